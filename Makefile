@@ -1,0 +1,92 @@
+# One command each: up, install, test, lint, golden, bench, screenshots, requirements, wheels, interpreters, clean.
+.DELETE_ON_ERROR:
+.PHONY: up install test lint golden bench screenshots requirements wheels interpreters clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMPS := .stamps
+SOURCES := $(wildcard profiles/engine/*.pyx profiles/engine/parts/*.pxi) setup.py pyproject.toml
+AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
+
+# The server with its demo, on http://127.0.0.1:8000 (another: make up PORT=8001).
+PORT ?= 8000
+
+up: install data/agents/.built
+	@exec $(BIN)/flamewatch up --demo --port $(PORT)
+
+install: $(STAMPS)/server $(STAMPS)/agent
+
+$(STAMPS)/venv: requirements/server.txt
+	@sh requirements/preflight.sh $(PYTHON)
+	@echo "Making the environment in .venv (about a minute, once)."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/server.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/server: $(STAMPS)/venv $(SOURCES)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(STAMPS)/agent: $(STAMPS)/venv $(AGENT_SOURCES)
+	@rm -rf agents/python/build
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./agents/python
+	@touch $@
+
+# The agent's sdist and wheel, which the server serves: it is on no index yet.
+data/agents/.built: $(STAMPS)/agent
+	@rm -rf data/agents && mkdir -p data/agents
+	@$(BIN)/python -m build --no-isolation --outdir data/agents agents/python >$(STAMPS)/agent-files.log 2>&1 || \
+		{ cat $(STAMPS)/agent-files.log; exit 1; }
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/server $(STAMPS)/agent requirements/dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# The types of the browser's modules are checked by TypeScript; nothing of it is shipped.
+$(STAMPS)/node: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "The checks of JavaScript need Node.js: apt install nodejs npm"; exit 1; }
+	@npm ci --silent --no-audit --no-fund
+	@mkdir -p $(STAMPS) && touch $@
+
+test: $(STAMPS)/dev
+	@$(BIN)/python -m tests.services
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m tests.run
+
+# All of them, or some: make bench ONLY="digest queries".
+bench: $(STAMPS)/dev
+	@$(BIN)/python -m benchmarks $(ONLY)
+
+lint: $(STAMPS)/dev $(STAMPS)/node
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy .
+	@cd agents/python && ../../$(BIN)/mypy src
+	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@node_modules/.bin/tsc -p tsconfig.json
+
+# What `go tool pprof` says of our sample profiles, for the tests to compare with; needs Go, as the tests' S3 server does.
+golden: $(STAMPS)/dev
+	@$(BIN)/python -m tests.golden.make
+
+# The agent's sdist and wheel, as the server serves them: one wheel for all CPythons on this kind of machine.
+wheels: data/agents/.built
+	@ls data/agents/*.whl data/agents/*.tar.gz
+
+# CPython 3.14 and 3.15 for the agent's tests, which then run on them too. Not a part of `make test`:
+# it depends on what Debian's unstable suite has today. As root; a minute, 450 MB.
+interpreters: $(STAMPS)/venv
+	@$(BIN)/python agents/python/tests/interpreters.py
+
+# Pictures of every page, in docs/screenshots.
+screenshots: $(STAMPS)/dev
+	@$(BIN)/python -m tests.screenshots
+
+requirements: $(STAMPS)/dev
+	@for name in server dev; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make requirements" \
+		requirements/$$name.in -o requirements/$$name.txt; done
+
+clean:
+	rm -rf .venv node_modules $(STAMPS) build dist *.egg-info data profiles/engine/*.so profiles/engine/*.c

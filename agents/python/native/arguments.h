@@ -1,0 +1,25 @@
+/* Arguments from Python, and how they are refused. */
+#ifndef FLAMEWATCH_ARGUMENTS_H
+#define FLAMEWATCH_ARGUMENTS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+
+#define WITH_KEYWORDS(f) (PyCFunction)(void (*)(void)) f
+
+/* False, and a ValueError that names the argument. */
+static inline bool in_range(const char *name, Py_ssize_t value, Py_ssize_t least, Py_ssize_t most) {
+  if (value >= least && value <= most)
+    return true;
+  PyErr_Format(PyExc_ValueError, "%s is %zd; it must be from %zd to %zd", name, value, least, most);
+  return false;
+}
+
+/* NULL, and a RuntimeError with the reason. */
+static inline PyObject *refuse(const char *reason) {
+  PyErr_SetString(PyExc_RuntimeError, reason);
+  return NULL;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* One capture: what was asked, its tables, and what happened to the samples. */
+#ifndef FLAMEWATCH_CAPTURE_H
+#define FLAMEWATCH_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "arena.h"
+#include "codes.h"
+#include "labels.h"
+#include "stacks.h"
+#include "walk.h"
+
+typedef enum Kind { KIND_CPU, KIND_WALL, KIND_THREADS, KIND_CONTENTION } Kind;
+
+#define EXCLUDED_MAX 16
+
+typedef struct Options {
+  Kind kind;
+  int64_t period_ns;
+  int max_depth, max_threads, excluded_n;
+  size_t max_bytes;
+  bool per_thread;
+  pid_t excluded[EXCLUDED_MAX];
+} Options;
+
+typedef struct Counts {
+  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost;
+} Counts;
+
+typedef struct Capture {
+  Options options;
+  Arena arena;
+  Codes codes;
+  Stacks stacks;
+  Labels labels;
+  Counts counts;
+  int64_t started_unix_ns, started_ns, ended_ns, sampler_cpu_ns;
+  size_t memory_bytes; /* used beside `arena`: threads, signal slots */
+} Capture;
+
+bool capture_open(Capture *capture, const Options *options);
+void capture_close(Capture *capture);
+
+bool is_excluded(const Capture *capture, pid_t thread);
+
+/* Adds a sample of `value`; returns its stack, or NULL when it was dropped (and counted). */
+Stack *record(Capture *capture, const Walk *walk, Walked walked, pid_t thread, int64_t value);
+
+/* The stack that was walked, made when new; NULL when it was dropped (and counted, with `value`). */
+Stack *find_stack(Capture *capture, const Walk *walk, Walked walked, pid_t thread, int64_t value);
+
+/* Adds one sample, which stands for `n`. */
+void record_many(Capture *capture, Stack *stack, int64_t n, int64_t value);
+
+/* Adds to a stack that is known already. */
+void record_again(Capture *capture, Stack *stack, int64_t value);
+
+#endif

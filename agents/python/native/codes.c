@@ -1,0 +1,149 @@
+#include "codes.h"
+
+#include <string.h>
+
+#include "peek.h"
+
+#define FLAGS_END 52 /* ob_size, constants, names, exception table, flags: the same in all versions */
+
+bool codes_open(Codes *codes, Arena *arena) {
+  *codes = (Codes){.buckets = arena_take(arena, CODE_BUCKETS * sizeof(Code *))};
+  return codes->buckets != NULL;
+}
+
+/* What makes two heads the same object: everything but the counters that code objects keep. */
+static bool same_head(const char *a, const char *b) {
+  const Offsets *o = &python.offsets;
+  int line = o->code_first_line - HEAD_START, names = o->code_file - HEAD_START;
+  return !memcmp(a, b, FLAGS_END - HEAD_START) && !memcmp(a + line, b + line, 4) &&
+         !memcmp(a + names, b + names, (size_t)(o->code_line_table + 8 - o->code_file));
+}
+
+static uintptr_t head_word(const char *head, int offset) { return word_at(head, offset - HEAD_START); }
+
+static CodeFound found(const Code *code, uint32_t *id) {
+  *id = code->id;
+  return code->hidden ? CODE_HIDDEN : CODE_OK;
+}
+
+static bool is_text(const Text *text, const char *expected) {
+  size_t n = strlen(expected);
+  return text->width == 1 && text->n == n && !memcmp(text->data, expected, n);
+}
+
+/* What __init__ returns to, and what the C stack enters the interpreter by (3.12 on): the latter
+   is skipped by its owner, which a thread that is just making it may not have set yet. */
+static bool is_stub(const Code *code) {
+  return (code->first_line == 0 && is_text(&code->name, "__init__") && is_text(&code->file, "__init__")) ||
+         is_text(&code->name, "<interpreter trampoline>");
+}
+
+static Copied read_code(Code *code, Arena *arena) {
+  const Offsets *o = &python.offsets;
+  Copied copied = copy_text(&code->name, arena, head_word(code->head, o->code_name));
+  if (copied == COPIED)
+    copied = copy_text(&code->file, arena, head_word(code->head, o->code_file));
+  if (copied == COPIED)
+    copied = copy_bytes(&code->line_table, &code->line_table_bytes, arena, head_word(code->head, o->code_line_table));
+  code->first_line = int_at(code->head, o->code_first_line - HEAD_START);
+  code->hidden = copied == COPIED && is_stub(code);
+  return copied;
+}
+
+/* An object whose count of references came to nothing has been freed, even if the rest of it still
+   lies there; and in memory that was given back a list's link stands in the count's place. 3.14 has
+   flags in the upper 16 bits; the 16 below them are only used beyond four thousand million references. */
+static bool is_alive(uintptr_t references) { return (uint32_t)references && !(references >> 32 & 0xffff); }
+
+/* What was seen in a frame may have died since, and its place be another's. */
+static bool still_there(const Code *code) {
+  char copy[HEAD_START + HEAD_MAX];
+  size_t size = (size_t)(python.offsets.code_line_table + 8);
+  return peek(copy, code->address, size) && is_alive(word_at(copy, 0)) && same_head(copy + HEAD_START, code->head);
+}
+
+/* A code object holds its names: if it lived before they were read and does so after, they were its. */
+static Copied read_living(Code *code, Arena *arena) {
+  Copied copied = still_there(code) ? read_code(code, arena) : COPY_FAILED;
+  return copied == COPIED && !still_there(code) ? COPY_FAILED : copied;
+}
+
+static void keep(Codes *codes, Code *code) {
+  if (code->hidden)
+    return;
+  code->id = codes->n++;
+  if (codes->last)
+    codes->last->newer = code;
+  else
+    codes->first = code;
+  codes->last = code;
+}
+
+static CodeFound freed_code(Codes *codes, Arena *arena, uint32_t *id) {
+  static const char name[] = "[freed code]";
+  if (!codes->freed) {
+    Code *code = arena_take(arena, sizeof *code);
+    if (!code)
+      return CODE_FULL;
+    code->name = (Text){1, sizeof name - 1, name};
+    code->file = (Text){1, 0, name};
+    code->line_table = name;
+    keep(codes, codes->freed = code);
+  }
+  return found(codes->freed, id);
+}
+
+static Code **bucket_of(Codes *codes, uintptr_t address) {
+  return &codes->buckets[(address >> 4) * 2654435761u >> 7 & (CODE_BUCKETS - 1)];
+}
+
+static void put_in_bucket(Codes *codes, Code *code) {
+  Code **bucket = bucket_of(codes, code->address);
+  code->next = *bucket;
+  *bucket = code;
+}
+
+CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id) {
+  for (const Code *code = *bucket_of(codes, place->code); code; code = code->next)
+    if (code->address == place->code && same_head(code->head, place->head))
+      return found(code, id);
+  Code *code = arena_take(arena, sizeof *code);
+  if (!code)
+    return CODE_FULL;
+  code->address = place->code;
+  memcpy(code->head, place->head, HEAD_MAX);
+  Copied copied = read_living(code, arena);
+  if (copied != COPIED) {
+    arena_trim(arena, code, 0);
+    return copied == COPY_FULL ? CODE_FULL : freed_code(codes, arena, id);
+  }
+  put_in_bucket(codes, code);
+  keep(codes, code);
+  return found(code, id);
+}
+
+static bool copy_data(const char **data, size_t n, Arena *arena) {
+  char *copy = arena_take(arena, n + 1);
+  if (copy)
+    memcpy(copy, *data, n);
+  *data = copy;
+  return copy != NULL;
+}
+
+const Code *code_copy(Codes *to, Arena *arena, const Code *code) {
+  Code *copy = arena_take(arena, sizeof *copy);
+  if (!copy)
+    return NULL;
+  *copy = *code;
+  copy->next = copy->newer = NULL;
+  if (!copy_data(&copy->name.data, copy->name.n * (size_t)copy->name.width, arena) ||
+      !copy_data(&copy->file.data, copy->file.n * (size_t)copy->file.width, arena) ||
+      !copy_data(&copy->line_table, copy->line_table_bytes, arena))
+    return NULL;
+  if (copy->address)
+    put_in_bucket(to, copy);
+  else
+    to->freed = copy;
+  keep(to, copy);
+  return copy;
+}

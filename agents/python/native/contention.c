@@ -1,0 +1,129 @@
+#include "contention.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "budget.h"
+#include "context.h"
+#include "dice.h"
+#include "lock_methods.h"
+
+#define WAITS_MAX 1024 /* at a time; more are not counted */
+#define SAMPLES_PER_SECOND 500
+
+typedef struct Wait {
+  Stack *stack; /* NULL: a free place */
+  int64_t began;
+  double stands_for; /* waits */
+} Wait;
+
+static Capture *capture; /* NULL: none runs */
+static uint32_t run;     /* how many there have been */
+static Wait waits[WAITS_MAX];
+static int last;
+static Arena walk_memory;
+static Walk *walk;
+static Budget budget;
+static double distance; /* one in so many waits is counted, and stands for them */
+static uint64_t dice;
+
+static bool is_chosen(void) { return distance <= 1 || (double)(roll(&dice) >> 11) * 0x1p-53 * distance < 1; }
+
+static int free_place(void) {
+  for (int i = 0; i < WAITS_MAX; i++) {
+    last = (last + 1) % WAITS_MAX;
+    if (!waits[last].stack)
+      return last;
+  }
+  return -1;
+}
+
+static Walked walk_here(void) {
+  walk->depth = walk->label_n = 0;
+  walk->cut = false;
+  if (!walk_read_state(walk, (uintptr_t)PyThreadState_Get()))
+    return WALK_TORN;
+  Walked walked = walk_frames(walk);
+  if (walked == WALK_OK)
+    context_read(walk);
+  return walked;
+}
+
+static bool is_ours(void) { return (uintptr_t)PyInterpreterState_Get() == python.self; }
+
+Waiting wait_begins(void) {
+  Waiting none = {-1, run};
+  if (!capture || !is_ours() || !is_chosen())
+    return none;
+  pid_t thread = (pid_t)syscall(SYS_gettid);
+  int64_t now = monotonic_ns();
+  int place = is_excluded(capture, thread) ? -1 : free_place();
+  if (place < 0)
+    return none;
+  Walked walked = walk_here();
+  waits[place] = (Wait){find_stack(capture, walk, walked, thread, 0), now, distance};
+  distance = budget_spend(&budget, now, 1);
+  capture->sampler_cpu_ns += monotonic_ns() - now;
+  return (Waiting){waits[place].stack ? place : -1, run};
+}
+
+static void count(Wait *wait, int64_t now) {
+  Stack *stack = wait->stack;
+  int64_t value = (int64_t)((double)(now - wait->began) * wait->stands_for);
+  record_many(capture, stack, (int64_t)(wait->stands_for + 0.5), value);
+  wait->stack = NULL;
+}
+
+void wait_ends(Waiting waiting) {
+  if (waiting.place >= 0 && waiting.run == run && capture)
+    count(&waits[waiting.place], monotonic_ns());
+}
+
+static bool open_memory(Capture *opened, const Options *options) {
+  if (!capture_open(opened, options))
+    return false;
+  if (!arena_open(&walk_memory, walk_bytes(options->max_depth) + 64)) {
+    capture_close(opened);
+    return false;
+  }
+  walk = arena_take(&walk_memory, walk_bytes(options->max_depth));
+  walk->max_depth = options->max_depth;
+  return true;
+}
+
+const char *contention_start(Capture *opened, const Options *options) {
+  if (!open_memory(opened, options))
+    return "there is no memory for the capture's tables";
+  run++;
+  distance = 1;
+  dice = dice_from((uint64_t)opened->started_ns);
+  budget = budget_from(opened->started_ns, SAMPLES_PER_SECOND);
+  memset(waits, 0, sizeof waits);
+  const char *problem = lock_methods_replace();
+  if (problem) {
+    arena_close(&walk_memory);
+    capture_close(opened);
+  } else {
+    capture = opened;
+  }
+  return problem;
+}
+
+void contention_stop(void) {
+  lock_methods_restore();
+  capture->ended_ns = monotonic_ns();
+  for (int i = 0; i < WAITS_MAX; i++)
+    if (waits[i].stack)
+      count(&waits[i], capture->ended_ns);
+  contention_forget();
+}
+
+void contention_forget(void) {
+  if (capture)
+    lock_methods_restore();
+  capture = NULL;
+  arena_close(&walk_memory);
+}

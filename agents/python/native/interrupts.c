@@ -1,0 +1,201 @@
+#include "interrupts.h"
+
+#include <Python.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clocks.h"
+#include "context.h"
+#include "timers.h"
+
+enum { FREE, FILLING, READY };
+
+typedef struct Slot {
+  atomic_int state;
+  pid_t thread;
+  int64_t value;
+  Walked walked;
+  Walk walk;
+} Slot;
+
+static char *slots;
+static size_t slot_bytes;
+static int slots_n, slots_used; /* the others' pages were never touched */
+static bool handler_set;
+static struct sigaction previous;
+static atomic_bool taking;              /* handlers may use the slots */
+static atomic_int inside;               /* handlers that do */
+static atomic_llong no_slot, lost;
+
+static Slot *slot(int i) { return (Slot *)(slots + (size_t)i * slot_bytes); }
+
+/* The first free one: so the pages of the others are never touched. */
+static Slot *claim_slot(void) {
+  for (int i = 0; i < slots_n; i++) {
+    int expected = FREE;
+    if (atomic_compare_exchange_strong(&slot(i)->state, &expected, FILLING))
+      return slot(i);
+  }
+  return NULL;
+}
+
+/* The handler may run anywhere in the host, also in the middle of malloc: system calls and own
+   memory only. PyGILState_GetThisThreadState only reads a thread-specific value. */
+static void take_sample(Timer *timer) {
+  pid_t thread = (pid_t)syscall(SYS_gettid);
+  if (timer->thread != thread)
+    return; /* the timer was released, and perhaps given to another thread */
+  int64_t value = timer_next(timer);
+  uintptr_t ts = (uintptr_t)PyGILState_GetThisThreadState();
+  Slot *s = claim_slot();
+  if (!s) {
+    no_slot++;
+    lost += value;
+    return;
+  }
+  s->thread = thread;
+  s->value = value;
+  s->walk.depth = s->walk.label_n = 0;
+  if (!ts)
+    s->walked = WALK_EMPTY;
+  else
+    s->walked = walk_read_state(&s->walk, ts) ? walk_frames(&s->walk) : WALK_TORN;
+  if (s->walked == WALK_OK)
+    context_read(&s->walk);
+  atomic_store(&s->state, READY);
+}
+
+/* A host's handler that was put over ours may call ours in turn: once round is enough. */
+static __thread bool chaining __attribute__((tls_model("initial-exec")));
+
+static void call_previous(int number, siginfo_t *info, void *context) {
+  if (chaining)
+    return;
+  chaining = true;
+  if (previous.sa_flags & SA_SIGINFO)
+    previous.sa_sigaction(number, info, context);
+  else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+    previous.sa_handler(number);
+  chaining = false;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  int saved = errno;
+  Timer *timer = timer_of(info);
+  if (!timer) {
+    call_previous(number, info, context);
+  } else {
+    inside++;
+    if (taking)
+      take_sample(timer);
+    inside--;
+  }
+  errno = saved;
+}
+
+static bool is_ours(const struct sigaction *action) {
+  return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_signal;
+}
+
+static bool set_handler(void) {
+  struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  struct sigaction current;
+  sigfillset(&action.sa_mask);
+  if (sigaction(SAMPLE_SIGNAL, NULL, &current))
+    return false;
+  /* Ours can still be there: under a host's that calls what it found. Don't chain to ourselves. */
+  if (!is_ours(&current))
+    previous = current;
+  return handler_set = !sigaction(SAMPLE_SIGNAL, &action, NULL);
+}
+
+static void restore_handler(void) {
+  struct sigaction current;
+  if (handler_set && !sigaction(SAMPLE_SIGNAL, NULL, &current) && is_ours(&current))
+    sigaction(SAMPLE_SIGNAL, &previous, NULL);
+  handler_set = false;
+}
+
+bool interrupts_taken_over(void) {
+  struct sigaction current;
+  return !sigaction(SAMPLE_SIGNAL, NULL, &current) && !is_ours(&current);
+}
+
+static int slots_for_this_machine(void) {
+  long n = 32 + 4 * sysconf(_SC_NPROCESSORS_ONLN);
+  return (int)(n < 512 ? n : 512);
+}
+
+static void free_slots(void) {
+  if (slots)
+    munmap(slots, slot_bytes * (size_t)slots_n);
+  slots = NULL;
+}
+
+bool interrupts_open(const Options *options) {
+  slots_n = slots_for_this_machine();
+  slot_bytes = (sizeof(Slot) + (size_t)options->max_depth * sizeof(Place) + 63) & ~(size_t)63;
+  void *memory = mmap(NULL, slot_bytes * (size_t)slots_n, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return false;
+  slots = memory;
+  for (int i = 0; i < slots_n; i++)
+    slot(i)->walk.max_depth = options->max_depth;
+  no_slot = lost = 0;
+  slots_used = 0;
+  timers_open(SAMPLE_SIGNAL, options->period_ns);
+  if (!set_handler()) {
+    free_slots();
+    return false;
+  }
+  taking = true;
+  return true;
+}
+
+void interrupts_drain(Capture *capture) {
+  for (int i = 0; i < slots_n; i++) {
+    Slot *s = slot(i);
+    if (atomic_load(&s->state) != READY)
+      continue;
+    slots_used = i >= slots_used ? i + 1 : slots_used;
+    if (!is_excluded(capture, s->thread))
+      record(capture, &s->walk, s->walked, s->thread, s->value);
+    atomic_store(&s->state, FREE);
+  }
+}
+
+/* A handler's thread may have lost its core in the middle; it needs ours to get on. */
+static bool wait_for_handlers(void) {
+  struct timespec moment = timespec_of(1000000);
+  for (int i = 0; inside && i < 200; i++)
+    nanosleep(&moment, NULL);
+  return !inside;
+}
+
+void interrupts_close(Capture *capture) {
+  timers_release_all();
+  taking = false;
+  bool quiet = wait_for_handlers();
+  interrupts_drain(capture);
+  capture->memory_bytes += (size_t)slots_used * slot_bytes;
+  capture->counts.no_slot += no_slot;
+  capture->counts.lost += lost;
+  restore_handler();
+  if (!quiet)
+    slots = NULL; /* some thread still writes into them: better lost than reused */
+  free_slots();
+  slots_n = 0;
+}
+
+void interrupts_forget(void) {
+  taking = false;
+  inside = 0;
+  timers_forget();
+  restore_handler();
+  free_slots();
+  slots_n = 0;
+}

@@ -1,0 +1,238 @@
+#include "lock_methods.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "contention.h"
+#include "peek.h"
+
+/* PyMethodDescrObject: its type's object, and where its PyMethodDef is. */
+enum { DESCRIPTOR_OF = 16, DESCRIPTOR_METHOD = 40 };
+#define FLAGS_OF_CALL (METH_VARARGS | METH_KEYWORDS | METH_NOARGS | METH_O | METH_FASTCALL | METH_CLASS | METH_STATIC)
+
+typedef PyObject *VarargsFunction(PyObject *self, PyObject *args, PyObject *keywords);
+typedef PyObject *FastFunction(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+
+typedef struct Method {
+  const char *type, *name;
+  bool optional;
+  int trial; /* the method of the same type that can try without waiting */
+  PyMethodDef *at; /* NULL: not there */
+  PyCFunction original, ours;
+} Method;
+
+enum { LOCK_ACQUIRE, LOCK_ENTER, LOCK_OLD_NAME, RLOCK_ACQUIRE, RLOCK_ENTER, METHODS };
+
+static Method methods[METHODS] = {
+  [LOCK_ACQUIRE] = {"LockType", "acquire", .trial = LOCK_ACQUIRE},
+  [LOCK_ENTER] = {"LockType", "__enter__", .trial = LOCK_ACQUIRE},
+  [LOCK_OLD_NAME] = {"LockType", "acquire_lock", .optional = true, .trial = LOCK_ACQUIRE},
+  [RLOCK_ACQUIRE] = {"RLock", "acquire", .trial = RLOCK_ACQUIRE},
+  [RLOCK_ENTER] = {"RLock", "__enter__", .trial = RLOCK_ACQUIRE},
+};
+static PyObject *only_false; /* (False,) */
+
+static int call_of(const Method *method) { return method->at->ml_flags & FLAGS_OF_CALL; }
+
+/* How a lock is to be taken: at once or not at all; or may this call wait? What is unclear is the
+   original's to refuse. */
+static bool may_wait(PyObject *const *args, Py_ssize_t n, PyObject *blocking, PyObject *timeout) {
+  blocking = n > 0 ? args[0] : blocking;
+  timeout = n > 1 ? args[1] : timeout;
+  if (n > 2 || (blocking && blocking != Py_True && !PyLong_Check(blocking)))
+    return false;
+  if (blocking && PyObject_IsTrue(blocking) != 1)
+    return false;
+  if (timeout && !PyFloat_Check(timeout) && !PyLong_Check(timeout))
+    return false;
+  double seconds = timeout ? PyFloat_AsDouble(timeout) : -1;
+  PyErr_Clear();
+  return seconds > 0 || seconds == -1;
+}
+
+/* 1: taken, without waiting; 0: somebody has it; -1: an exception. */
+static int try_lock(const Method *method, PyObject *self) {
+  PyCFunction function = methods[method->trial].original;
+  PyObject *argument = Py_False, *taken;
+  if (call_of(&methods[method->trial]) == (METH_FASTCALL | METH_KEYWORDS))
+    taken = ((FastFunction *)(void (*)(void))function)(self, &argument, 1, NULL);
+  else
+    taken = ((VarargsFunction *)(void (*)(void))function)(self, only_false, NULL);
+  int result = !taken ? -1 : taken == Py_True;
+  Py_XDECREF(taken);
+  return result;
+}
+
+static PyObject *answer_of(int tried) {
+  if (tried < 0)
+    return NULL;
+  Py_RETURN_TRUE;
+}
+
+static PyObject *call_varargs(const Method *method, PyObject *self, PyObject *args, PyObject *keywords) {
+  VarargsFunction *original = (VarargsFunction *)(void (*)(void))method->original;
+  PyObject *first[2] = {NULL, NULL}, *blocking = NULL, *timeout = NULL;
+  Py_ssize_t n = PyTuple_Size(args), named = keywords ? PyDict_Size(keywords) : 0;
+  for (Py_ssize_t i = 0; i < n && i < 2; i++)
+    first[i] = PyTuple_GetItem(args, i);
+  if (named) {
+    blocking = PyDict_GetItemString(keywords, "blocking");
+    timeout = PyDict_GetItemString(keywords, "timeout");
+  }
+  if (named != (blocking != NULL) + (timeout != NULL) || !may_wait(first, n, blocking, timeout))
+    return original(self, args, keywords);
+  int tried = try_lock(method, self);
+  if (tried)
+    return answer_of(tried);
+  Waiting waiting = wait_begins();
+  PyObject *result = original(self, args, keywords);
+  wait_ends(waiting);
+  return result;
+}
+
+static PyObject *call_fast(const Method *method, PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+  FastFunction *original = (FastFunction *)(void (*)(void))method->original;
+  PyObject *named[2] = {NULL, NULL};
+  Py_ssize_t names_n = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i < names_n; i++) {
+    PyObject *name = PyTuple_GetItem(names, i);
+    bool is_blocking = !PyUnicode_CompareWithASCIIString(name, "blocking");
+    if (!is_blocking && PyUnicode_CompareWithASCIIString(name, "timeout"))
+      return original(self, args, n, names);
+    named[!is_blocking] = args[n + i];
+  }
+  if (!may_wait(args, n, named[0], named[1]))
+    return original(self, args, n, names);
+  int tried = try_lock(method, self);
+  if (tried)
+    return answer_of(tried);
+  Waiting waiting = wait_begins();
+  PyObject *result = original(self, args, n, names);
+  wait_ends(waiting);
+  return result;
+}
+
+static PyObject *call_noargs(const Method *method, PyObject *self) {
+  int tried = try_lock(method, self);
+  if (tried)
+    return answer_of(tried);
+  Waiting waiting = wait_begins();
+  PyObject *result = method->original(self, NULL);
+  wait_ends(waiting);
+  return result;
+}
+
+/* A method's function is not told which method it is of, so each has one for each way of calling. */
+#define FUNCTIONS(i)                                                                                \
+  static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                \
+    return call_varargs(&methods[i], self, args, keywords);                                         \
+  }                                                                                                 \
+  static PyObject *fast_##i(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) { \
+    return call_fast(&methods[i], self, args, n, names);                                            \
+  }                                                                                                 \
+  static PyObject *noargs_##i(PyObject *self, PyObject *Py_UNUSED(nothing)) { return call_noargs(&methods[i], self); }
+
+FUNCTIONS(0)
+FUNCTIONS(1)
+FUNCTIONS(2)
+FUNCTIONS(3)
+FUNCTIONS(4)
+_Static_assert(METHODS == 5, "each method has its functions");
+
+#define C(f) (PyCFunction)(void (*)(void)) f
+static const PyCFunction varargs_functions[METHODS] = {C(varargs_0), C(varargs_1), C(varargs_2), C(varargs_3), C(varargs_4)};
+static const PyCFunction fast_functions[METHODS] = {C(fast_0), C(fast_1), C(fast_2), C(fast_3), C(fast_4)};
+static const PyCFunction noargs_functions[METHODS] = {noargs_0, noargs_1, noargs_2, noargs_3, noargs_4};
+
+/* NULL: called in a way that we have no function for. */
+static PyCFunction function_for(int i, int call) {
+  if (call == (METH_VARARGS | METH_KEYWORDS))
+    return varargs_functions[i];
+  if (call == (METH_FASTCALL | METH_KEYWORDS))
+    return fast_functions[i];
+  return call == METH_NOARGS && methods[i].trial != i ? noargs_functions[i] : NULL;
+}
+
+static bool has_name(const PyMethodDef *method, const char *expected) {
+  char name[16] = {0};
+  size_t n = strlen(expected) + 1;
+  return n <= sizeof name && peek(name, (uintptr_t)method->ml_name, n) && !memcmp(name, expected, n);
+}
+
+/* The layout of descriptors is not published, so what is found has to say that it is the right one. */
+static bool find_method(int i, PyObject *type, PyObject *descriptor) {
+  Method *method = &methods[i];
+  uintptr_t of, at;
+  PyMethodDef copy;
+  if (!peek(&of, (uintptr_t)descriptor + DESCRIPTOR_OF, sizeof of) || of != (uintptr_t)type ||
+      !peek(&at, (uintptr_t)descriptor + DESCRIPTOR_METHOD, sizeof at) || !peek(&copy, at, sizeof copy) ||
+      !has_name(&copy, method->name))
+    return false;
+  method->at = (PyMethodDef *)at;
+  method->original = copy.ml_meth;
+  method->ours = function_for(i, copy.ml_flags & FLAGS_OF_CALL);
+  return method->ours != NULL;
+}
+
+/* By the kernel, which refuses where a plain write would crash: tables may be read-only. */
+static bool set_function(const Method *method, PyCFunction function) {
+  return poke((uintptr_t)&method->at->ml_meth, &function, sizeof function);
+}
+
+static bool can_be_set(void) {
+  for (int i = 0; i < METHODS; i++)
+    if (methods[i].at && !set_function(&methods[i], methods[i].original))
+      return false;
+  return true;
+}
+
+static bool find_in(int i, PyObject *module) {
+  PyObject *type = PyObject_GetAttrString(module, methods[i].type);
+  PyObject *descriptor = type ? PyObject_GetAttrString(type, methods[i].name) : NULL;
+  bool found = descriptor ? find_method(i, type, descriptor) : methods[i].optional;
+  Py_XDECREF(descriptor);
+  Py_XDECREF(type);
+  PyErr_Clear();
+  return found;
+}
+
+static bool find_all(void) {
+  PyObject *module = PyImport_ImportModule("_thread");
+  bool found = module != NULL;
+  for (int i = 0; found && i < METHODS; i++)
+    found = find_in(i, module);
+  Py_XDECREF(module);
+  PyErr_Clear();
+  if (found && !only_false)
+    only_false = Py_BuildValue("(O)", Py_False);
+  return found && only_false;
+}
+
+const char *why_no_lock_methods(void) {
+  static const char *answer;
+  static bool asked;
+  if (!asked && !find_all())
+    answer = "the interpreter's locks are not as expected, or were replaced (gevent)";
+  else if (!asked && !can_be_set())
+    answer = "the methods of the interpreter's locks cannot be replaced: the kernel refuses process_vm_writev";
+  asked = true;
+  return answer;
+}
+
+const char *lock_methods_replace(void) {
+  const char *problem = why_no_lock_methods();
+  for (int i = 0; !problem && i < METHODS; i++)
+    if (methods[i].at && !set_function(&methods[i], methods[i].ours))
+      problem = "the methods of the interpreter's locks cannot be replaced";
+  if (problem)
+    lock_methods_restore();
+  return problem;
+}
+
+void lock_methods_restore(void) {
+  for (int i = 0; i < METHODS; i++)
+    if (methods[i].at && methods[i].at->ml_meth == methods[i].ours)
+      set_function(&methods[i], methods[i].original);
+}

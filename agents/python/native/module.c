@@ -1,0 +1,246 @@
+/* flamewatch._native: the doors to Python. What they promise is in src/flamewatch/_native.pyi. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "capture.h"
+#include "clocks.h"
+#include "contention.h"
+#include "context.h"
+#include "futex.h"
+#include "heap.h"
+#include "heap_module.h"
+#include "lock_methods.h"
+#include "own_stack.h"
+#include "peek.h"
+#include "result.h"
+#include "sampler.h"
+#include "verify.h"
+
+static enum { IDLE, RUNNING, STOPPING } state; /* changes with the GIL only */
+static Capture capture;
+static atomic_int wakes;
+
+static PyObject *supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  const char *reason = why_unsupported();
+  if (reason)
+    return PyUnicode_FromString(reason);
+  Py_RETURN_NONE;
+}
+
+static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  const char *reason = why_unsupported();
+  if (!reason)
+    reason = why_no_lock_methods();
+  if (reason)
+    return PyUnicode_FromString(reason);
+  Py_RETURN_NONE;
+}
+
+static bool read_kind(const char *name, Kind *kind) {
+  static const char *const names[] = {"cpu", "wall", "threads", "contention"};
+  for (int i = 0; i < 4; i++)
+    if (!strcmp(name, names[i])) {
+      *kind = (Kind)i;
+      return true;
+    }
+  PyErr_Format(PyExc_ValueError, "kind is '%s'; it must be 'cpu', 'wall', 'threads' or 'contention'", name);
+  return false;
+}
+
+static bool read_excluded(PyObject *excluded, Options *options) {
+  Py_ssize_t n = excluded ? PySequence_Size(excluded) : 0;
+  if (n < 0 || !in_range("the number of excluded threads", n, 0, EXCLUDED_MAX))
+    return false;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *item = PySequence_GetItem(excluded, i);
+    long id = item ? PyLong_AsLong(item) : -1;
+    Py_XDECREF(item);
+    if (PyErr_Occurred())
+      return false;
+    options->excluded[options->excluded_n++] = (pid_t)id;
+  }
+  return true;
+}
+
+static bool read_options(PyObject *args, PyObject *keywords, Options *options) {
+  static char *names[] = {"kind", "period_us", "max_depth", "max_threads", "max_bytes", "per_thread", "exclude", NULL};
+  const char *kind;
+  Py_ssize_t period_us = 10000, max_depth = 512, max_threads = 128, max_bytes = 8 << 20;
+  int per_thread = 1;
+  PyObject *excluded = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$nnnnpO", names, &kind, &period_us, &max_depth,
+                                   &max_threads, &max_bytes, &per_thread, &excluded))
+    return false;
+  *options = (Options){.period_ns = period_us * 1000LL, .max_depth = (int)max_depth,
+                       .max_threads = (int)max_threads, .max_bytes = (size_t)max_bytes, .per_thread = per_thread};
+  return read_kind(kind, &options->kind) && in_range("period_us", period_us, 100, 1000000) &&
+         in_range("max_depth", max_depth, 1, MAX_DEPTH_LIMIT) && in_range("max_threads", max_threads, 1, 4096) &&
+         in_range("max_bytes", max_bytes, 1 << 18, 1 << 30) && read_excluded(excluded, options);
+}
+
+static PyObject *start(PyObject *Py_UNUSED(self), PyObject *args, PyObject *keywords) {
+  Options options;
+  if (!read_options(args, keywords, &options))
+    return NULL;
+  const char *problem = why_unsupported();
+  if (!problem && state != IDLE)
+    problem = "a capture is running";
+  if (!problem && python.self != (uintptr_t)PyInterpreterState_Get())
+    problem = "captures belong to the interpreter that made the first one";
+  if (!problem)
+    problem = options.kind == KIND_CONTENTION ? contention_start(&capture, &options) : sampler_start(&capture, &options);
+  if (problem)
+    return refuse(problem);
+  state = RUNNING;
+  Py_RETURN_NONE;
+}
+
+static bool stop_sampler(void) {
+  bool stopped;
+  Py_BEGIN_ALLOW_THREADS
+  stopped = sampler_stop(&capture);
+  Py_END_ALLOW_THREADS
+  return stopped;
+}
+
+static PyObject *stop(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  if (state != RUNNING)
+    return refuse("no capture is running");
+  state = STOPPING;
+  if (capture.options.kind == KIND_CONTENTION)
+    contention_stop();
+  else if (!stop_sampler()) /* it stays STOPPING: the thread may still come back and use its memory */
+    return refuse("the sampler thread did not stop within a second; no more captures will be made");
+  PyObject *result = result_of(&capture);
+  capture_close(&capture);
+  state = IDLE;
+  return result;
+}
+
+static PyObject *running(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  return PyBool_FromLong(state == RUNNING);
+}
+
+static PyObject *wait_(PyObject *Py_UNUSED(self), PyObject *argument) {
+  double seconds = PyFloat_AsDouble(argument);
+  if (PyErr_Occurred())
+    return NULL;
+  if (!(seconds >= 0 && seconds <= 1e6)) {
+    PyErr_SetString(PyExc_ValueError, "seconds must be from 0 to 1000000");
+    return NULL;
+  }
+  int64_t deadline = monotonic_ns() + (int64_t)(seconds * 1e9);
+  while (!atomic_exchange(&wakes, 0)) {
+    if (monotonic_ns() >= deadline)
+      Py_RETURN_FALSE;
+    Py_BEGIN_ALLOW_THREADS
+    futex_wait_until(&wakes, 0, deadline);
+    Py_END_ALLOW_THREADS
+    if (PyErr_CheckSignals())
+      return NULL;
+  }
+  Py_RETURN_TRUE;
+}
+
+static PyObject *wake(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  wakes = 1;
+  futex_wake(&wakes);
+  Py_RETURN_NONE;
+}
+
+/* Also called by the C library in every child, so that nothing depends on Python's fork hooks. */
+static void forget_parent(void) {
+  peek_set_pid();
+  if (state != IDLE) {
+    contention_forget();
+    sampler_forget(&capture);
+  }
+  state = IDLE;
+  wakes = 0;
+}
+
+static void in_child(void) {
+  forget_parent();
+  heap_after_fork_in_child();
+}
+
+static PyObject *after_fork_child(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  forget_parent();
+  Py_RETURN_NONE;
+}
+
+static PyObject *read_labels_of(PyObject *Py_UNUSED(self), PyObject *args) {
+  PyObject *variable, *context, *alone, *value;
+  if (!PyArg_ParseTuple(args, "OOOS", &variable, &context, &alone, &value))
+    return NULL;
+  const char *problem = why_unsupported();
+  if (!problem)
+    problem = context_learn(variable, context, alone, value);
+  if (problem)
+    return PyUnicode_FromString(problem);
+  Py_RETURN_NONE;
+}
+
+static PyObject *thread_id(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
+  return PyLong_FromLong(syscall(SYS_gettid));
+}
+
+static PyObject *own_stack_result(const Options *options, Walk *walk) {
+  Capture own;
+  if (!capture_open(&own, options))
+    return PyErr_NoMemory();
+  Walked walked = walk_own_stack(walk) ? WALK_OK : WALK_TORN;
+  record(&own, walk, walked, (pid_t)syscall(SYS_gettid), 1);
+  own.ended_ns = own.started_ns;
+  PyObject *result = result_of(&own);
+  capture_close(&own);
+  return result;
+}
+
+static PyObject *read_own_stack(PyObject *Py_UNUSED(self), PyObject *args) {
+  int max_depth = 512;
+  const char *problem = why_unsupported();
+  if (!PyArg_ParseTuple(args, "|i", &max_depth) || !in_range("max_depth", max_depth, 1, MAX_DEPTH_LIMIT))
+    return NULL;
+  if (problem)
+    return refuse(problem);
+  Walk *walk = PyMem_Malloc(walk_bytes(max_depth));
+  if (!walk)
+    return PyErr_NoMemory();
+  walk->max_depth = max_depth;
+  Options options = {.kind = KIND_THREADS, .max_depth = max_depth, .max_bytes = 8 << 20, .per_thread = true};
+  PyObject *result = own_stack_result(&options, walk);
+  PyMem_Free(walk);
+  return result;
+}
+
+static PyMethodDef methods[] = {
+  {"supported", supported, METH_NOARGS, NULL},
+  {"contention_supported", contention_supported, METH_NOARGS, NULL},
+  {"start", WITH_KEYWORDS(start), METH_VARARGS | METH_KEYWORDS, NULL},
+  {"stop", stop, METH_NOARGS, NULL},
+  {"running", running, METH_NOARGS, NULL},
+  {"wait", wait_, METH_O, NULL},
+  {"wake", wake, METH_NOARGS, NULL},
+  {"after_fork_child", after_fork_child, METH_NOARGS, NULL},
+  {"read_labels_of", read_labels_of, METH_VARARGS, NULL},
+  {"thread_id", thread_id, METH_NOARGS, NULL},
+  {"read_own_stack", read_own_stack, METH_VARARGS, NULL},
+  {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__native(void) {
+  static bool hooked;
+  if (!hooked)
+    pthread_atfork(heap_before_fork, heap_after_fork_in_parent, in_child);
+  hooked = true;
+  PyObject *module = PyModule_Create(&definition);
+  if (module && PyModule_AddFunctions(module, heap_methods))
+    Py_CLEAR(module);
+  return module;
+}

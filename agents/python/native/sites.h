@@ -1,0 +1,60 @@
+/* Where memory was allocated: distinct stacks, with what they allocated and what of it is in use. */
+#ifndef FLAMEWATCH_SITES_H
+#define FLAMEWATCH_SITES_H
+
+#include "arena.h"
+#include "codes.h"
+#include "stacks.h"
+
+#define SITES_MAX 16384
+
+/* Estimates: each sampled block counts for as many as it stands for. */
+typedef struct Totals {
+  double allocated_objects, allocated_bytes, used_objects, used_bytes;
+  uint32_t samples, used_samples;
+} Totals;
+
+typedef struct Site {
+  Totals ever;     /* since counting began */
+  Totals interval; /* since the last interval began, and of what was allocated since then */
+} Site;
+
+typedef struct Sites {
+  Arena arena, values;
+  Codes codes;
+  Stacks stacks;
+  Site *at; /* by Stack.index */
+} Sites;
+
+typedef bool Wanted(const Site *site);
+
+bool sites_open(Sites *sites, size_t max_bytes);
+void sites_close(Sites *sites);
+
+/* Index of the site of this stack, made when new; -1: no room. */
+int64_t site_find(Sites *sites, const Walk *walk);
+
+/* Copies the wanted sites into empty tables of the same size. `moved`, if given, holds SITES_MAX
+   numbers and gets the new index of each site that was copied. False: no memory. */
+bool sites_copy(Sites *to, const Sites *from, Wanted *wanted, uint32_t *moved);
+
+static inline void totals_used(Totals *totals, double weight, size_t size) {
+  totals->used_objects += weight;
+  totals->used_bytes += weight * (double)size;
+  totals->used_samples++;
+}
+
+static inline void totals_add(Totals *totals, double weight, size_t size) {
+  totals->allocated_objects += weight;
+  totals->allocated_bytes += weight * (double)size;
+  totals->samples++;
+  totals_used(totals, weight, size);
+}
+
+static inline void totals_freed(Totals *totals, double weight, size_t size) {
+  bool last = --totals->used_samples == 0; /* then nothing of the rounding may be left */
+  totals->used_objects = last ? 0 : totals->used_objects - weight;
+  totals->used_bytes = last ? 0 : totals->used_bytes - weight * (double)size;
+}
+
+#endif

@@ -1,0 +1,75 @@
+#include "text.h"
+
+#include <string.h>
+
+#include "peek.h"
+#include "walk.h"
+
+typedef struct Head {
+  size_t n;
+  unsigned kind;
+  bool compact, ascii;
+} Head;
+
+static bool read_head(Head *head, uintptr_t address, int kind_shift) {
+  char copy[48];
+  if (!peek(copy, address, sizeof copy))
+    return false;
+  unsigned state = (unsigned)int_at(copy, python.offsets.text_state) >> kind_shift;
+  *head = (Head){word_at(copy, python.offsets.text_length), state & 7, state >> 3 & 1, state >> 4 & 1};
+  return true;
+}
+
+Copied copy_text(Text *text, Arena *arena, uintptr_t address) {
+  Head head;
+  if (!read_head(&head, address, python.offsets.text_kind_shift))
+    return COPY_FAILED;
+  bool known_kind = head.kind == 1 || head.kind == 2 || head.kind == 4;
+  if (!head.compact || !known_kind || head.n > (1u << 30))
+    return COPY_FAILED;
+  size_t n = head.n < TEXT_MAX ? head.n : TEXT_MAX;
+  char *data = arena_take(arena, n * head.kind + 1);
+  if (!data)
+    return COPY_FULL;
+  int start = head.ascii ? python.offsets.text_ascii : python.offsets.text_wide;
+  if (n && !peek(data, address + (uintptr_t)start, n * head.kind))
+    return COPY_FAILED;
+  *text = (Text){(int)head.kind, n, data};
+  return COPIED;
+}
+
+Copied copy_bytes(const char **data, size_t *n, Arena *arena, uintptr_t address) {
+  size_t length;
+  if (!peek(&length, address + (uintptr_t)python.offsets.bytes_length, sizeof length))
+    return COPY_FAILED;
+  *n = length <= BYTES_MAX ? length : 0;
+  char *copy = arena_take(arena, *n + 1);
+  if (!copy)
+    return COPY_FULL;
+  if (*n && !peek(copy, address + (uintptr_t)python.offsets.bytes_data, *n))
+    return COPY_FAILED;
+  *data = copy;
+  return COPIED;
+}
+
+static bool fits(int kind_shift, const uintptr_t samples[4]) {
+  static const unsigned kinds[4] = {1, 1, 2, 4};
+  for (int i = 0; i < 4; i++) {
+    Head head;
+    if (!read_head(&head, samples[i], kind_shift))
+      return false;
+    if (head.n != 1 || head.kind != kinds[i] || !head.compact || head.ascii != (i == 0))
+      return false;
+  }
+  return true;
+}
+
+bool calibrate_text(const uintptr_t samples[4]) {
+  static const int shifts[] = {2, 8, 16};
+  for (unsigned i = 0; i < sizeof shifts / sizeof *shifts; i++)
+    if (fits(shifts[i], samples)) {
+      python.offsets.text_kind_shift = shifts[i];
+      return true;
+    }
+  return false;
+}

@@ -1,0 +1,116 @@
+#include "timers.h"
+
+#include <unistd.h>
+
+#include "clocks.h"
+#include "dice.h"
+
+#ifndef sigev_notify_thread_id /* glibc before 2.36 has no name for it */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+#define OVERDUE_NS 10000000 /* more than two ticks of any kernel */
+
+static Timer timers[TIMERS_MAX];
+static int signal_number;
+static int64_t period;
+
+void timers_open(int signal, int64_t period_ns) {
+  signal_number = signal;
+  period = period_ns;
+}
+
+static void set_timer(Timer *timer, int64_t after_ns) {
+  struct itimerspec when = {.it_value = timespec_of(after_ns)};
+  timer_settime(timer->id, 0, &when, NULL);
+}
+
+static int64_t next_interval(Timer *timer) { return period / 4 + roll_up_to(&timer->dice, period * 3 / 2); }
+
+static bool is_armed(pid_t thread) {
+  for (int i = 0; i < TIMERS_MAX; i++)
+    if (timers[i].thread == thread)
+      return true;
+  return false;
+}
+
+static Timer *free_timer(void) {
+  for (int i = 0; i < TIMERS_MAX; i++)
+    if (!timers[i].thread)
+      return &timers[i];
+  return NULL;
+}
+
+/* The first sample comes after a random part of a period, and stands for a whole one at least: that way a
+   thread that lives for a tenth of a period has a tenth of a chance to count as one, and brief
+   threads add up to what they used. A newborn may be past that point when it is found. */
+static int64_t begin(Timer *timer, int64_t used_unseen) {
+  int64_t ahead = roll_up_to(&timer->dice, period) - used_unseen;
+  timer->bonus = ahead > 0 ? period - ahead : 0;
+  set_timer(timer, ahead > 0 ? ahead : next_interval(timer));
+  return ahead > 0 ? 0 : period * (1 - ahead / period);
+}
+
+Armed timer_arm(pid_t thread, bool newborn, Timer **armed, int64_t *owed) {
+  if (is_armed(thread))
+    return ALREADY_ARMED;
+  Timer *timer = free_timer();
+  if (!timer)
+    return NOT_ARMED;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
+  event.sigev_value.sival_ptr = timer;
+  event.sigev_notify_thread_id = thread;
+  if (timer_create(thread_cpu_clock(thread), &event, &timer->id))
+    return NOT_ARMED;
+  timer->dice = dice_from((uint64_t)thread ^ (uint64_t)monotonic_ns());
+  timer->last = clock_ns(thread_cpu_clock(thread));
+  timer->looked_at = timer->last;
+  timer->thread = thread;
+  *owed = begin(timer, newborn && timer->last > 0 ? timer->last : 0);
+  *armed = timer;
+  return ARMED;
+}
+
+void timer_release(Timer *timer) {
+  timer_delete(timer->id);
+  timer->thread = 0;
+}
+
+void timers_release_all(void) {
+  for (int i = 0; i < TIMERS_MAX; i++)
+    if (timers[i].thread)
+      timer_release(&timers[i]);
+}
+
+void timers_forget(void) {
+  for (int i = 0; i < TIMERS_MAX; i++)
+    timers[i].thread = 0;
+}
+
+Timer *timer_of(const siginfo_t *info) {
+  uintptr_t at = (uintptr_t)info->si_value.sival_ptr, first = (uintptr_t)timers;
+  bool ours = info->si_code == SI_TIMER && at >= first && at < first + sizeof timers;
+  return ours && (at - first) % sizeof(Timer) == 0 ? (Timer *)at : NULL;
+}
+
+/* Whoever samples, the thread itself or the sampler, counts the time since the other did. */
+static int64_t claim(Timer *timer, int64_t now) {
+  int64_t value = now - atomic_exchange(&timer->last, now) + atomic_exchange(&timer->bonus, 0);
+  return value > 0 ? value : 0; /* the other one's clock was read later than ours */
+}
+
+/* Kernels look at CPU timers on their own tick, so signals come late; the thread's clock says how
+   much it has really used since the last one. */
+int64_t timer_next(Timer *timer) {
+  int64_t now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  int64_t value = claim(timer, now);
+  set_timer(timer, next_interval(timer));
+  return value;
+}
+
+int64_t timer_overdue(Timer *timer) {
+  int64_t now = clock_ns(thread_cpu_clock(timer->thread));
+  bool moved = now > timer->looked_at; /* else it sleeps, and not where it used the time */
+  timer->looked_at = now;
+  return moved && now - timer->last > 4 * period + OVERDUE_NS ? claim(timer, now) : 0;
+}

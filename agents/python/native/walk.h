@@ -1,0 +1,72 @@
+/* One thread's stack, read from its thread state. */
+#ifndef FLAMEWATCH_WALK_H
+#define FLAMEWATCH_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "offsets.h"
+
+#define MAX_DEPTH_LIMIT 2048
+#define THREAD_STATE_MAX 1024 /* bytes of a thread state that are looked at, at most */
+#define HEAD_START 8          /* of a code object: its type */
+#define HEAD_MAX 160
+#define CHUNK_BYTES 16384 /* CPython's data stacks grow by so much */
+#define HEADS_AT_ONCE 32
+#define LABEL_MAX 1024
+
+/* A function that was running, as far as it can be said without a lookup. */
+typedef struct Place {
+  uintptr_t code;
+  int32_t offset; /* of the instruction, in bytes; negative: entered, not begun */
+  char head[HEAD_MAX]; /* the code object from HEAD_START to the end of its line table's pointer */
+} Place;
+
+typedef struct Chunk {
+  uintptr_t at, previous; /* `previous` is the chunk below */
+  size_t n;
+  char bytes[CHUNK_BYTES];
+} Chunk;
+
+/* Everything that a walk needs, so that it takes next to nothing from a signal stack. */
+typedef struct Walk {
+  int depth, max_depth;
+  bool cut; /* the stack was deeper than max_depth */
+  Chunk chunk;
+  uintptr_t ts;
+  uintptr_t next_at, next_end, next_previous; /* the chunk below, known but not copied */
+  char state[THREAD_STATE_MAX], frame[128], label[LABEL_MAX];
+  int label_n; /* bytes of `label`; 0: the thread has no labels */
+  struct iovec to[HEADS_AT_ONCE], from[HEADS_AT_ONCE];
+  Place places[];
+} Walk;
+
+typedef enum Walked { WALK_OK, WALK_EMPTY, WALK_TORN } Walked;
+
+/* What walks need to know; set once before the first. */
+typedef struct Interpreter {
+  Offsets offsets;
+  uintptr_t code_type, self; /* PyCode_Type; the interpreter state that is sampled */
+} Interpreter;
+
+extern Interpreter python;
+
+static inline size_t walk_bytes(int max_depth) { return sizeof(Walk) + (size_t)max_depth * sizeof(Place); }
+
+/* Copies the thread state at `ts` into walk->state. */
+bool walk_read_state(Walk *walk, uintptr_t ts);
+
+/* Follows the frames of the thread state in walk->state. Async-signal-safe. A stack of another,
+   running thread may change meanwhile: what is inconsistent is WALK_TORN. */
+Walked walk_frames(Walk *walk);
+
+/* A field of a copied thread state. */
+static inline uintptr_t state_field(const char *state, int offset) {
+  uintptr_t word;
+  __builtin_memcpy(&word, state + offset - python.offsets.ts_next, sizeof word);
+  return word;
+}
+
+#endif

@@ -1,0 +1,36 @@
+"""The C sampler; everything else is in pyproject.toml."""
+
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+if not sys.platform.startswith("linux"):
+    raise SystemExit(
+        f"flamewatch-agent runs on Linux only, and this is {sys.platform}: its sampler is made of"
+        " Linux's per-thread CPU timers and process_vm_readv."
+    )
+
+HERE = Path(__file__).parent
+
+native = Extension(
+    "flamewatch._native",
+    sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.c")),
+    depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.h")),
+    # The stable ABI: one binary for all versions, which finds its way by offsets at run time.
+    py_limited_api=True,
+    define_macros=[("_GNU_SOURCE", "1"), ("Py_LIMITED_API", "0x030b0000")],
+    extra_compile_args=[
+        "-std=c11",
+        "-O2",
+        "-g0",
+        "-fvisibility=hidden",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused-parameter",
+        "-Werror=implicit-function-declaration",
+        "-Werror=incompatible-pointer-types",
+    ],
+    libraries=["rt", "dl", "m", "pthread"],
+)
+setup(ext_modules=[native], options={"bdist_wheel": {"py_limited_api": "cp311"}})

@@ -1,0 +1,83 @@
+"""One process's agent: its thread, and everything that has to be given back."""
+
+import os
+import time
+
+from flamewatch import unpatched
+from flamewatch.bell import Bell
+from flamewatch.client import Client
+from flamewatch.config import Config
+from flamewatch.counters import Counters
+from flamewatch.identity import new_identity
+from flamewatch.sampler import Sampler
+from flamewatch.status import Status
+from flamewatch.worker import Worker
+
+SENDING_SHARE = 0.8  # of the time that stopping may take
+
+
+class Agent:
+    """Started once, stopped once. A forked child makes another of the same configuration."""
+
+    def __init__(self, config: Config, sampler: Sampler) -> None:
+        self.config, self.sampler = config, sampler
+        self._identity = new_identity()
+        self._counters = Counters()
+        self._bell, self._ended = Bell(), Bell()
+        self._client = Client(config, self._identity, os.environ)
+        self._worker = Worker(config.url, self._client, sampler, self._counters, self._bell)
+
+    def start(self, first_pause: float) -> None:
+        """`first_pause`: seconds before the first handshake."""
+
+        def run() -> None:
+            try:
+                self.sampler.stay_apart()
+                self._worker.run(first_pause)
+            finally:
+                self._ended.ring()
+
+        unpatched.start_thread(run)
+
+    def stop(self, seconds: float) -> bool:
+        """Ends the thread, in whatever it is; False if it took longer than `seconds`.
+
+        The profile that it has in hand is sent, as far as it got, if the server takes it meanwhile.
+        """
+        end = time.monotonic() + seconds
+        self._bell.ring()
+        if self._worker.busy:
+            self._ended.wait(seconds * SENDING_SHARE)
+        self._client.connection.interrupt()
+        ended = self._ended.wait(max(end - time.monotonic(), 0.0))
+        self.sampler.close()
+        return ended
+
+    def abandon(self) -> None:
+        """In a forked child, where the thread is not: free what was inherited."""
+        self._client.connection.close()
+        self.sampler.after_fork()
+
+    def status(self) -> Status:
+        done, config = self._counters, self.config
+        return Status(
+            state=done.state,
+            reason=done.reason,
+            last_error=done.last_error,
+            sampler=self.sampler.name,
+            types=[str(kind) for kind in self._worker.types],
+            server=config.url,
+            service=config.service,
+            version=config.version,
+            zone=config.zone,
+            agent=self._identity.agent,
+            profiles_sent=done.profiles_sent,
+            profiles_dropped=done.profiles_dropped,
+            samples=done.samples,
+            samples_dropped=done.samples_dropped,
+            dropped_because=dict(done.dropped_because),
+            errors=done.errors,
+            cpu_seconds=done.cpu_ns / 1e9,
+            memory_bytes=done.memory_bytes,
+            next_try_in=max(0.0, done.next_try - time.monotonic()),
+        )

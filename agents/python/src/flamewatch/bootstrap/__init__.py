@@ -1,0 +1,1 @@
+"""The folder that `flamewatch-run` puts on PYTHONPATH; it holds nothing but `sitecustomize`."""

@@ -1,0 +1,57 @@
+"""The best sampler that this interpreter allows."""
+
+from importlib import import_module
+from typing import Any
+
+from flamewatch.config import Heap
+from flamewatch.log import one_line, warn
+from flamewatch.native_heap import NativeHeap
+from flamewatch.native_sampler import NativeSampler
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Sampler
+from flamewatch.signal_sampler import SignalSampler
+
+try:
+    native: Any = import_module("flamewatch._native")
+    _missing = ""
+except ImportError as error:
+    native, _missing = None, f"its compiled part cannot be loaded ({error})"
+
+
+def choose_sampler(
+    *, thread_names: bool, heap: Heap = "asked", heap_raw: bool = False, quiet: bool = False
+) -> Sampler:
+    """The C sampler, or a lesser one and one line in the log that says why and what is missing."""
+    reason = _unsupported()
+    if reason is None:
+        counter = _heap(heap, raw=heap_raw, quiet=quiet)
+        return NativeSampler(native, thread_names=thread_names, heap=counter)
+    lesser = SignalSampler()
+    what = (
+        "the main thread's CPU time and THREADS" if ProfileType.CPU in lesser.types else "THREADS"
+    )
+    if not quiet:
+        warn(f"all threads cannot be sampled: {one_line(reason)}. Only {what} will be profiled.")
+    return lesser
+
+
+def _heap(heap: Heap, *, raw: bool, quiet: bool) -> NativeHeap | None:
+    counter = None if heap == "off" else NativeHeap(native, raw=raw)
+    if counter and heap == "start":
+        try:
+            counter.begin()
+        except RuntimeError as error:
+            counter = None
+            if not quiet:
+                warn(f"memory cannot be profiled: {one_line(str(error))}.")
+    return counter
+
+
+def _unsupported() -> str | None:
+    if native is None:
+        return _missing
+    try:
+        reason: str | None = native.supported()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return reason

@@ -1,0 +1,164 @@
+"""What the agent is told: arguments first, then the environment. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+from urllib.parse import SplitResult, urlsplit
+
+from flamewatch import environment
+
+# Stands for the project that the key belongs to.
+OWN_PROJECT = "-"
+
+# When the counting of memory begins: with the first memory profile that is asked for, at the start,
+# or never.
+Heap = Literal["asked", "start", "off"]
+
+_SERVICE = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
+_PROJECT = re.compile(r"[a-z0-9][-a-z0-9.:]{0,127}|-")
+_KEY = re.compile(r"[!-~]{8,4096}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LONGEST_LABEL = 512  # bytes
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What `start()` was given; None where it was not."""
+
+    service: str | None = None
+    version: str | None = None
+    zone: str | None = None
+    key: str | None = field(default=None, repr=False)
+    url: str | None = None
+    project: str | None = None
+    thread_names: bool | None = None
+    heap: str | None = None
+    heap_raw: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    key: str = field(repr=False)
+    url: str  # without a slash at the end
+    project: str
+    service: str
+    version: str
+    zone: str
+    thread_names: bool = False  # a label per thread: it tells more, and costs the server storage
+    heap: Heap = "asked"
+    heap_raw: bool = False  # also blocks that are asked for without the GIL
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """Why there is nothing to start with; each a phrase that says what to do."""
+
+    found: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(self.found)
+
+
+def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
+    """The configuration, or everything that is wrong with it. The key is in no message."""
+    heap = _text(arguments.heap, environ.get("FLAMEWATCH_HEAP", "")).lower()
+    config = Config(
+        key=_text(arguments.key, environ.get("FLAMEWATCH_KEY", "")),
+        url=_text(arguments.url, environ.get("FLAMEWATCH_URL", "")).rstrip("/"),
+        project=_text(arguments.project, environ.get("FLAMEWATCH_PROJECT", "")) or OWN_PROJECT,
+        service=_text(arguments.service, environment.service(environ)),
+        version=_text(arguments.version, environment.version(environ)),
+        zone=_text(arguments.zone, environment.zone(environ)),
+        thread_names=_flag(arguments.thread_names, environ.get("FLAMEWATCH_THREAD_NAMES", "")),
+        heap=next((known for known in get_args(Heap) if known == heap), "asked"),
+        heap_raw=_flag(arguments.heap_raw, environ.get("FLAMEWATCH_HEAP_RAW", "")),
+    )
+    checks = (
+        _key_problem(config.key),
+        _url_problem(config.url),
+        _service_problem(config.service),
+        _project_problem(config.project),
+        _label_problem("version", config.version),
+        _label_problem("zone", config.zone),
+        _flag_problem("FLAMEWATCH_THREAD_NAMES", environ),
+        _flag_problem("FLAMEWATCH_HEAP_RAW", environ),
+        _heap_problem(heap),
+    )
+    found = tuple(problem for problem in checks if problem)
+    return Problems(found) if found else config
+
+
+def _text(given: object, fallback: str) -> str:
+    return str(fallback if given is None else given).strip()
+
+
+def _flag(given: bool | None, text: str) -> bool:
+    return text.strip().lower() in _TRUE if given is None else bool(given)
+
+
+def _key_problem(key: str) -> str:
+    if not key:
+        return "no key: set FLAMEWATCH_KEY or pass start(key=…)"
+    if not _KEY.fullmatch(key):
+        return "the key (FLAMEWATCH_KEY or key=) has characters or a length that no key has"
+    return ""
+
+
+def _url_problem(url: str) -> str:
+    if not url:
+        return "no server: set FLAMEWATCH_URL or pass start(url=…)"
+    try:
+        parts = urlsplit(url)
+        usable = _is_plain_address(parts) and parts.port != 0
+    except ValueError:
+        usable = False
+    shape = "https://HOST, https://HOST:PORT or with a path after it"
+    return "" if usable else f"the server's address {_shown(url)} is not of the form {shape}"
+
+
+def _is_plain_address(parts: SplitResult) -> bool:
+    extras = parts.query or parts.fragment or parts.username is not None
+    visible = all(32 < ord(letter) < 127 for letter in parts.netloc + parts.path)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and visible and not extras
+
+
+def _service_problem(service: str) -> str:
+    if not service:
+        return "no service name: set FLAMEWATCH_SERVICE or pass start(service=…)"
+    if _SERVICE.fullmatch(service):
+        return ""
+    hint = environment.bend(service)
+    rule = "has to be lower-case letters, digits, '-', '_' and '.', 255 at most"
+    return f"the service name {_shown(service)} {rule}" + (f" (say, {_shown(hint)})" * bool(hint))
+
+
+def _project_problem(project: str) -> str:
+    if _PROJECT.fullmatch(project):
+        return ""
+    return f"{_shown(project)} is no project id: leave it out, the key says the project"
+
+
+def _label_problem(name: str, value: str) -> str:
+    if _CONTROL.search(value):
+        return f"the {name} has a control character"
+    size = len(value.encode("utf-8", "replace"))
+    return "" if size <= _LONGEST_LABEL else f"the {name} has {size} bytes; {_LONGEST_LABEL} fit"
+
+
+def _flag_problem(name: str, environ: Mapping[str, str]) -> str:
+    text = environ.get(name, "")
+    if text.strip().lower() in (*_TRUE, *_FALSE):
+        return ""
+    return f"{name} is {_shown(text)}; 1 and 0 are possible"
+
+
+def _heap_problem(text: str) -> str:
+    if text in ("", *get_args(Heap)):
+        return ""
+    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; asked, start and off are possible"
+
+
+def _shown(text: str) -> str:
+    return repr(text[:80])

@@ -1,0 +1,16 @@
+"""google.protobuf.Duration as JSON writes it: "10s", "0.250s"."""
+
+import re
+
+_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s", re.ASCII)
+
+
+def parse(value: object) -> float | None:
+    """Seconds; None for anything that is no duration."""
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return float(found[1]) if found else None
+
+
+def text(seconds: float) -> str:
+    whole, rest = divmod(round(seconds * 1000), 1000)
+    return f"{whole}.{rest:03d}s" if rest else f"{whole}s"

@@ -1,0 +1,26 @@
+"""Shows the C sampler where the labels of a thread are, once, on contexts made for it."""
+
+from contextvars import Context, ContextVar
+from typing import Any
+
+from flamewatch.label_text import encode
+from flamewatch.labelling import RUNNING
+
+# Enough that the context's tree has a node of each kind.
+_OTHERS = [ContextVar[int](f"flamewatch.other{n}", default=0) for n in range(40)]
+_EXAMPLE = encode((("flamewatch", "example"),))
+
+
+def learn(native: Any) -> str | None:
+    """Why labels cannot be read in this interpreter, or None."""
+    alone, crowded = Context(), Context()
+    alone.run(RUNNING.set, _EXAMPLE)
+
+    def learn_in_a_crowd() -> Any:
+        for number, variable in enumerate(_OTHERS):
+            variable.set(number)
+        RUNNING.set(_EXAMPLE)
+        return native.read_labels_of(RUNNING, crowded, alone, _EXAMPLE)
+
+    reason: str | None = crowded.run(learn_in_a_crowd)
+    return reason

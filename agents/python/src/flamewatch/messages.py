@@ -1,0 +1,132 @@
+"""The messages of the Cloud Profiler API v2 as JSON. Pure: bytes out, bytes in."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from flamewatch import durations
+from flamewatch.config import OWN_PROJECT, Config
+from flamewatch.profile_types import ProfileType
+
+_NAME = re.compile(r"projects/[A-Za-z0-9_.:~-]{1,256}/profiles/[A-Za-z0-9_.:~=-]{1,1024}")
+LONGEST_CAPTURE = 120.0  # seconds; what is longer is no reasonable wish
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A profile that the server wants now."""
+
+    name: str
+    type: ProfileType
+    duration: float  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Any answer that is no success. A throttle (409) is one too, and the usual one."""
+
+    status: int
+    message: str  # from outside: may hold anything
+    retry_after: float | None = None  # seconds; None where the server doesn't say
+
+    @property
+    def throttled(self) -> bool:
+        return self.status == 409
+
+
+class BadAnswer(Exception):
+    """The server answered with success, but not as a Flamewatch server does."""
+
+
+def create_path(config: Config) -> str:
+    return f"/v2/projects/{config.project}/profiles"
+
+
+def create_body(config: Config, types: Iterable[ProfileType]) -> bytes:
+    """CreateProfileRequest."""
+    message = {"deployment": _deployment(config), "profileType": [str(name) for name in types]}
+    return json.dumps(message).encode()
+
+
+def upload_path(assignment: Assignment) -> str:
+    return f"/v2/{assignment.name}"
+
+
+def upload_body(config: Config, host: str, assignment: Assignment, profile: bytes) -> bytes:
+    """Profile, whole, with its bytes (gzip pprof)."""
+    message = {
+        "name": assignment.name,
+        "profileType": str(assignment.type),
+        "deployment": _deployment(config),
+        "duration": durations.text(assignment.duration),
+        "profileBytes": base64.b64encode(profile).decode(),
+        "labels": {"instance": host},
+    }
+    return json.dumps(message).encode()
+
+
+def read_assignment(body: bytes, offered: Iterable[ProfileType]) -> Assignment:
+    """The Profile that CreateProfile answers with; raises BadAnswer."""
+    message = _object(body)
+    name, kind = message.get("name"), message.get("profileType")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise BadAnswer("its answer has no profile name")
+    wanted = next((known for known in offered if known == kind), None)
+    if wanted is None:
+        raise BadAnswer("it wants a profile type that was not offered")
+    duration = durations.parse(message.get("duration"))
+    if duration is None or duration > LONGEST_CAPTURE:
+        raise BadAnswer("its answer has no usable duration")
+    return Assignment(name, wanted, duration)
+
+
+def read_refusal(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
+    """A google.rpc.Status, or whatever a proxy says instead; never raises."""
+    try:
+        error = _object(body).get("error")
+    except BadAnswer:
+        error = None
+    if not isinstance(error, dict):
+        error = {}
+    message, details = error.get("message"), error.get("details")
+    told = [durations.parse(detail.get("retryDelay")) for detail in _objects(details)]
+    delays = [delay for delay in told if delay is not None]
+    return Refusal(
+        status,
+        message if isinstance(message, str) else "",
+        delays[0] if delays else _seconds(retry_after),
+    )
+
+
+def _deployment(config: Config) -> dict[str, Any]:
+    labels = {"language": "python", "version": config.version, "zone": config.zone}
+    message: dict[str, Any] = {
+        "target": config.service,
+        "labels": {name: value for name, value in labels.items() if value},
+    }
+    if config.project != OWN_PROJECT:
+        message["projectId"] = config.project
+    return message
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):  # RecursionError: a thousand brackets
+        message = None
+    if not isinstance(message, dict):
+        raise BadAnswer("its answer is not a JSON object")
+    return message
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After, as load balancers send it: whole seconds (its dates are not read)."""
+    text = (header or "").strip()
+    return float(text) if re.fullmatch(r"[0-9]{1,6}", text) else None

@@ -1,0 +1,48 @@
+"""Functions' names with their modules': code objects know only the file that they came from."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from flamewatch.stacks import Frame
+
+_FROZEN = "<frozen "
+
+
+def modules_by_file(modules: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """File → the name of the module that was loaded from it.
+
+    The host's modules are looked at by `ModuleType`'s own means: some of them import others, or
+    worse, when they are asked for an attribute.
+    """
+    found: dict[str, str] = {}
+    for name, module in list((sys.modules if modules is None else modules).items()):
+        if issubclass(type(module), ModuleType):
+            file = ModuleType.__getattribute__(module, "__dict__").get("__file__")
+            if type(file) is str and (name == "__main__" or file not in found):
+                found[file] = name
+    return found
+
+
+def namer(modules: Mapping[str, str]) -> Callable[[Frame], Frame]:
+    """Frames with "module.function" for a name; the program's own file needs no module."""
+    named: dict[int, tuple[Frame, Frame]] = {}
+
+    def name(frame: Frame) -> Frame:
+        known = named.get(id(frame))
+        if known is None:
+            # The frame is kept beside its answer: its id is good for as long as it lives.
+            known = named[id(frame)] = frame, replace(frame, function=_qualified(frame, modules))
+        return known[1]
+
+    return name
+
+
+def _qualified(frame: Frame, modules: Mapping[str, str]) -> str:
+    if frame.file.startswith(_FROZEN):
+        module = frame.file.removeprefix(_FROZEN).removesuffix(">")
+    else:
+        module = modules.get(frame.file, "")
+    return frame.function if module in {"", "__main__"} else f"{module}.{frame.function}"

@@ -1,0 +1,78 @@
+"""HEAP and HEAP_ALLOC: allocations, sampled by the C part's hooks in Python's allocators.
+
+The hooks go in when the first memory profile is asked for, or at the start if that was wished, and
+stay: what is in use can only be known of blocks that were seen when they were allocated.
+"""
+
+import struct
+from datetime import UTC, datetime
+from typing import Any
+
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture, Wait
+from flamewatch.stacks import Frame, Stack, read_stacks
+
+MAX_DEPTH = 512
+MEAN_BYTES = 512 << 10
+
+_DROPPED = ("torn", "table_full", "foreign")
+_NOTED = ("cut", "forgotten", "lost")
+_ROW = struct.Struct("=4q")  # alloc_objects, alloc_space, inuse_objects, inuse_space
+_OUTSIDE = Frame("(outside Python code)", "", 0, 0)
+
+
+class NativeHeap:
+    """`native` is the extension module. `raw`: also blocks that are asked for without the GIL."""
+
+    def __init__(self, native: Any, *, raw: bool = False) -> None:
+        self._native, self._raw = native, raw
+
+    def begin(self) -> bool:
+        """Counting begins; False if it had already."""
+        begun: bool = self._native.heap_start(
+            mean_bytes=MEAN_BYTES, max_depth=MAX_DEPTH, raw=self._raw
+        )
+        return begun
+
+    def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+        begun = self.begin()
+        if kind is ProfileType.HEAP:
+            if begun:  # in the first moment nothing is known yet
+                wait(seconds)
+            return self._read("heap")
+        self._native.heap_mark()
+        wait(seconds)
+        return self._read("heap_alloc")
+
+    def close(self) -> None:
+        """The allocators are as before."""
+        self._native.heap_stop()
+
+    def _read(self, kind: str) -> Capture:
+        raw = self._native.heap_read(kind)
+        counts = raw["counts"]
+        return Capture(
+            stacks=[*_stacks(raw)],
+            period_ns=raw["mean_bytes"],
+            started_ns=raw["started_ns"],
+            duration_ns=raw["duration_ns"],
+            sampler_cpu_ns=counts["spent_ns"],
+            max_depth=MAX_DEPTH,
+            dropped={reason: counts[reason] for reason in _DROPPED},
+            memory_bytes=raw["table_bytes"],
+            notes={name: counts[name] for name in _NOTED if counts[name]}
+            | {"counted_since": _time(raw["since_ns"]), "table_bytes": raw["table_bytes"]},
+        )
+
+
+def _stacks(raw: Any) -> list[Stack]:
+    shifted = raw["kind"] == "heap_alloc"  # the metrics' order: what is shown first comes last
+    rows = [row[2:] + row[:2] if shifted else row for row in _ROW.iter_unpack(raw["memory"])]
+    return [
+        Stack(s.frames or (_OUTSIDE,), s.value, s.count, 0, "", cut=s.cut, values=values)
+        for s, values in zip(read_stacks(raw), rows, strict=True)
+    ]
+
+
+def _time(unix_ns: int) -> str:
+    return datetime.fromtimestamp(unix_ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,88 @@
+"""The C sampler as a Sampler."""
+
+import threading
+from typing import Any
+
+from flamewatch.label_reading import learn
+from flamewatch.log import warn
+from flamewatch.native_heap import NativeHeap
+from flamewatch.profile_types import KINDS, MEMORY, ProfileType
+from flamewatch.sampler import Capture, Wait
+from flamewatch.stacks import read_stacks
+
+MAX_DEPTH = 512
+PERIOD_US = 10_000
+
+_DROPPED = ("torn", "no_slot", "table_full")
+_NOTED = ("ticks", "reused", "cut", "unarmed", "signal_taken", "overdue", "labels_full", "lost")
+
+
+class NativeSampler:
+    """All threads, without the GIL. `native` is the extension module; `heap` offers more types."""
+
+    name = "native"
+
+    def __init__(
+        self, native: Any, *, thread_names: bool = False, heap: NativeHeap | None = None
+    ) -> None:
+        self._native = native
+        self._thread_names = thread_names
+        self._heap = heap
+        self._missing = frozenset() if heap else MEMORY
+        if native.contention_supported() is not None:
+            self._missing |= {ProfileType.CONTENTION}
+        if reason := learn(native):
+            warn(f"labels cannot be read here: {reason}. Profiles will have none.")
+
+    @property
+    def types(self) -> tuple[ProfileType, ...]:
+        return tuple(kind for kind in ProfileType if kind not in self._missing)
+
+    def stay_apart(self) -> None:
+        self._native.heap_apart()
+
+    def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+        if self._heap and kind in MEMORY:
+            return self._heap.capture(kind, seconds, wait)
+        own_thread = self._native.thread_id()
+        self._native.start(
+            KINDS[kind],
+            period_us=PERIOD_US,
+            max_depth=MAX_DEPTH,
+            per_thread=self._thread_names,
+            exclude=[own_thread],
+        )
+        try:
+            if kind is not ProfileType.THREADS:
+                wait(seconds)
+        finally:
+            raw = self._native.stop()
+        return self._read(kind, raw)
+
+    def close(self) -> None:
+        """Outside a capture nothing is held but the allocators' hooks."""
+        if self._heap:
+            self._heap.close()
+
+    def after_fork(self) -> None:
+        self._native.after_fork_child()
+
+    def _read(self, kind: ProfileType, raw: Any) -> Capture:
+        counts = raw["counts"]
+        return Capture(
+            stacks=read_stacks(raw, _thread_names() if self._thread_names else {}),
+            period_ns=raw["period_ns"],
+            started_ns=raw["started_ns"],
+            duration_ns=0 if kind is ProfileType.THREADS else raw["duration_ns"],
+            sampler_cpu_ns=raw["sampler_cpu_ns"],
+            max_depth=MAX_DEPTH,
+            dropped={reason: counts[reason] for reason in _DROPPED},
+            memory_bytes=raw["memory_bytes"],
+            notes={name: counts[name] for name in _NOTED if counts[name]},
+        )
+
+
+def _thread_names() -> dict[int, str]:
+    """Native ids → names, of the threads that `threading` knows."""
+    threads = ((thread.native_id, thread.name) for thread in threading.enumerate())
+    return {native: name for native, name in threads if native is not None}

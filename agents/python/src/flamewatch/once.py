@@ -1,0 +1,112 @@
+"""One profile of one program, into a file, without a server: `flamewatch-run --once`."""
+
+import atexit
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from flamewatch import pprof, unpatched
+from flamewatch.bell import Bell
+from flamewatch.choose_sampler import choose_sampler
+from flamewatch.pprof import Profile
+from flamewatch.profile_of import profile_of
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture, Sampler
+from flamewatch.top import table
+
+# What `flamewatch-run` tells the interpreter that it becomes.
+TYPE, OUTPUT, SECONDS = "FLAMEWATCH_ONCE", "FLAMEWATCH_ONCE_OUTPUT", "FLAMEWATCH_ONCE_SECONDS"
+WHOLE_PROGRAM = 1e6  # seconds
+AT_THE_END = 60.0  # seconds that the program's end waits for its profile
+AT_THE_START = 1.0  # seconds that the program waits for its capture to begin
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    kind: ProfileType
+    output: Path
+    seconds: float  # after which the profile is taken, unless the program ends before
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> Self | None:
+        """None: nobody asked for one profile."""
+        if TYPE not in environ:
+            return None
+        seconds = float(environ.get(SECONDS) or WHOLE_PROGRAM)
+        return cls(ProfileType(environ[TYPE].upper()), Path(environ[OUTPUT]), seconds)
+
+    def environ(self) -> dict[str, str]:
+        return {TYPE: self.kind, OUTPUT: str(self.output), SECONDS: str(self.seconds)}
+
+
+def begin(wish: Wish) -> None:
+    """Captures from now on; the profile is written when time is up or the program ends."""
+    sampler = choose_sampler(thread_names=False)
+    if wish.kind not in sampler.types:
+        _say(f"no {wish.kind} profile can be captured in this interpreter")
+        return
+    once = _Once(wish, sampler)
+    once.start()
+    atexit.register(once.end)
+    os.register_at_fork(after_in_child=once.forget)
+
+
+class _Once:
+    def __init__(self, wish: Wish, sampler: Sampler) -> None:
+        self._wish, self._sampler = wish, sampler
+        self._bell, self._begun, self._written = Bell(), Bell(), Bell()
+
+    def start(self) -> None:
+        """Returns when the capture runs: the program's first line is in it."""
+        unpatched.start_thread(self.run)
+        self._begun.wait(AT_THE_START)
+
+    def run(self) -> None:
+        try:
+            self._sampler.stay_apart()
+            profile = self._profile(self._captured())
+            self._wish.output.write_bytes(pprof.encode(profile))
+            self._tell(profile)
+        except Exception as error:
+            _say(f"no profile was written: {type(error).__name__}: {error}")
+        finally:
+            self._begun.ring()
+            self._written.ring()
+
+    def end(self) -> None:
+        """The program is over."""
+        self._bell.ring()
+        if not self._written.wait(AT_THE_END):
+            _say(f"the profile took longer than {AT_THE_END:.0f} s to write, and is lost")
+        self._sampler.close()
+
+    def forget(self) -> None:
+        """In a forked child: one program, one profile."""
+        atexit.unregister(self.end)
+        self._sampler.after_fork()
+
+    def _captured(self) -> Capture:
+        wish = self._wish
+        if wish.kind is ProfileType.THREADS:
+            self._wait(wish.seconds)
+        return self._sampler.capture(wish.kind, wish.seconds, self._wait)
+
+    def _wait(self, seconds: float) -> bool:
+        self._begun.ring()
+        return self._bell.wait(seconds)
+
+    def _profile(self, capture: Capture) -> Profile:
+        return profile_of(self._wish.kind, capture, self._sampler.name, 0)
+
+    def _tell(self, profile: Profile) -> None:
+        took = f", {profile.duration_ns / 1e9:.1f} s" if profile.duration_ns else ""
+        _say(f"{self._wish.kind} profile{took} in {self._wish.output}")
+        for line in table(profile):
+            print(line, file=sys.stderr)
+
+
+def _say(line: str) -> None:
+    print(f"flamewatch-run: {line}", file=sys.stderr, flush=True)

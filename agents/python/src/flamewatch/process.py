@@ -1,0 +1,111 @@
+"""The agent of this process: at most one, from `start()` to `stop()` or the end."""
+
+import atexit
+import os
+import random
+import sys
+
+from flamewatch import config, unpatched, uwsgi
+from flamewatch.agent import Agent
+from flamewatch.choose_sampler import choose_sampler
+from flamewatch.config import Arguments, Problems
+from flamewatch.fork_warning import before_fork, show_again
+from flamewatch.interpreters import is_main
+from flamewatch.log import one_line, warn
+from flamewatch.status import Status, nothing
+
+STOP_SECONDS = 1.0
+# A forked child may be gone again, or be another program, before it is worth a handshake; and
+# many are forked at once.
+FORKED_PAUSE = (0.5, 1.5)
+
+
+class _Process:
+    """What there is once in a process."""
+
+    def __init__(self) -> None:
+        self.lock = unpatched.new_rlock()
+        self.agent: Agent | None = None
+        self.state, self.reason = "off", "not started"
+        self.fork_watched = False
+
+
+_process = _Process()
+
+
+def start(arguments: Arguments, *, first_pause: float = 0.0, quiet: bool = False) -> None:
+    """Returns at once and never raises; a second call changes nothing. `quiet`: no log lines."""
+    try:
+        with _process.lock:
+            if _process.agent is None:
+                _start(arguments, first_pause, quiet)
+    except Exception as error:
+        _refuse(f"{type(error).__name__}: {error}", quiet)
+
+
+def stop() -> None:
+    """Ends profiling and gives back what it took; waits a second at most. Never raises."""
+    try:
+        with _process.lock:
+            agent, _process.agent = _process.agent, None
+            if agent is not None:
+                _process.state, _process.reason = "stopped", "stop() was called"
+                atexit.unregister(stop)
+                show_again()
+                agent.stop(STOP_SECONDS)
+    except Exception as error:
+        warn(f"stopping failed: {one_line(f'{type(error).__name__}: {error}')}")
+
+
+def status() -> Status:
+    agent = _process.agent
+    return agent.status() if agent else nothing(_process.state, _process.reason)
+
+
+def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
+    if not is_main():
+        _refuse("a subinterpreter: the process's main one is profiled, and no other", quiet=True)
+        return
+    found = config.read(arguments, os.environ)
+    if isinstance(found, Problems):
+        _refuse(str(found), quiet)
+        return
+    if not quiet and (options := uwsgi.missing(sys.modules)):
+        warn(f"uWSGI runs without {options}: its workers will not be profiled.")
+    sampler = choose_sampler(
+        thread_names=found.thread_names, heap=found.heap, heap_raw=found.heap_raw, quiet=quiet
+    )
+    agent = Agent(found, sampler)
+    agent.start(first_pause)
+    _process.agent = agent
+    atexit.register(stop)
+    if not _process.fork_watched:
+        _process.fork_watched = True  # hooks cannot be taken out again
+        os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+
+
+def _refuse(reason: str, quiet: bool) -> None:
+    _process.state, _process.reason = "off", reason
+    if not quiet:
+        warn(f"not profiling: {one_line(reason, 500)}")
+
+
+def _before_fork() -> None:
+    if _process.agent is not None:
+        before_fork()
+
+
+def _after_fork() -> None:
+    """In the child: its own agent, under its own name, instead of the parent's."""
+    show_again()
+    parents, _process.agent = _process.agent, None
+    _process.lock = unpatched.new_rlock()  # somebody may have held it, who is not here
+    if parents is None:
+        return
+    try:
+        parents.abandon()
+        agent = Agent(parents.config, parents.sampler)
+        agent.start(random.Random().uniform(*FORKED_PAUSE))  # noqa: S311  no secret
+        _process.agent = agent
+    except Exception as error:
+        _refuse(f"after a fork: {type(error).__name__}: {error}", quiet=False)

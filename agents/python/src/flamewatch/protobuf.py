@@ -1,0 +1,34 @@
+"""Protobuf's wire format, as much of it as pprof needs: numbers, bytes and packed numbers."""
+
+from collections.abc import Iterable
+
+_SMALL = [bytes((value,)) for value in range(128)]
+_64_BITS = (1 << 64) - 1
+_NUMBER, _BYTES = 0, 2  # wire types
+
+
+def varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first; negative numbers as their two's complement."""
+    if 0 <= value < 128:
+        return _SMALL[value]
+    value &= _64_BITS
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def number(field: int, value: int) -> bytes:
+    """A field with a number; zero is what an absent one means."""
+    return varint(field << 3 | _NUMBER) + varint(value) if value else b""
+
+
+def octets(field: int, value: bytes) -> bytes:
+    """A field with bytes: a string, a message, packed numbers. Empty ones are written too."""
+    return varint(field << 3 | _BYTES) + varint(len(value)) + value
+
+
+def packed(field: int, values: Iterable[int]) -> bytes:
+    return octets(field, b"".join(map(varint, values)))

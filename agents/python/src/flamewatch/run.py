@@ -1,0 +1,107 @@
+"""`flamewatch-run [options] -- PROGRAM ARGUMENTS`: a Python program, profiled as it is.
+
+The program replaces this process. Its interpreter starts the agent, because PYTHONPATH leads it to
+our `sitecustomize` (flamewatch/bootstrap) first; so do the interpreters that it starts in turn.
+
+`flamewatch-run --once cpu -o out.pb.gz -- python script.py` needs no server: one profile, a file.
+`flamewatch-run --path` prints the folder for whoever can set an environment and no command.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flamewatch import config
+from flamewatch.config import Arguments, Problems
+from flamewatch.log import warn
+from flamewatch.once import WHOLE_PROGRAM, Wish
+from flamewatch.profile_types import ProfileType
+from flamewatch.uwsgi import ENVIRON, is_uwsgi
+from flamewatch.version import __version__
+
+BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
+# The process that was asked for. What it starts is profiled too, but says nothing about itself.
+MAIN_PROCESS = "FLAMEWATCH_RUN_PID"
+
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as shells have it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if options.path:
+        print(BOOTSTRAP)
+        return 0
+    if not program:
+        _parser().error("say what to run: flamewatch-run --service checkout -- gunicorn shop.wsgi")
+    environ = _named(options, os.environ)
+    if options.once:
+        environ = prepared(environ | _wish(options).environ(), os.getpid())
+    elif isinstance(problems := config.read(Arguments(), environ), Problems):
+        warn(f"not profiling: {problems}")
+    else:
+        environ = prepared(environ, os.getpid())
+    if is_uwsgi(program):
+        environ |= {name: value for name, value in ENVIRON.items() if name not in environ}
+    return _become(program, environ)
+
+
+def prepared(environ: Mapping[str, str], pid: int) -> dict[str, str]:
+    """The environment in which Python starts the agent."""
+    others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    paths = [BOOTSTRAP, *(path for path in others if path != BOOTSTRAP)]
+    return {**environ, "PYTHONPATH": os.pathsep.join(paths), MAIN_PROCESS: str(pid)}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="flamewatch-run",
+        description="Run a Python program under Flamewatch's profiler, without changing it.",
+        epilog="The server's address and the key: FLAMEWATCH_URL and FLAMEWATCH_KEY.",
+    )
+    parser.add_argument("--service", help="its name in Flamewatch (or FLAMEWATCH_SERVICE)")
+    parser.add_argument("--version", help="the program's version (or FLAMEWATCH_VERSION)")
+    parser.add_argument("--zone", help="where it runs (or FLAMEWATCH_ZONE)")
+    parser.add_argument("--path", action="store_true", help="print what PYTHONPATH must begin with")
+    once = parser.add_argument_group("one profile into a file, without a server")
+    kinds = [kind.lower() for kind in ProfileType]
+    once.add_argument("--once", choices=kinds, type=str.lower, help="what to capture")
+    once.add_argument("-o", "--output", type=Path, help="the file; else TYPE.pb.gz")
+    once.add_argument("--duration", type=_seconds, help="seconds; else until the program ends")
+    parser.add_argument("--agent-version", action="version", version=__version__)
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="what to run, after --")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < WHOLE_PROGRAM:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {WHOLE_PROGRAM:.0f} seconds")
+    return seconds
+
+
+def _wish(options: argparse.Namespace) -> Wish:
+    output = (options.output or Path(f"{options.once}.pb.gz")).absolute()
+    if not output.parent.is_dir():
+        _parser().error(f"there is no folder {output.parent} for the profile")
+    return Wish(ProfileType(options.once.upper()), output, options.duration or WHOLE_PROGRAM)
+
+
+def _named(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str]:
+    given = {name: getattr(options, name) for name in ("service", "version", "zone")}
+    ours = {f"FLAMEWATCH_{name.upper()}": value for name, value in given.items() if value}
+    return {**environ, **ours}
+
+
+def _become(program: list[str], environ: Mapping[str, str]) -> int:
+    try:
+        os.execvpe(program[0], program, environ)  # noqa: S606  it is what the user asked for
+    except OSError as error:
+        print(f"flamewatch-run: {program[0]}: {error.strerror}", file=sys.stderr)
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

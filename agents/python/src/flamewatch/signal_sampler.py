@@ -1,0 +1,136 @@
+"""What is safe where the C sampler is not: the main thread's CPU time, and all threads once.
+
+The kernel sends SIGPROF after each period of the *process's* CPU time, and Python runs the handler
+in the main thread; so a sample is worth what the main thread's own clock has moved since the last
+one, whoever used the rest. Other threads' CPU time is left out, and the profile says so.
+"""
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from types import CodeType, FrameType
+
+from flamewatch.label_text import decode
+from flamewatch.labelling import RUNNING
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture, Wait
+from flamewatch.stacks import Frame, Stack
+
+MAX_DEPTH = 512
+MAX_STACKS = 20_000
+PERIOD_NS = 10_000_000
+
+Place = tuple[CodeType, int]
+Key = tuple[tuple[Place, ...], bytes]  # a stack and its labels
+
+
+class SignalSampler:
+    """To be made in the main thread; made in another, it offers THREADS alone."""
+
+    name = "signal"
+
+    def __init__(self) -> None:
+        self._counts: Counter[Key] = Counter()
+        self._values: Counter[Key] = Counter()
+        self._table_full = 0
+        self._capturing = False
+        self._clock_ns = 0
+        self._installed = self._install()
+
+    @property
+    def types(self) -> tuple[ProfileType, ...]:
+        cpu = (ProfileType.CPU,) if self._installed else ()
+        return (*cpu, ProfileType.THREADS)
+
+    def stay_apart(self) -> None:
+        """Memory is not counted here."""
+
+    def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+        return self._threads() if kind is ProfileType.THREADS else self._cpu(seconds, wait)
+
+    def close(self) -> None:
+        """The host's handler is back, if this is the thread that may change handlers."""
+        if self._installed and signal.getsignal(signal.SIGPROF) == self._handle:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            with contextlib.suppress(ValueError):
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        self._installed = False
+
+    def after_fork(self) -> None:
+        self._capturing = False  # timers are not inherited, handlers are
+
+    def _install(self) -> bool:
+        """Only where the signal and its timer are nobody's."""
+        taken = signal.getsignal(signal.SIGPROF) is not signal.SIG_DFL
+        if taken or any(signal.getitimer(signal.ITIMER_PROF)):
+            return False
+        try:
+            signal.signal(signal.SIGPROF, self._handle)
+        except ValueError:  # not the main thread, or not of the main interpreter
+            return False
+        signal.siginterrupt(signal.SIGPROF, False)
+        return True
+
+    def _cpu(self, seconds: float, wait: Wait) -> Capture:
+        self._counts, self._values, self._table_full, self._clock_ns = Counter(), Counter(), 0, 0
+        started, begun = time.time_ns(), time.monotonic_ns()
+        self._capturing = True
+        signal.setitimer(signal.ITIMER_PROF, PERIOD_NS / 1e9, PERIOD_NS / 1e9)
+        try:
+            wait(seconds)
+        finally:
+            self._capturing = False
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return self._read(started, time.monotonic_ns() - begun)
+
+    def _handle(self, _number: int, frame: FrameType | None) -> None:
+        """In the main thread, between two of its instructions."""
+        now = time.thread_time_ns()
+        if not self._capturing:
+            return
+        # The first one has no clock to compare with: it stands for a period.
+        value = now - self._clock_ns if self._clock_ns else min(now, PERIOD_NS)
+        places = tuple(islice(_places(frame), MAX_DEPTH + 1))
+        self._add((places, RUNNING.get()), value)
+        self._clock_ns = time.thread_time_ns()  # what this took is not the host's
+
+    def _add(self, stack: Key, value: int) -> None:
+        if stack not in self._counts and len(self._counts) >= MAX_STACKS:
+            self._table_full += 1
+            return
+        self._counts[stack] += 1
+        self._values[stack] += value
+
+    def _read(self, started_ns: int, duration_ns: int) -> Capture:
+        stacks = [_stack(key[0], self._values[key], n, key[1]) for key, n in self._counts.items()]
+        dropped, notes = {"table_full": self._table_full}, {"threads": "main"}
+        return Capture(stacks, PERIOD_NS, started_ns, duration_ns, 0, MAX_DEPTH, dropped, 0, notes)
+
+    def _threads(self) -> Capture:
+        started, own = time.time_ns(), threading.get_ident()
+        stacks = [
+            _stack(tuple(islice(_places(frame), MAX_DEPTH + 1)), 1, 1)
+            for thread, frame in sys._current_frames().items()
+            if thread != own
+        ]
+        return Capture(stacks, 1, started, 0, 0, MAX_DEPTH, {}, 0, {})
+
+
+def _places(frame: FrameType | None) -> Iterator[Place]:
+    while frame is not None:
+        yield frame.f_code, frame.f_lineno or 0
+        frame = frame.f_back
+
+
+def _stack(places: tuple[Place, ...], value: int, count: int, labels: bytes = b"") -> Stack:
+    frames = tuple(
+        Frame(code.co_qualname, code.co_filename, line, code.co_firstlineno)
+        for code, line in places[:MAX_DEPTH]
+    )
+    cut = len(places) > MAX_DEPTH
+    return Stack(frames, value, count, 0, "", cut, decode(labels))

@@ -1,0 +1,71 @@
+"""Raw captures into stacks with lines.
+
+The sampler notes where a thread was as (code object, instruction offset). Which line that is, is
+looked up here, after the capture and once per place, in the code object's location table.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flamewatch.label_text import Labels, decode
+from flamewatch.line_table import line_at
+
+if TYPE_CHECKING:
+    from flamewatch._native import Raw
+
+STACK_ROW = struct.Struct("=7q")
+FRAME_ROW = struct.Struct("=2i")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One function call in a stack."""
+
+    function: str  # qualified name
+    file: str
+    line: int  # 0: the instruction belongs to no line
+    first_line: int  # where the function begins
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What one thread was seen doing; `value`: nanoseconds (THREADS: threads; memory: bytes)."""
+
+    frames: tuple[Frame, ...]  # the leaf first
+    value: int
+    count: int  # samples
+    thread_id: int  # native id; 0 when threads were merged
+    thread_name: str  # "" when unknown
+    cut: bool  # the stack was deeper: frames nearer the root are missing
+    labels: Labels = ()  # what the program said of what it was doing
+    # One for each of the type's metrics, where these are more than `count` and `value`.
+    values: tuple[int, ...] = ()
+
+
+def read_stacks(raw: Raw, thread_names: Mapping[int, str] | None = None) -> list[Stack]:
+    """The stacks of a capture. `thread_names` maps native ids to names."""
+    names = thread_names or {}
+    frames = list(_read_frames(raw))
+    labels: list[Labels] = [(), *map(decode, raw["labels"])]
+
+    def stack(thread: int, value: int, count: int, at: int, n: int, cut: int, label: int) -> Stack:
+        called = tuple(frames[at : at + n])
+        return Stack(called, value, count, thread, names.get(thread, ""), bool(cut), labels[label])
+
+    return [stack(*row) for row in STACK_ROW.iter_unpack(raw["stacks"])]
+
+
+def _read_frames(raw: Raw) -> Iterator[Frame]:
+    known: dict[tuple[int, int], Frame] = {}
+    codes = raw["codes"]
+    for place in FRAME_ROW.iter_unpack(raw["frames"]):
+        frame = known.get(place)
+        if frame is None:
+            function, file, first_line, table = codes[place[0]]
+            line = line_at(table, first_line, place[1])
+            frame = known[place] = Frame(function, file, line, first_line)
+        yield frame

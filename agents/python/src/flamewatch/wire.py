@@ -1,0 +1,192 @@
+"""HTTP to the server: one connection, kept; deadlines, bounded answers, no redirects."""
+
+import contextlib
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from flamewatch import unpatched
+from flamewatch.kept_socket import Mark, let_go, mark_of
+from flamewatch.proxies import proxy_for
+
+CONNECT_SECONDS = 10.0
+MAX_ANSWER = 1 << 20  # bytes
+
+Method = Literal["POST", "PATCH"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+    retry_after: str | None  # the header
+    location: str | None  # the header; only ever shown
+
+
+class Unreachable(Exception):
+    """No answer: not connected, cut off, too late or too long. The text is a short reason."""
+
+
+class Connection:
+    """Used by one thread; `interrupt` may come from others."""
+
+    def __init__(self, url: str, headers: dict[str, str], environ: Mapping[str, str] | None = None):
+        parts = urlsplit(url)
+        self._scheme, self._host = parts.scheme, parts.hostname or ""
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._prefix, self._netloc = parts.path, parts.netloc
+        self._headers = headers
+        environ = os.environ if environ is None else environ
+        self._proxy = proxy_for(self._scheme, self._host, self._port, environ)
+        self._kept: HTTPConnection | None = None
+        self._tls: ssl.SSLContext | None = None
+        self._mark: Mark | None = None
+        self._dialing: socket.socket | None = None
+        self._interrupted = False
+
+    def request(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
+        """The answer, of whatever status; raises Unreachable. `seconds`: without a byte."""
+        try:
+            if not self._is_kept():
+                return self._exchange(method, path, body, seconds)
+            with contextlib.suppress(*_STALE):
+                return self._exchange(method, path, body, seconds)
+            # The server closed the connection while it lay idle: that says nothing of the server.
+            self.close()
+            return self._exchange(method, path, body, seconds)
+        except _FAILURES as error:
+            self.close()
+            raise Unreachable(_reason(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Also in a forked child: no word goes to the server, which the parent still talks to."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            if kept.sock is not None:
+                with contextlib.suppress(OSError):
+                    let_go(kept.sock, self._mark)
+            kept.close()
+
+    def interrupt(self) -> None:
+        """End a request that is under way in another thread, and refuse all later ones."""
+        self._interrupted = True
+        kept = self._kept
+        for open_socket in (kept.sock if kept else None, self._dialing):
+            if open_socket is not None:
+                with contextlib.suppress(OSError):
+                    unpatched.shut_down(open_socket)
+
+    def _exchange(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
+        connection = self._kept or self._connected()
+        if self._interrupted:
+            raise OSError("stopping")
+        connection.sock.settimeout(seconds)
+        connection.request(method, self._target(path), body, self._request_headers())
+        response = connection.getresponse()
+        answer = Answer(
+            response.status,
+            _bounded(response),
+            response.getheader("Retry-After"),
+            response.getheader("Location"),
+        )
+        if response.will_close:
+            self.close()
+        return answer
+
+    def _is_kept(self) -> bool:
+        """There is a connection from before, and its socket is still ours."""
+        kept = self._kept
+        if kept is None or kept.sock is None or mark_of(kept.sock) != self._mark:
+            self.close()
+        return self._kept is not None
+
+    def _connected(self) -> HTTPConnection:
+        connection = self._kept = self._new()
+        connection.connect()
+        self._mark = mark_of(connection.sock)
+        return connection
+
+    def _new(self) -> HTTPConnection:
+        proxy = self._proxy
+        host, port = (proxy.host, proxy.port) if proxy else (self._host, self._port)
+        connection: HTTPConnection
+        if self._scheme == "https":
+            # Reading the system's certificates costs milliseconds: once is enough.
+            self._tls = self._tls or unpatched.tls_context()
+            connection = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=self._tls)
+            if proxy:
+                connection.set_tunnel(self._host, self._port, proxy.headers)
+        else:
+            connection = HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+        # Its own dial() uses whatever `socket` has become in this process.
+        setattr(connection, "_create_connection", self._dial)  # noqa: B010
+        return connection
+
+    def _target(self, path: str) -> str:
+        through = self._proxy and self._scheme == "http"
+        return f"http://{self._netloc}{self._prefix}{path}" if through else self._prefix + path
+
+    def _request_headers(self) -> dict[str, str]:
+        ours = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        plain_proxy = self._proxy.headers if self._proxy and self._scheme == "http" else {}
+        return self._headers | ours | plain_proxy
+
+    def _dial(self, address: tuple[str, int], timeout: float, source: Any = None) -> socket.socket:
+        """socket.create_connection, except that it can be interrupted."""
+        failure: OSError = OSError("the name has no address")
+        for family, kind, protocol, _, target in unpatched.addresses(*address):
+            made = self._dialing = unpatched.new_socket(family, kind, protocol)
+            try:
+                self._connect(made, target, timeout)
+            except OSError as error:
+                failure = error
+                made.close()
+            else:
+                return made
+            finally:
+                self._dialing = None
+        raise failure
+
+    def _connect(self, made: socket.socket, target: Any, timeout: float) -> None:
+        if self._interrupted:
+            raise OSError("stopping")
+        made.settimeout(timeout)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # A held request is silent for a minute: notice a peer that has gone without a word.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        made.connect(target)
+
+
+# AttributeError: http.client, when its socket is taken away in the middle.
+_FAILURES = (OSError, HTTPException, ValueError, AttributeError)
+_STALE = (ConnectionError,)
+
+
+def _bounded(response: HTTPResponse) -> bytes:
+    if response.length is not None and response.length > MAX_ANSWER:
+        raise HTTPException(f"its answer is larger than {MAX_ANSWER} bytes")
+    body = response.read(MAX_ANSWER + 1)
+    if len(body) > MAX_ANSWER:
+        raise HTTPException(f"its answer is larger than {MAX_ANSWER} bytes")
+    return body
+
+
+def _reason(error: Exception) -> str:
+    """What a person would say; nothing of the request, which holds the key."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, ConnectionError) and not error.strerror:
+        return "the connection was closed without an answer"
+    if isinstance(error, OSError):
+        return (error.strerror or str(error) or type(error).__name__).lower()
+    return f"{type(error).__name__}: {error}" if type(error) is not HTTPException else str(error)

@@ -1,0 +1,194 @@
+"""The agent's one thread: handshake, capture, upload, and again, until the bell rings."""
+
+import random
+import time
+from collections import Counter
+from dataclasses import replace
+
+from flamewatch import pprof
+from flamewatch.backoff import Backoff
+from flamewatch.bell import Bell
+from flamewatch.client import Client
+from flamewatch.counters import Counters
+from flamewatch.log import one_line, warn
+from flamewatch.messages import Assignment, BadAnswer, Refusal
+from flamewatch.outage import Outage
+from flamewatch.profile_of import profile_of
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture, Sampler
+from flamewatch.upload import upload
+from flamewatch.wire import Unreachable
+
+PACE = 0.5  # seconds between a profile and the next handshake, whatever the server wants
+FAILURES_OF_A_TYPE = 3  # in a row; then it is not offered any more
+_SHOWN_PAUSE = 1.0
+
+_ASIDE = "The program is not affected"
+
+
+class Worker:
+    """Runs in a thread of its own and never raises."""
+
+    def __init__(
+        self, server: str, client: Client, sampler: Sampler, counters: Counters, bell: Bell
+    ) -> None:
+        self._server, self._client, self._sampler = server, client, sampler
+        self._counters, self._bell = counters, bell
+        # Not the module's functions: their seed and sequence are the host's.
+        dice = random.Random()  # noqa: S311  no secret
+        self._uniform = dice.uniform
+        self._backoff, self._spoiled = Backoff(dice.uniform), Backoff(dice.uniform)
+        self._outage, self._mishaps = Outage(warn), Outage(warn)
+        self._failures: Counter[ProfileType] = Counter()
+        self._cpu_mark = 0
+        self.busy = False  # with a profile: it is being captured or sent
+
+    @property
+    def types(self) -> tuple[ProfileType, ...]:
+        """What is on offer: what the sampler can, less what failed again and again."""
+        return tuple(
+            kind for kind in self._sampler.types if self._failures[kind] < FAILURES_OF_A_TYPE
+        )
+
+    def run(self, first_pause: float) -> None:
+        self._cpu_mark = time.thread_time_ns()
+        pause = first_pause
+        while not self._sleep(pause):
+            if not self.types:
+                self._give_up("no profile type can be captured here")
+                break
+            try:
+                pause = self._round()
+            except Exception as error:
+                pause = self._broken(error)
+            self._count_cpu()
+        if self._counters.state != "failed":
+            self._counters.state = "stopped"
+        self._client.connection.close()
+
+    def _sleep(self, pause: float) -> bool:
+        self._counters.state = "backing off" if pause > _SHOWN_PAUSE else "waiting"
+        self._counters.next_try = time.monotonic() + pause
+        return self._bell.wait(pause)
+
+    def _round(self) -> float:
+        """One handshake and what comes of it; the pause until the next one."""
+        self._counters.state = "waiting"
+        try:
+            answer = self._client.handshake(self.types)
+        except (Unreachable, BadAnswer) as error:
+            return self._no_server(str(error))
+        if isinstance(answer, Refusal):
+            return self._refused(answer)
+        self._backoff.succeed()
+        self._outage.over(self._server)
+        self.busy = True
+        try:
+            return self._serve(answer)
+        finally:
+            self.busy = False
+
+    def _serve(self, assignment: Assignment) -> float:
+        taken = self._captured(assignment)
+        if taken is None:
+            self._counters.profiles_dropped += 1
+            return self._spoiled.next()
+        profile, assignment = taken
+        self._counters.state = "uploading"
+        lost = upload(self._client, assignment, profile, self._bell.wait, self._uniform)
+        if lost is None:
+            self._counters.profiles_sent += 1
+            self._spoiled.succeed()
+            self._mishaps.forget()
+            return PACE
+        self._counters.profiles_dropped += 1
+        self._mishap("upload", f"a profile was lost: {_phrase(lost.reason)}. {_ASIDE}.")
+        return self._spoiled.next(lost.refusal.retry_after if lost.refusal else None)
+
+    def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
+        """The encoded profile, and what it is: shorter if stopping ended it. None if it failed."""
+        kind = assignment.type
+        self._counters.state = "capturing"
+        try:
+            capture = self._sampler.capture(kind, assignment.duration, self._bell.wait)
+            encoded = self._encoded(kind, capture)
+        except Exception as error:
+            self._spoilt_capture(kind, error)
+            return None
+        self._failures[kind] = 0
+        if self._bell.rung and capture.duration_ns:
+            assignment = replace(assignment, duration=capture.duration_ns / 1e9)
+        return encoded, assignment
+
+    def _encoded(self, kind: ProfileType, capture: Capture) -> bytes:
+        self._counters.samples += sum(stack.count for stack in capture.stacks)
+        self._counters.dropped(capture.dropped)
+        self._counters.memory_bytes = max(self._counters.memory_bytes, capture.memory_bytes)
+        self._counters.cpu_ns += capture.sampler_cpu_ns
+        cpu_ns = self._count_cpu()
+        return pprof.encode(profile_of(kind, capture, self._sampler.name, cpu_ns))
+
+    def _refused(self, refusal: Refusal) -> float:
+        """What is said, once, and when to come back."""
+        status, why = refusal.status, _phrase(refusal.message)
+        if refusal.throttled:
+            self._outage.over(self._server)
+            if refusal.retry_after is not None:
+                self._backoff.succeed()
+            return self._backoff.next(refusal.retry_after)
+        if status in {401, 403}:
+            self._failed("key", f"key refused by {self._server} ({status}): {why}. {_ASIDE}.")
+            return self._backoff.next_long(refusal.retry_after)
+        if status >= 500 or status == 408:
+            return self._no_server(f"{status} {why}".strip(), refusal.retry_after)
+        kind = "quota" if status == 429 else "request"
+        self._failed(kind, f"{self._server} refused the agent ({status}): {why}. {_ASIDE}.")
+        return self._backoff.next(refusal.retry_after)
+
+    def _no_server(self, why: str, told: float | None = None) -> float:
+        line = f"no profiles can be sent to {self._server}: {_phrase(why)}. {_ASIDE}; "
+        self._failed("server", line + "the agent keeps trying.")
+        return self._backoff.next(told)
+
+    def _spoilt_capture(self, kind: ProfileType, error: Exception) -> None:
+        self._failures[kind] += 1
+        self._counters.errors += 1
+        why = _phrase(f"{type(error).__name__}: {error}")
+        self._mishap(f"capture {kind}", f"a {kind} profile could not be captured: {why}. {_ASIDE}.")
+
+    def _broken(self, error: Exception) -> float:
+        """A fault of the agent's own."""
+        self._counters.errors += 1
+        why = _phrase(f"{type(error).__name__}: {error}")
+        self._mishap("agent", f"the agent failed: {why}. {_ASIDE}; the agent keeps trying.")
+        return self._spoiled.next()
+
+    def _failed(self, kind: str, line: str) -> None:
+        """Between us and the server; over when it answers as it should."""
+        if self._bell.rung:
+            return
+        self._counters.last_error = line
+        self._outage.failed(kind, line)
+
+    def _mishap(self, kind: str, line: str) -> None:
+        """With one profile; over when another arrives."""
+        if self._bell.rung:
+            return  # it was ended, and nobody has to know
+        self._counters.last_error = line
+        self._mishaps.failed(kind, line)
+
+    def _give_up(self, reason: str) -> None:
+        self._counters.state, self._counters.reason = "failed", reason
+        warn(f"{reason}: profiling ends. {_ASIDE}.")
+
+    def _count_cpu(self) -> int:
+        """Nanoseconds that this thread has used since the last call."""
+        now = time.thread_time_ns()
+        used, self._cpu_mark = now - self._cpu_mark, now
+        self._counters.cpu_ns += used
+        return used
+
+
+def _phrase(text: str) -> str:
+    """Foreign text, to be followed by a full stop."""
+    return one_line(text).rstrip(". ") or "no reason given"

@@ -1,0 +1,51 @@
+"""A server that does what a test says, and an agent that is gone after each test."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from fake_server import FakeServer, serving
+from fakes import KEY
+
+import flamewatch
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[FakeServer, str]]:
+    with serving() as pair:
+        yield pair
+
+
+@pytest.fixture
+def server(served: tuple[FakeServer, str]) -> FakeServer:
+    return served[0]
+
+
+@pytest.fixture
+def url(served: tuple[FakeServer, str]) -> str:
+    return served[1]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, url: str) -> Iterator[None]:
+    """The environment of a service whose key and address are set."""
+    monkeypatch.setenv("FLAMEWATCH_URL", url)
+    monkeypatch.setenv("FLAMEWATCH_KEY", KEY)
+    monkeypatch.setenv("FLAMEWATCH_SERVICE", "checkout")
+    yield
+    flamewatch.stop()
+
+
+@pytest.fixture
+def lines() -> Iterator[list[str]]:
+    """The agent's log lines, as they come."""
+    found: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append(record.getMessage())
+
+    logger, keep = logging.getLogger("flamewatch"), Keep()
+    logger.addHandler(keep)
+    yield found
+    logger.removeHandler(keep)

@@ -1,0 +1,30 @@
+"""A Django site's URLs, whose views answer with the labels that they run under."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import include, path
+
+from flamewatch.label_text import decode
+from flamewatch.labelling import RUNNING
+
+
+def sync_view(request: HttpRequest, **_: object) -> HttpResponse:
+    return JsonResponse(dict(decode(RUNNING.get())))
+
+
+async def async_view(request: HttpRequest, **_: object) -> HttpResponse:
+    return JsonResponse(dict(decode(RUNNING.get())))
+
+
+def failing(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("no")
+
+
+orders = [path("<int:number>/", sync_view), path("<int:number>/async/", async_view)]
+urlpatterns = [path("orders/", include(orders)), path("fails/", failing)]
+
+
+def nothing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return HttpResponse(status=500 if exception is None else 404)
+
+
+handler404 = handler500 = nothing

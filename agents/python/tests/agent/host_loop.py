@@ -1,0 +1,6 @@
+"""Works until it is ended."""
+
+from host_apps import burn
+
+while True:
+    burn()

@@ -1,0 +1,27 @@
+"""Three workers, of the start method that is asked for."""
+
+import multiprocessing
+import signal
+import sys
+import threading
+
+from host_apps import burn
+
+
+def work() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    while True:
+        burn()
+
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    done = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: done.set())
+    workers = [context.Process(target=work, daemon=True) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    done.wait()
+    for worker in workers:
+        worker.terminate()
+        worker.join()

@@ -1,0 +1,202 @@
+"""Real servers that host the agent: started, kept busy, looked at, ended."""
+
+import base64
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fake_server import FakeServer, Seen
+from pprof_reader import ReadProfile, read
+from programs import SOURCE, environ
+
+PATIENCE = 60.0  # seconds; two busy cores start a server slowly
+RUN = (sys.executable, "-m", "flamewatch.run", "--")
+TESTS = str(Path(__file__).parent)
+
+
+@dataclass
+class Host:
+    process: subprocess.Popen[bytes]
+    folder: Path
+    log: Path
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def socket(self) -> str:
+        return str(self.folder / "s")
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+
+@contextlib.contextmanager
+def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
+    """`command`, which has to end well; under flamewatch-run unless it starts the agent itself.
+
+    "{socket}" in it is a socket's path.
+    """
+    with tempfile.TemporaryDirectory(prefix="fw-") as name:  # a socket's path has to be short
+        folder = Path(name)
+        filled = [part.replace("{socket}", str(folder / "s")) for part in command]
+        paths = {"PYTHONPATH": f"{SOURCE}:{TESTS}", "BROKER_FOLDER": name}
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [*(RUN if run else ()), *filled],
+                env=environ(url, **paths),
+                cwd=folder,
+                stdout=log,
+                stderr=log,
+            )
+        host = Host(process, folder, folder / "log")
+        try:
+            yield host
+            end(host)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def end(host: Host) -> None:
+    if host.process.poll() is None:
+        host.process.send_signal(signal.SIGTERM)
+    code = host.process.wait(PATIENCE)
+    assert code in (0, -signal.SIGTERM), host.output
+    assert "Traceback" not in host.output, host.output
+    assert "flamewatch:" not in host.output, host.output
+
+
+class _Connection(http.client.HTTPConnection):
+    """Over a Unix socket: no port that another test could have taken."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("shop", timeout=PATIENCE)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def ask(host: Host, path: str = "/orders/7") -> bytes:
+    connection = _Connection(host.socket)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+    finally:
+        connection.close()
+    assert answer.status == 200, body
+    return body
+
+
+def wait_until_it_answers(host: Host) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            ask(host)
+            return
+        assert host.process.poll() is None, host.output
+        assert time.monotonic() < deadline, host.output
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def busy(host: Host, askers: int = 3) -> Iterator[None]:
+    """Requests without a pause; each has to be answered."""
+    wait_until_it_answers(host)
+    done = threading.Event()
+
+    def ask_on() -> None:
+        while not done.is_set():
+            try:
+                ask(host)
+            except Exception as error:
+                host.failures.append(repr(error))
+
+    threads = [threading.Thread(target=ask_on) for _ in range(askers)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert host.failures == []
+
+
+@contextlib.contextmanager
+def tasks(host: Host) -> Iterator[None]:
+    """Celery's tasks, so that its workers are never idle."""
+    done = threading.Event()
+    send = [sys.executable, "-c", "import host_celery as h; [h.ship.delay() for _ in range(50)]"]
+    paths = {"PYTHONPATH": f"{SOURCE}:{TESTS}", "BROKER_FOLDER": str(host.folder)}
+
+    def send_on() -> None:
+        queue = host.folder / "queue"
+        while not done.wait(0.05):
+            if len(list(queue.glob("*"))) < 50:
+                subprocess.run(send, env=os.environ | paths, check=True, timeout=PATIENCE)
+
+    thread = threading.Thread(target=send_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def wait_until(condition: Callable[[], bool], host: Host) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert host.process.poll() is None, host.output
+        assert time.monotonic() < deadline, host.output
+        time.sleep(0.05)
+
+
+def profiles_with(seen: list[Seen], function: str) -> dict[str, ReadProfile]:
+    """Agent → its first profile in which the function is."""
+    found: dict[str, ReadProfile] = {}
+    for one in seen:
+        if one.method == "PATCH" and one.agent not in found:
+            profile = read(base64.b64decode(one.json["profileBytes"]))
+            if function in profile.functions_seen():
+                found[one.agent] = profile
+    return found
+
+
+def wait_for_profiles(
+    server: FakeServer, function: str, agents: int = 1, host: Host | None = None
+) -> list[ReadProfile]:
+    """Until so many processes have sent a profile with that function."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with server.changed:
+            seen = list(server.seen)
+        found = profiles_with(seen, function)
+        if len(found) >= agents:
+            return list(found.values())
+        what = f"{len(found)} of {agents} agents sent {function}"
+        assert time.monotonic() < deadline, f"{what}: {host.output if host else ''}"
+        time.sleep(0.1)
+
+
+def labels_of(profile: ReadProfile, function: str) -> set[tuple[tuple[str, object], ...]]:
+    return {
+        tuple(sample.labels.items())
+        for sample in profile.samples
+        if function in {frame.function for frame in sample.frames}
+    }

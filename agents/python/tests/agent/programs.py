@@ -1,0 +1,39 @@
+"""Programs in processes of their own, with the agent of this tree on their path."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from fakes import KEY
+
+SOURCE = str(Path(__file__).parents[2] / "src")
+
+
+def environ(url: str, **more: str) -> dict[str, str]:
+    """Of a process that can import the agent, and whose key and address are set."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("FLAMEWATCH")}
+    ours |= {"PYTHONPATH": SOURCE, "FLAMEWATCH_URL": url, "FLAMEWATCH_KEY": KEY}
+    return ours | {"FLAMEWATCH_SERVICE": "checkout"} | more
+
+
+def begin(
+    program: str, url: str, *options: str, python: str = sys.executable, **more: str
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [python, *options, "-c", textwrap.dedent(program)],
+        env=environ(url, **more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(program: str, url: str, *options: str, **more: str) -> tuple[str, str]:
+    """What it wrote to stdout and stderr; it has to end well."""
+    process = begin(program, url, *options, **more)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return out, errors

@@ -1,0 +1,49 @@
+import threading
+from collections.abc import Iterator
+
+import pytest
+from fake_server import FakeServer, assigned
+from fakes import FakeSampler, config
+
+from flamewatch.agent import Agent
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture, Wait
+
+
+class StuckSampler(FakeSampler):
+    """Does not come back, whatever it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered, self.let_go = threading.Event(), threading.Event()
+
+    def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+        self.entered.set()
+        self.let_go.wait()
+        raise RuntimeError("let go")
+
+
+@pytest.fixture
+def stuck() -> Iterator[StuckSampler]:
+    made = StuckSampler()
+    yield made
+    made.let_go.set()
+
+
+def test_stopping_waits_no_longer_than_it_may(
+    server: FakeServer, url: str, stuck: StuckSampler
+) -> None:
+    server.answer("POST", assigned("CPU"))
+    agent = Agent(config(url), stuck)
+    agent.start(0.0)
+    assert stuck.entered.wait(20)
+    assert agent.stop(0.05) is False
+    assert stuck.closed
+
+
+def test_stopping_before_the_first_handshake_makes_none(server: FakeServer, url: str) -> None:
+    agent = Agent(config(url), FakeSampler())
+    agent.start(60.0)
+    assert agent.stop(20.0) is True
+    assert server.connections == 0
+    assert agent.status()["state"] == "stopped"

@@ -1,0 +1,209 @@
+"""A forked child is another agent; its parent goes on as if nothing had been."""
+
+import subprocess
+import sys
+
+from fake_server import FakeServer, Seen, assigned, held, throttled
+from programs import begin, run
+
+FORKED = """
+    import flamewatch, os, sys
+    flamewatch.start()
+    {before}
+    child = os.fork()
+    if child == 0:
+        while flamewatch.status()["state"] != "waiting":
+            pass
+        sys.stdin.readline()
+        os._exit(0)
+    sys.stdin.readline()
+    os.waitpid(child, 0)
+"""
+
+
+def agents(seen: list[Seen]) -> set[str]:
+    return {one.agent for one in seen}
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    _, errors = process.communicate("go\ngo\n", timeout=20)
+    assert process.returncode == 0, errors
+    assert errors == ""
+
+
+def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    process = begin(FORKED.format(before=""), url)
+    server.wait_until(lambda seen: len(agents(seen)) == 2)
+    finish(process)
+    assert len({seen.connection for seen in server.seen}) == 2
+
+
+def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    waiting = "import time; time.sleep(0.3)"
+    process = begin(FORKED.format(before=waiting), url)
+    server.wait_until(lambda seen: len(agents(seen)) == 2)
+    finish(process)
+    assert len(server.seen) == 2, "one handshake each"
+
+
+def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None:
+    server.answer("POST", assigned("CPU", "0.5s"), held)
+    capturing = 'while flamewatch.status()["state"] != "capturing": pass'
+    process = begin(FORKED.format(before=capturing), url)
+    server.wait_until(lambda seen: len(agents(seen)) == 2)
+    [upload] = server.wait_for("PATCH")
+    assert upload.agent == server.seen[0].agent, "the parent's capture went on"
+    finish(process)
+
+
+def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
+    server.answer("POST", held, assigned("CPU", "0.2s"), held)
+    process = begin(FORKED.format(before="import time; time.sleep(0.3)"), url)
+    [upload] = server.wait_for("PATCH")
+    assert upload.agent != server.seen[0].agent
+    finish(process)
+
+
+def test_children_of_a_stopped_agent_have_none(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os
+        flamewatch.start()
+        flamewatch.stop()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if flamewatch.status()["state"] == "stopped" else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    run(program, url)
+
+
+def test_a_child_can_stop_its_own_agent(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os
+        flamewatch.start()
+        child = os.fork()
+        if child == 0:
+            flamewatch.stop()
+            os._exit(0 if flamewatch.status()["state"] == "stopped" else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert flamewatch.status()["state"] != "stopped"
+    """
+    run(program, url)
+
+
+def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, multiprocessing, sys
+        flamewatch.start()
+        def work(gate):
+            gate.wait()
+        context = multiprocessing.get_context("fork")
+        gate = context.Event()
+        workers = [context.Process(target=work, args=(gate,)) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        sys.stdin.readline()
+        gate.set()
+        for worker in workers:
+            worker.join()
+            assert worker.exitcode == 0
+    """
+    process = begin(program, url)
+    server.wait_until(lambda seen: len(agents(seen)) == 4)
+    finish(process)
+
+
+def test_children_that_are_over_at_once_are_no_trouble(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os
+        flamewatch.start()
+        for _ in range(100):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    """
+    _, errors = run(program, url)
+    assert errors == ""
+    assert len(agents(server.seen)) <= 1
+
+
+def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None:
+    """A fork in the middle of an import has a child in which that import never ends."""
+    server.answer("POST", throttled("0.01s"), assigned("CPU", "0.1s"), held)
+    program = """
+        import sys, flamewatch
+        before = set(sys.modules)
+        flamewatch.start()
+        sys.stdin.readline()
+        print(*(set(sys.modules) - before))
+    """
+    process = begin(program, url.replace("127.0.0.1", "localhost"))
+    server.wait_for("POST", 3)
+    out, _ = process.communicate("go\n", timeout=20)
+    assert out.split() == []
+
+
+def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os, sys, threading
+        flamewatch.start()
+        def fork():
+            child = os.fork()
+            if child == 0:
+                grandchild = os.fork()
+                sys.stdin.readline()
+                if grandchild:
+                    os.waitpid(grandchild, 0)
+                os._exit(0)
+            os.waitpid(child, 0)
+        thread = threading.Thread(target=fork)
+        thread.start()
+        thread.join()
+    """
+    process = begin(program, url)
+    server.wait_until(lambda seen: len(agents(seen)) == 3)
+    _, errors = process.communicate("go\ngo\ngo\n", timeout=20)
+    assert process.returncode == 0, errors
+
+
+def test_a_host_with_threads_of_its_own_is_warned_as_ever(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os, threading, warnings
+        filters = list(warnings.filters)
+        flamewatch.start()
+        gate = threading.Event()
+        {thread}
+        child = os.fork()
+        if child == 0:
+            os._exit(warnings.filters != filters)
+        assert os.waitpid(child, 0)[1] == 0
+        flamewatch.stop()
+        assert warnings.filters == filters
+        gate.set()
+    """
+    _, alone = run(program.format(thread=""), url)
+    assert alone == ""
+    _, threaded = run(program.format(thread="threading.Thread(target=gate.wait).start()"), url)
+    assert ("multi-threaded" in threaded) == (sys.version_info >= (3, 12))
+
+
+def test_forking_is_no_error_where_warnings_are_errors(server: FakeServer, url: str) -> None:
+    server.answer("POST", held)
+    program = """
+        import flamewatch, os
+        flamewatch.start()
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    run(program, url, "-W", "error")

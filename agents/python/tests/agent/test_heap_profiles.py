@@ -1,0 +1,95 @@
+"""Memory profiles, from the allocators to pprof."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from pprof_reader import ReadProfile, read
+
+from flamewatch import _native, pprof
+from flamewatch.native_heap import NativeHeap
+from flamewatch.native_sampler import NativeSampler
+from flamewatch.profile_of import profile_of
+from flamewatch.profile_types import ProfileType
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def sampler() -> Iterator[NativeSampler]:
+    sampler = NativeSampler(_native, heap=NativeHeap(_native))
+    yield sampler
+    sampler.close()
+    assert not _native.heap_running()
+
+
+def captured(sampler: NativeSampler, kind: ProfileType, work: object = None) -> ReadProfile:
+    """As the worker does it: in a thread of its own, while others work."""
+    found: list[ReadProfile] = []
+
+    def wait(seconds: float) -> bool:
+        if callable(work):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        return False
+
+    def capture() -> None:
+        sampler.stay_apart()
+        taken = sampler.capture(kind, 10, wait)
+        found.append(read(pprof.encode(profile_of(kind, taken, sampler.name, 0))))
+
+    thread = threading.Thread(target=capture)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def allocate() -> None:
+    for _ in range(400):
+        bytearray(MIB)
+
+
+def test_heap_alloc_shows_what_was_allocated_and_freed(sampler: NativeSampler) -> None:
+    found = captured(sampler, ProfileType.HEAP_ALLOC, allocate)
+    assert found.default_metric == "alloc_space"
+    assert found.total("alloc_space") == pytest.approx(400 * MIB, rel=0.15)
+    assert found.total("alloc_objects") == pytest.approx(400, rel=0.15)
+    assert found.total("inuse_space") < MIB
+    assert "test_heap_profiles.allocate" in found.functions_seen()
+    assert found.duration_ns > 0
+
+
+def test_heap_shows_what_is_in_use(sampler: NativeSampler) -> None:
+    held: list[bytearray] = []
+    work = lambda: held.extend(bytearray(MIB) for _ in range(200))  # noqa: E731
+    found = captured(sampler, ProfileType.HEAP, work)
+    assert found.metrics == [
+        ("alloc_objects", "count"),
+        ("alloc_space", "bytes"),
+        ("inuse_objects", "count"),
+        ("inuse_space", "bytes"),
+    ]
+    assert found.default_metric == "inuse_space"
+    assert found.total("inuse_space") == pytest.approx(200 * MIB, rel=0.2)
+    assert found.duration_ns == 0
+    held.clear()
+    assert captured(sampler, ProfileType.HEAP).total("inuse_space") < 10 * MIB
+
+
+def test_the_period_is_the_mean_distance_between_samples(sampler: NativeSampler) -> None:
+    found = captured(sampler, ProfileType.HEAP)
+    assert (found.period, found.period_type) == (512 << 10, ("space", "bytes"))
+
+
+def test_the_profile_says_since_when_memory_was_counted(sampler: NativeSampler) -> None:
+    first = captured(sampler, ProfileType.HEAP).comment("counted_since")
+    assert first.endswith("Z")
+    assert captured(sampler, ProfileType.HEAP_ALLOC).comment("counted_since") == first
+
+
+def test_without_hooks_memory_is_not_on_offer() -> None:
+    assert set(NativeSampler(_native).types) == {*ProfileType} - {
+        ProfileType.HEAP,
+        ProfileType.HEAP_ALLOC,
+    }

@@ -1,0 +1,112 @@
+"""The agent in the servers that people run: real ones, as they are started by default."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from fake_server import FakeServer, assigned
+from hosts import busy, hosted, labels_of, tasks, wait_for_profiles, wait_until
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+
+BURN = "host_apps.burn"
+GUNICORN = (sys.executable, "-m", "gunicorn", "--bind", "unix:{socket}", "--workers", "2")
+UVICORN = (sys.executable, "-m", "uvicorn", "--uds", "{socket}", "--log-level", "warning")
+UWSGI = (
+    *(sys.executable.replace("python", "pyuwsgi"), "--http-socket", "{socket}", "--master"),
+    *("--die-on-term", "--need-app", "--processes", "2", "--disable-logging"),
+    *("--module", "host_apps:bare"),
+)
+CELERY = (
+    *(sys.executable, "-m", "celery", "-A", "host_celery", "worker"),
+    *("--pool", "prefork", "--concurrency", "2", "--without-mingle", "--without-gossip"),
+)
+
+
+def script(name: str) -> str:
+    return str(Path(__file__).with_name(name))
+
+
+@pytest.fixture(autouse=True)
+def cpu_is_wanted(server: FakeServer) -> None:
+    server.answer("POST", assigned("CPU", "0.5s"))
+
+
+@pytest.mark.parametrize(
+    "worker", [["sync"], ["gthread", "--threads", "4"], ["gevent"]], ids=lambda worker: worker[0]
+)
+def test_gunicorn(server: FakeServer, url: str, worker: list[str]) -> None:
+    with hosted(url, *GUNICORN, "--worker-class", *worker, "host_apps:wsgi") as host, busy(host):
+        for profile in wait_for_profiles(server, BURN, agents=2, host=host):
+            assert (("endpoint", "/orders/<int:number>"),) in labels_of(profile, BURN)
+
+
+def test_gunicorn_that_loads_the_program_before_it_forks(server: FakeServer, url: str) -> None:
+    with hosted(url, *GUNICORN, "--preload", "host_apps:wsgi") as host, busy(host):
+        wait_for_profiles(server, BURN, agents=2, host=host)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_uvicorn(server: FakeServer, url: str, loop: str) -> None:
+    with hosted(url, *UVICORN, "--loop", loop, "host_apps:asgi") as host, busy(host):
+        wait_for_profiles(server, BURN, host=host)
+
+
+def test_uvicorn_with_workers(server: FakeServer, url: str) -> None:
+    with hosted(url, *UVICORN, "--workers", "2", "host_apps:asgi") as host, busy(host):
+        wait_for_profiles(server, BURN, agents=2, host=host)
+
+
+@pytest.mark.parametrize(
+    ("options", "agents"),
+    [([], 2), (["--threads", "2"], 2), (["--lazy-apps"], 1)],  # lazy: one may serve all
+    ids=["processes", "threads", "lazy"],
+)
+def test_uwsgi(server: FakeServer, url: str, options: list[str], agents: int) -> None:
+    with hosted(url, *UWSGI, *options) as host, busy(host):
+        wait_for_profiles(server, BURN, agents, host)
+
+
+def test_uwsgi_with_the_agent_in_the_program(server: FakeServer, url: str) -> None:
+    hooks = ("--enable-threads", "--py-call-uwsgi-fork-hooks")
+    program = ("--module", "host_started:bare")
+    with hosted(url, *UWSGI, *hooks, *program, run=False) as host, busy(host):
+        wait_for_profiles(server, BURN, agents=2, host=host)
+
+
+def test_celery(server: FakeServer, url: str) -> None:
+    with hosted(url, *CELERY) as host, tasks(host):
+        wait_for_profiles(server, BURN, agents=2, host=host)
+
+
+def test_gevent_that_patches_everything(server: FakeServer, url: str) -> None:
+    """The agent's thread waits in system calls, and not in an event loop."""
+    with hosted(url, sys.executable, "-u", script("host_gevent.py")) as host:
+        [profile] = wait_for_profiles(server, BURN, host=host)
+        assert labels_of(profile, BURN) == {(("job", "first"),), (("job", "second"),)}
+        wait_until(lambda: "alive" in host.output, host)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(server: FakeServer, url: str, method: str) -> None:
+    program = script("host_multiprocessing.py")
+    with hosted(url, sys.executable, program, method) as host:
+        wait_for_profiles(server, BURN, agents=3, host=host)
+
+
+def test_a_program_that_becomes_another(server: FakeServer, url: str) -> None:
+    become = f"import os, sys; os.execv(sys.executable, ['python', {script('host_loop.py')!r}])"
+    with hosted(url, sys.executable, "-c", become) as host:
+        wait_for_profiles(server, BURN, host=host)
+
+
+def test_started_in_a_thread_of_an_embedded_program(server: FakeServer, url: str) -> None:
+    with hosted(url, sys.executable, script("host_thread.py"), run=False) as host:
+        wait_for_profiles(server, BURN, host=host)
+
+
+def test_subinterpreters_are_left_alone(server: FakeServer, url: str) -> None:
+    with hosted(url, sys.executable, "-u", script("host_subinterpreters.py")) as host:
+        [profile] = wait_for_profiles(server, BURN, host=host)
+        assert "inside" not in profile.functions_seen()
+        wait_until(lambda: "alive" in host.output, host)

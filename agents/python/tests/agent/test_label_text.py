@@ -1,0 +1,40 @@
+"""Sets of labels as bytes."""
+
+import zlib
+
+from flamewatch.label_text import LARGEST, bounded, decode, encode, extended
+
+
+def test_what_went_in_comes_out() -> None:
+    labels = (("endpoint", "/pay"), ("tenant", "Ærø 𝄞"))
+    assert decode(encode(labels)) == labels
+    assert decode(encode(())) == ()
+    assert decode(encode((("empty", ""),))) == (("empty", ""),)
+
+
+def test_a_checksum_goes_first() -> None:
+    data = encode((("a", "b"),))
+    assert int.from_bytes(data[:4], "little") == zlib.adler32(data[4:])
+
+
+def test_it_is_bounded() -> None:
+    huge = tuple((f"name{n}" * 10, "€" * 200) for n in range(20))
+    assert len(encode(huge)) <= LARGEST
+    assert decode(encode(huge)) == huge[: len(decode(encode(huge)))] != ()
+
+
+def test_names_and_values_are_text_of_bounded_length() -> None:
+    assert bounded("tenant", 7) == ("tenant", "7")
+    name, value = bounded("n" * 100, "v\0" * 500)
+    assert (len(name), len(value)) == (64, 200)
+    assert "\0" not in value
+    assert value.endswith("…")
+
+
+def test_later_labels_win_and_others_stay() -> None:
+    outer = encode((("endpoint", "/"), ("tenant", "acme")))
+    assert decode(extended(outer, (("endpoint", "/pay"),))) == (
+        ("endpoint", "/pay"),
+        ("tenant", "acme"),
+    )
+    assert decode(extended(b"", ())) == ()

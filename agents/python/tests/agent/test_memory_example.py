@@ -1,0 +1,41 @@
+"""The documentation's example: 1 MiB, allocated and freed again and again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pprof_reader import ReadProfile, read
+
+EXAMPLE = Path(__file__).parents[4] / "examples" / "allocations.py"
+SOURCE = Path(__file__).parents[2] / "src"
+ROUNDS = 1000  # of ten a profile in earnest: so that chance is 1.3 %, and not 13
+MIB = 1 << 20
+
+
+def profile(kind: str, folder: Path) -> ReadProfile:
+    target = folder / "out.pb.gz"
+    program = [sys.executable, str(EXAMPLE), "--period", "0", "--rounds", str(ROUNDS)]
+    run = [sys.executable, "-m", "flamewatch.run", "--once", kind, "-o", str(target), "--"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    subprocess.run([*run, *program], env=environment, check=True, capture_output=True)
+    return read(target.read_bytes())
+
+
+def of(found: ReadProfile, function: str, metric: str) -> int:
+    at = [name for name, _ in found.metrics].index(metric)
+    return sum(
+        sample.values[at]
+        for sample in found.samples
+        if function in {frame.function for frame in sample.frames}
+    )
+
+
+def test_heap_alloc_shows_what_was_allocated_though_nothing_is_in_use(tmp_path: Path) -> None:
+    found = profile("heap_alloc", tmp_path)
+    assert found.default_metric == "alloc_space"
+    assert of(found, "allocate_and_free", "alloc_space") == pytest.approx(ROUNDS * MIB, rel=0.08)
+    assert of(found, "allocate_and_free", "alloc_objects") == pytest.approx(ROUNDS, rel=0.08)
+    assert of(found, "allocate_and_free", "inuse_space") == 0
+    assert of(found, "allocate_and_free", "inuse_objects") == 0

@@ -1,0 +1,54 @@
+from flamewatch.outage import Outage
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_outage_is_one_line_and_its_end_another() -> None:
+    lines: list[str] = []
+    clock = Clock()
+    outage = Outage(lines.append, clock)
+    outage.failed("server", "it is dead")
+    for _ in range(100):
+        clock.now += 3
+        outage.failed("server", "it is dead")
+    outage.over("http://server")
+    outage.over("http://server")
+    assert lines == ["it is dead", "http://server works again, after 5 min."]
+
+
+def test_another_kind_of_failure_has_its_own_line_once() -> None:
+    lines: list[str] = []
+    outage = Outage(lines.append)
+    for _ in range(10):
+        outage.failed("server", "it is dead")
+        outage.failed("key", "the key is refused")
+    assert lines == ["it is dead", "the key is refused"]
+
+
+def test_the_next_outage_is_told_again() -> None:
+    lines: list[str] = []
+    outage = Outage(lines.append)
+    for _ in range(2):
+        outage.failed("server", "it is dead")
+        outage.over("it")
+    assert lines == ["it is dead", "it works again, after 0 s."] * 2
+
+
+def test_an_outage_can_end_silently() -> None:
+    lines: list[str] = []
+    outage = Outage(lines.append)
+    outage.failed("upload", "lost")
+    outage.forget()
+    outage.failed("upload", "lost")
+    assert lines == ["lost", "lost"]
+
+
+def test_success_without_an_outage_is_silent() -> None:
+    lines: list[str] = []
+    Outage(lines.append).over("it")
+    assert lines == []

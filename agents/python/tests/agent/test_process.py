@@ -1,0 +1,241 @@
+"""The agent in this process, against a server on loopback."""
+
+import base64
+import logging
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from fake_server import FakeServer, assigned, held, refused, serving, throttled
+from fakes import KEY
+from pprof_reader import read
+
+import flamewatch
+from flamewatch import process
+
+pytestmark = pytest.mark.usefixtures("environment")
+
+
+def test_three_words_are_enough(server: FakeServer) -> None:
+    server.answer("POST", assigned("THREADS"), held)
+    flamewatch.start()
+    [upload] = server.wait_for("PATCH")
+    assert upload.json["deployment"]["target"] == "checkout"
+    assert upload.json["labels"]["instance"] == upload.headers["x-flamewatch-host"]
+    server.wait_for("POST", 2)
+    status = flamewatch.status()
+    assert (status["state"], status["profiles_sent"]) == ("waiting", 1)
+    assert status["agent"] == upload.agent
+    assert status["samples"] >= 1
+
+
+def test_arguments_say_more_than_the_environment(server: FakeServer) -> None:
+    server.answer("POST", held)
+    flamewatch.start("basket", "2.0", "eu-2", project="acme")
+    [seen] = server.wait_for("POST")
+    assert seen.path == "/v2/projects/acme/profiles"
+    assert seen.json["deployment"] == {
+        "projectId": "acme",
+        "target": "basket",
+        "labels": {"language": "python", "version": "2.0", "zone": "eu-2"},
+    }
+
+
+def test_starting_does_not_wait_for_the_server(server: FakeServer) -> None:
+    server.answer("POST", held)
+    flamewatch.start()
+    assert flamewatch.status()["profiles_sent"] == 0
+    server.wait_for("POST")
+
+
+def test_a_second_start_changes_nothing(server: FakeServer, lines: list[str]) -> None:
+    server.answer("POST", held)
+    flamewatch.start()
+    flamewatch.start("another")
+    server.wait_for("POST")
+    assert flamewatch.status()["service"] == "checkout"
+    flamewatch.stop()
+    assert len(server.seen) == 1
+    assert lines == []
+
+
+def test_two_threads_that_start_it_start_one(server: FakeServer) -> None:
+    server.answer("POST", held)
+    threads = [threading.Thread(target=flamewatch.start) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.wait_for("POST")
+    flamewatch.stop()
+    assert server.connections == 1
+
+
+def test_it_can_be_stopped_and_started_again(server: FakeServer) -> None:
+    server.answer("POST", held)
+    agents = set()
+    for count in range(1, 4):
+        flamewatch.start()
+        agents.add(server.wait_for("POST", count)[-1].agent)
+        flamewatch.stop()
+        assert flamewatch.status()["state"] == "stopped"
+    assert len(agents) == 3
+
+
+def test_stopping_without_a_start_is_nothing() -> None:
+    before = flamewatch.status()
+    flamewatch.stop()
+    flamewatch.stop()
+    assert flamewatch.status() == before
+
+
+def handlers() -> list[object]:
+    return [signal.getsignal(number) for number in signal.valid_signals()]
+
+
+def test_stopping_gives_everything_back(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "STOP_SECONDS", 20)  # as many as a busy machine may need
+    threads, before = threading.enumerate(), (handlers(), threading.stack_size())
+    tasks = threads_of_this_process()
+    server.answer("POST", assigned("CPU", "60s"))
+    flamewatch.start()
+    server.wait_for("POST")
+    wait_for_state("capturing")
+    flamewatch.stop()
+    assert (handlers(), threading.stack_size()) == before
+    # The server's threads end by themselves.
+    wait_until(lambda: threading.enumerate() == threads and threads_of_this_process() <= tasks)
+    [upload] = server.requests("PATCH")
+    assert upload.json["duration"] != "60s"
+
+
+def threads_of_this_process() -> int:
+    """As the kernel counts them."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, flamewatch.status()
+        time.sleep(0.002)
+
+
+def wait_for_state(state: str) -> None:
+    wait_until(lambda: flamewatch.status()["state"] == state)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "part"),
+    [
+        ("FLAMEWATCH_KEY", "", "FLAMEWATCH_KEY"),
+        ("FLAMEWATCH_URL", "nonsense", "nonsense"),
+        ("FLAMEWATCH_SERVICE", "", "FLAMEWATCH_SERVICE"),
+    ],
+)
+def test_a_bad_configuration_is_one_line_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+    lines: list[str],
+    server: FakeServer,
+    variable: str,
+    value: str,
+    part: str,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    flamewatch.start()
+    [line] = lines
+    assert line.startswith("flamewatch: not profiling: ")
+    assert part in line
+    assert KEY not in line
+    assert flamewatch.status()["state"] == "off"
+    assert part in flamewatch.status()["reason"]
+    assert server.seen == []
+
+
+def test_a_configuration_that_was_mended_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, server: FakeServer
+) -> None:
+    monkeypatch.delenv("FLAMEWATCH_SERVICE")
+    flamewatch.start()
+    flamewatch.start(service="basket")
+    assert server.wait_for("POST")[0].json["deployment"]["target"] == "basket"
+
+
+def test_a_refused_key_is_one_line(server: FakeServer, lines: list[str]) -> None:
+    server.answer("POST", refused(401, "There is no such key.", "60s"))
+    flamewatch.start()
+    server.wait_for("POST")
+    wait_for_state("backing off")
+    [line] = lines
+    assert "key refused" in line
+    assert KEY not in line
+    assert flamewatch.status()["last_error"] in line
+    assert 30 < flamewatch.status()["next_try_in"] <= 66
+
+
+def test_a_dead_server_is_one_line(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> None:
+    with serving() as (_, gone):
+        pass
+    monkeypatch.setenv("FLAMEWATCH_URL", gone)
+    flamewatch.start()
+    wait_for_state("backing off")
+    flamewatch.stop()
+    [line] = lines
+    assert f"no profiles can be sent to {gone}: connection refused" in line
+
+
+def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:
+    class Broken(logging.Handler):
+        def handle(self, record: logging.LogRecord) -> bool:
+            raise RuntimeError("the disk is full")
+
+    server.answer("POST", refused(403), throttled("0.01s"))
+    broken = Broken()
+    logging.getLogger("flamewatch").addHandler(broken)
+    try:
+        flamewatch.start()
+        server.wait_until(lambda seen: len(seen) >= 1)
+        wait_for_state("backing off")
+    finally:
+        logging.getLogger("flamewatch").removeHandler(broken)
+
+
+def test_a_thread_that_cannot_be_started_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str]
+) -> None:
+    def refuse(target: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("flamewatch.unpatched.start_thread", refuse)
+    flamewatch.start()
+    assert lines == ["flamewatch: not profiling: RuntimeError: can't start new thread"]
+    assert flamewatch.status()["state"] == "off"
+
+
+def test_the_hosts_dice_are_not_touched(server: FakeServer) -> None:
+    random.seed(7)
+    expected = [random.random() for _ in range(3)]
+    random.seed(7)
+    flamewatch.start()
+    server.wait_for("POST", 3)
+    assert [random.random() for _ in range(3)] == expected
+
+
+def test_the_agents_own_thread_is_in_no_profile(server: FakeServer) -> None:
+    server.answer("POST", assigned("WALL", "0.2s"), assigned("THREADS"), held)
+    flamewatch.start()
+    for upload in server.wait_for("PATCH", 2):
+        found = read(base64.b64decode(upload.json["profileBytes"]))
+        assert found.samples
+        assert not [name for name in found.functions_seen() if name.startswith("flamewatch.")]
+
+
+def test_it_says_what_it_is(server: FakeServer) -> None:
+    assert flamewatch.__version__
+    assert process.status()["sampler"] == ""

@@ -1,0 +1,67 @@
+import pytest
+from fakes import MAIN, WORK, capture
+from pprof_reader import ReadProfile, read
+
+from flamewatch import pprof
+from flamewatch.profile_of import profile_of
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture
+from flamewatch.stacks import Stack
+
+
+def encoded(kind: ProfileType, taken: Capture) -> ReadProfile:
+    return read(pprof.encode(profile_of(kind, taken, "native", 1234)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "metrics", "values"),
+    [
+        (ProfileType.CPU, [("samples", "count"), ("cpu", "nanoseconds")], (3, 30)),
+        (ProfileType.WALL, [("sample", "count"), ("wall", "nanoseconds")], (3, 30)),
+        (ProfileType.THREADS, [("thread", "count")], (30,)),
+    ],
+)
+def test_each_type_has_its_metrics(
+    kind: ProfileType, metrics: list[tuple[str, str]], values: tuple[int, ...]
+) -> None:
+    found = encoded(kind, capture(Stack((WORK, MAIN), 30, 3, 7, "", cut=False)))
+    assert found.metrics == metrics
+    assert found.default_metric == metrics[-1][0]
+    assert found.samples[0].values == values
+
+
+def test_time_period_and_duration_travel() -> None:
+    found = encoded(ProfileType.CPU, capture())
+    assert found.time_ns == 1_700_000_000_000_000_000
+    assert found.duration_ns == 10_000_000_000
+    assert (found.period, found.period_type) == (10_000_000, ("cpu", "nanoseconds"))
+
+
+def test_a_cut_stack_is_marked_where_it_was_cut() -> None:
+    found = encoded(ProfileType.CPU, capture(Stack((WORK,), 10, 1, 7, "", cut=True)))
+    assert [frame.function for frame in found.samples[0].frames] == [
+        "work",
+        "(deeper than 512 frames)",
+    ]
+
+
+def test_threads_are_labelled_only_where_names_were_taken() -> None:
+    named = Stack((WORK,), 10, 1, 7, "worker-1", cut=False)
+    assert encoded(ProfileType.CPU, capture(named)).samples[0].labels == {"thread": "worker-1"}
+    assert encoded(ProfileType.CPU, capture()).samples[0].labels == {}
+
+
+def test_what_it_cost_and_what_was_dropped_travels_with_it() -> None:
+    taken = capture(dropped={"torn": 2, "no_slot": 0, "table_full": 1}, notes={"cut": 4})
+    found = encoded(ProfileType.CPU, taken)
+    assert found.comment("samples") == "3"
+    assert found.comment("samples_dropped") == "3"
+    assert found.comment("samples_dropped.torn") == "2"
+    assert found.comment("cut") == "4"
+    assert found.comment("sampler_cpu_ns") == "5000"
+    assert found.comment("agent_cpu_ns") == "1234"
+    assert found.comment("agent_memory_bytes") == "70000"
+    assert found.comment("agent").startswith("flamewatch-python/")
+    assert "flamewatch.samples_dropped.no_slot=0" not in found.comments
+    unknown = encoded(ProfileType.CPU, capture(memory_bytes=0)).comments
+    assert not [comment for comment in unknown if "memory" in comment]

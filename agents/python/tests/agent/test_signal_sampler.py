@@ -1,0 +1,176 @@
+"""The sampler of last resort: it sees less, and nothing that is not so."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from fake_server import FakeServer, assigned, held
+from programs import run
+
+from flamewatch.profile_types import ProfileType
+from flamewatch.sampler import Capture
+from flamewatch.signal_sampler import SignalSampler
+from flamewatch.stacks import Stack
+
+
+@pytest.fixture
+def sampler() -> Iterator[SignalSampler]:
+    made = SignalSampler()
+    yield made
+    made.close()
+    assert signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+
+
+def burn(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def capture(sampler: SignalSampler, seconds: float) -> Capture:
+    """Of the main thread, by another one, as in the agent."""
+    found: list[Capture] = []
+    ended = threading.Event()
+
+    def until_ended(_: float) -> bool:
+        ended.wait()
+        return False
+
+    thread = threading.Thread(
+        target=lambda: found.append(sampler.capture(ProfileType.CPU, 60, until_ended))
+    )
+    thread.start()
+    burn(seconds)
+    ended.set()
+    thread.join()
+    [taken] = found
+    return taken
+
+
+def within(taken: Capture, function: str) -> int:
+    return sum(
+        stack.value
+        for stack in taken.stacks
+        if any(frame.function == function for frame in stack.frames)
+    )
+
+
+def test_in_the_main_thread_it_offers_cpu(sampler: SignalSampler) -> None:
+    assert sampler.types == (ProfileType.CPU, ProfileType.THREADS)
+
+
+def test_cpu_time_is_the_main_threads_own(sampler: SignalSampler) -> None:
+    stop = threading.Event()
+
+    def noise() -> None:
+        while not stop.is_set():
+            pass
+
+    thread = threading.Thread(target=noise)
+    thread.start()
+    taken = capture(sampler, 0.5)
+    stop.set()
+    thread.join()
+    assert within(taken, "burn") == pytest.approx(0.5e9, rel=0.2)
+    assert within(taken, "noise") == 0
+    assert taken.notes == {"threads": "main"}
+
+
+def test_threads_are_all_there_once(sampler: SignalSampler) -> None:
+    gate = threading.Event()
+    threads = [threading.Thread(target=gate.wait) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    taken = sampler.capture(ProfileType.THREADS, 10, gate.wait)
+    gate.set()
+    waiting = [stack for stack in taken.stacks if is_waiting(stack)]
+    assert len(waiting) == 5
+    assert all(stack.value == 1 for stack in waiting)
+    assert taken.duration_ns == 0
+
+
+def is_waiting(stack: Stack) -> bool:
+    return stack.frames[0].function == "Condition.wait"
+
+
+def test_outside_the_main_thread_it_offers_threads_only() -> None:
+    found: list[tuple[ProfileType, ...]] = []
+    thread = threading.Thread(target=lambda: found.append(SignalSampler().types))
+    thread.start()
+    thread.join()
+    assert found == [(ProfileType.THREADS,)]
+
+
+def test_a_signal_that_the_host_uses_is_the_hosts() -> None:
+    def theirs(number: int, frame: object) -> None: ...
+
+    signal.signal(signal.SIGPROF, theirs)
+    try:
+        sampler = SignalSampler()
+        assert sampler.types == (ProfileType.THREADS,)
+        sampler.close()
+        assert signal.getsignal(signal.SIGPROF) is theirs
+    finally:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+
+
+def test_deep_stacks_are_cut_and_marked(sampler: SignalSampler) -> None:
+    found: list[Capture] = []
+
+    def deep(n: int) -> None:
+        if n:
+            deep(n - 1)
+        else:
+            thread = threading.Thread(
+                target=lambda: found.append(sampler.capture(ProfileType.THREADS, 0, time.sleep))  # type: ignore[arg-type]
+            )
+            thread.start()
+            thread.join()
+
+    deep(700)
+    [stack] = [stack for stack in found[0].stacks if stack.cut]
+    assert len(stack.frames) == 512
+
+
+WITHOUT_NATIVE = """
+    import sys
+    sys.modules["flamewatch._native"] = None
+    import flamewatch, os, time
+    def burn(end):
+        while time.thread_time() < end:
+            pass
+    flamewatch.start()
+    print(flamewatch.status()["types"], flamewatch.status()["sampler"])
+    {work}
+    flamewatch.stop()
+"""
+
+
+def test_without_the_compiled_part_one_warning_says_what_is_left(
+    server: FakeServer, url: str
+) -> None:
+    server.answer("POST", assigned("CPU", "0.2s"), held)
+    work = 'while not flamewatch.status()["profiles_sent"]: burn(time.thread_time() + 0.01)'
+    out, errors = run(WITHOUT_NATIVE.format(work=work), url)
+    assert out == "['CPU', 'THREADS'] signal\n"
+    assert len(errors.splitlines()) == 1
+    assert "Only the main thread's CPU time and THREADS will be profiled" in errors
+
+
+def test_it_survives_a_fork(server: FakeServer, url: str) -> None:
+    server.answer("POST", held, assigned("CPU", "0.2s"), held)
+    work = """
+    time.sleep(0.3)
+    child = os.fork()
+    if child == 0:
+        while not flamewatch.status()["profiles_sent"]:
+            burn(time.thread_time() + 0.01)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    """
+    run(WITHOUT_NATIVE.format(work=work), url)
+    [upload] = server.wait_for("PATCH")
+    assert upload.agent != server.seen[0].agent

@@ -1,0 +1,74 @@
+import pytest
+from fake_server import FakeServer, refused, stored
+from fakes import FakeBell, config, upper
+
+from flamewatch.client import Client
+from flamewatch.identity import Identity
+from flamewatch.messages import Assignment
+from flamewatch.profile_types import ProfileType
+from flamewatch.upload import ATTEMPTS, Lost, upload
+
+ASSIGNMENT = Assignment("projects/acme/profiles/p1", ProfileType.CPU, 10.0)
+
+
+def send(url: str, bell: FakeBell | None = None) -> Lost | None:
+    client = Client(config(url), Identity("an-agent", "web-1"), {})
+    try:
+        return upload(client, ASSIGNMENT, b"bytes", (bell or FakeBell(100)).wait, upper)
+    finally:
+        client.connection.close()
+
+
+def test_it_is_sent_once(server: FakeServer, url: str) -> None:
+    assert send(url) is None
+    [seen] = server.seen
+    assert (seen.method, seen.path) == ("PATCH", "/v2/projects/acme/profiles/p1")
+    assert (seen.agent, seen.headers["x-flamewatch-host"]) == ("an-agent", "web-1")
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 408])
+def test_a_short_outage_is_waited_out(server: FakeServer, url: str, status: int) -> None:
+    server.answer("PATCH", refused(status, delay=None), refused(status, delay=None), stored)
+    bell = FakeBell(100)
+    assert send(url, bell) is None
+    assert len({seen.body for seen in server.seen}) == 1, (
+        "the same bytes, so it is the same profile"
+    )
+    assert bell.pauses == [2.0, 4.0]
+
+
+def test_it_waits_as_long_as_the_server_says(server: FakeServer, url: str) -> None:
+    server.answer("PATCH", refused(503, delay="7s"), stored)
+    bell = FakeBell(100)
+    assert send(url, bell) is None
+    assert bell.pauses == pytest.approx([7.7])
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 429])
+def test_a_refusal_is_final(server: FakeServer, url: str, status: int) -> None:
+    server.answer("PATCH", refused(status, "not this one", "30s"))
+    lost = send(url)
+    assert lost is not None
+    assert lost.reason == f"{status} not this one"
+    assert lost.refusal is not None
+    assert lost.refusal.retry_after == 30
+    assert len(server.seen) == 1
+
+
+def test_it_gives_up_after_a_while(server: FakeServer, url: str) -> None:
+    server.answer("PATCH", refused(503, "away", delay=None))
+    assert send(url) is not None
+    assert len(server.seen) == ATTEMPTS
+
+
+def test_it_does_not_wait_for_longer_than_news_are_news(server: FakeServer, url: str) -> None:
+    server.answer("PATCH", refused(503, "away", "3000s"))
+    bell = FakeBell(100)
+    assert send(url, bell) is not None
+    assert bell.pauses == []
+
+
+def test_stopping_ends_it(server: FakeServer, url: str) -> None:
+    server.answer("PATCH", refused(503, "away", None))
+    assert send(url, FakeBell(1)) is not None
+    assert len(server.seen) == 1

@@ -1,0 +1,50 @@
+"""The options that uWSGI needs."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+from fake_server import FakeServer, held
+
+import flamewatch
+from flamewatch.uwsgi import is_uwsgi, missing
+
+BOTH = "--enable-threads and --py-call-uwsgi-fork-hooks"
+
+
+def modules(*options: bytes) -> dict[str, object]:
+    return {"uwsgi": SimpleNamespace(opt=dict.fromkeys(options, True))}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((b"master",), BOTH),
+        ((b"enable-threads",), "--py-call-uwsgi-fork-hooks"),
+        ((b"threads", b"py-call-osafterfork"), ""),
+        ((b"enable-threads", b"py-call-uwsgi-fork-hooks"), ""),
+        ((b"py-call-osafterfork",), "--enable-threads"),
+    ],
+)
+def test_what_is_missing_is_said(options: tuple[bytes, ...], expected: str) -> None:
+    assert missing(modules(*options)) == expected
+
+
+def test_elsewhere_nothing_is_missing() -> None:
+    assert missing({}) == ""
+    assert missing({"uwsgi": SimpleNamespace()}) == ""
+
+
+def test_it_is_known_by_its_name() -> None:
+    assert is_uwsgi(["/usr/bin/uwsgi", "--ini", "shop.ini"])
+    assert not is_uwsgi(["gunicorn", "uwsgi"])
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_start_says_it_in_one_line(
+    server: FakeServer, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answer("POST", held)
+    monkeypatch.setitem(sys.modules, "uwsgi", modules()["uwsgi"])  # type: ignore[arg-type]
+    flamewatch.start()
+    assert lines == [f"flamewatch: uWSGI runs without {BOTH}: its workers will not be profiled."]

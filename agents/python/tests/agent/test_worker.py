@@ -1,0 +1,233 @@
+import base64
+import uuid
+
+import pytest
+from fake_server import (
+    FakeServer,
+    Respond,
+    assigned,
+    cut,
+    flood,
+    garbage,
+    redirect,
+    refused,
+    serving,
+    stored,
+    text,
+    throttled,
+)
+from fakes import KEY, WORK, FakeBell, FakeSampler, capture, config
+from pprof_reader import read
+
+from flamewatch.client import Client
+from flamewatch.counters import Counters
+from flamewatch.identity import USER_AGENT, new_identity
+from flamewatch.profile_types import MEMORY, ProfileType
+from flamewatch.sampler import Capture, Wait
+from flamewatch.stacks import Stack
+from flamewatch.worker import PACE, Worker
+
+
+class Running:
+    """A worker that has done so many rounds."""
+
+    def __init__(self, url: str, rounds: int, *outcomes: Capture | Exception) -> None:
+        self.bell = FakeBell(rounds + 1)
+        self.sampler = FakeSampler(*outcomes)
+        self.counters = Counters()
+        self.identity = new_identity()
+        client = Client(config(url), self.identity, {})
+        worker = Worker(url, client, self.sampler, self.counters, self.bell)  # type: ignore[arg-type]
+        worker.run(0.0)
+        self.worker = worker
+
+    @property
+    def pauses(self) -> list[float]:
+        """After each round."""
+        return self.bell.pauses[1:]
+
+
+def test_a_handshake_offers_the_types_and_says_who_we_are(server: FakeServer, url: str) -> None:
+    running = Running(url, 1)
+    [seen] = server.seen
+    assert (seen.method, seen.path) == ("POST", "/v2/projects/-/profiles")
+    assert seen.json["profileType"] == list(ProfileType)
+    assert seen.json["deployment"]["target"] == "checkout"
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+    assert seen.headers["user-agent"] == USER_AGENT
+    assert seen.headers["x-flamewatch-host"] == running.identity.host
+    assert uuid.UUID(seen.agent).version == 4
+
+
+@pytest.mark.parametrize("kind", list(ProfileType))
+def test_what_was_assigned_is_captured_and_sent(
+    server: FakeServer, url: str, kind: ProfileType
+) -> None:
+    server.answer("POST", assigned(kind, "10s"))
+    values = (3, 30_000_000) * 2 if kind in MEMORY else ()
+    running = Running(url, 1, capture(Stack((WORK,), 30_000_000, 3, 7, "", False, values=values)))
+    assert running.sampler.asked == [(kind, 10.0)]
+    [seen] = server.requests("PATCH")
+    assert seen.json["profileType"] == kind
+    found = read(base64.b64decode(seen.json["profileBytes"]))
+    assert found.total(found.default_metric) == 30_000_000
+    assert seen.connection == server.requests("POST")[0].connection, "one connection does both"
+    assert running.counters.profiles_sent == 1
+    assert running.counters.samples == 3
+    assert running.pauses == [PACE]
+
+
+def test_a_throttle_is_normal_and_its_delay_is_kept(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    server.answer("POST", throttled("33s"))
+    running = Running(url, 20)
+    assert all(33 <= pause <= 33 * 1.1 for pause in running.pauses)
+    assert lines == []
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_one_line_and_asked_ever_more_seldom(
+    server: FakeServer, url: str, lines: list[str], status: int
+) -> None:
+    server.answer("POST", refused(status, "This key was revoked.", "60s"))
+    running = Running(url, 30)
+    [line] = lines
+    assert line.startswith(f"flamewatch: key refused by {url} ({status}): This key was revoked.")
+    assert KEY not in line
+    assert min(running.pauses) >= 60
+    assert running.pauses[-1] >= 1800
+    assert running.counters.state != "failed"
+
+
+def test_a_dead_server_is_one_line_and_its_return_another(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    dead: list[Respond] = [cut, garbage, refused(503, "starting"), text(b"<html>", 502), flood]
+    server.answer("POST", *dead, throttled("1s"))
+    Running(url, 8)
+    assert len(lines) == 2
+    assert lines[0].startswith(f"flamewatch: no profiles can be sent to {url}: the connection was")
+    assert lines[1].startswith(f"flamewatch: {url} works again")
+
+
+def test_a_server_that_is_somebody_else_is_one_line(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    server.answer("POST", text(b"<html>Welcome"), assigned("PEAK_HEAP"), text(b"{}", 204))
+    Running(url, 3)
+    assert len(lines) == 1
+    assert "not a JSON object" in lines[0]
+
+
+def test_a_redirect_is_said_and_not_followed(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    with serving() as (elsewhere, other_url):
+        server.answer("POST", redirect(other_url))
+        Running(url, 3)
+        assert elsewhere.seen == []
+    [line] = lines
+    assert f"redirects to {other_url}; set FLAMEWATCH_URL" in line
+
+
+def test_what_a_server_says_stays_one_bounded_line(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    server.answer("POST", refused(400, "no\nfake: line \x1b[31m" + "x" * 10_000))
+    Running(url, 1)
+    [line] = lines
+    assert "\n" not in line
+    assert "\x1b" not in line
+    assert len(line) < 400
+
+
+def test_a_failing_capture_is_counted_and_the_type_withdrawn(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    server.answer("POST", *[assigned("CPU")] * 3, throttled("1s"))
+    running = Running(url, 4, RuntimeError("the kernel refuses timers"))
+    assert running.counters.errors == 3
+    assert running.counters.profiles_dropped == 3
+    assert server.requests("PATCH") == []
+    left = [kind for kind in ProfileType if kind is not ProfileType.CPU]
+    assert server.requests("POST")[-1].json["profileType"] == left
+    [line] = lines
+    assert "a CPU profile could not be captured: RuntimeError: the kernel refuses timers" in line
+
+
+def test_a_capture_that_works_again_is_forgiven(server: FakeServer, url: str) -> None:
+    server.answer("POST", assigned("CPU"))
+    failure = RuntimeError("once")
+    running = Running(url, 6, failure, failure, capture(), failure, failure, capture())
+    assert running.counters.profiles_sent == 2
+    assert ProfileType.CPU in running.worker.types
+
+
+def test_without_any_type_left_it_ends_and_says_so(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    kinds = [assigned(kind) for kind in ProfileType for _ in range(3)]
+    server.answer("POST", *kinds)
+    running = Running(url, 50, RuntimeError("no"))
+    assert len(server.requests("POST")) == 3 * len(ProfileType)
+    assert running.counters.state == "failed"
+    assert "no profile type can be captured" in lines[-1]
+
+
+def test_what_was_dropped_is_counted_by_its_reason(server: FakeServer, url: str) -> None:
+    server.answer("POST", assigned("CPU"))
+    outcomes = (
+        capture(dropped={"torn": 3, "no_slot": 0}),
+        capture(dropped={"torn": 1, "no_slot": 2}),
+    )
+    counters = Running(url, 2, *outcomes).counters
+    assert counters.samples_dropped == 6
+    assert counters.dropped_because == {"torn": 4, "no_slot": 2}
+    assert counters.memory_bytes == 70_000
+
+
+def test_a_lost_upload_is_counted_and_not_hurried(
+    server: FakeServer, url: str, lines: list[str]
+) -> None:
+    server.answer("POST", assigned("CPU"))
+    server.answer("PATCH", refused(429, "Quota reached", "300s"))
+    running = Running(url, 2)
+    assert running.counters.profiles_dropped == 2
+    assert running.counters.profiles_sent == 0
+    assert min(running.pauses) >= 300
+    assert lines[0].startswith("flamewatch: a profile was lost: 429 Quota reached")
+
+
+def test_an_upload_survives_a_short_outage(server: FakeServer, url: str) -> None:
+    server.answer("POST", assigned("CPU"))
+    server.answer("PATCH", refused(503), refused(503), stored)
+    running = Running(url, 3)  # two of the waits are the upload's
+    assert running.counters.profiles_sent == 1
+
+
+def test_a_capture_that_was_ended_early_is_sent_with_its_true_duration(
+    server: FakeServer, url: str
+) -> None:
+    server.answer("POST", assigned("CPU", "10s"))
+    bell = FakeBell(2)
+
+    class Ended(FakeSampler):
+        def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+            bell.ring()
+            return super().capture(kind, seconds, wait)
+
+    client = Client(config(url), new_identity(), {})
+    Worker(url, client, Ended(capture(duration_ns=2_500_000_000)), Counters(), bell).run(0.0)  # type: ignore[arg-type]
+    [seen] = server.requests("PATCH")
+    assert seen.json["duration"] == "2.500s"
+
+
+def test_nothing_that_goes_wrong_comes_out(url: str, server: FakeServer, lines: list[str]) -> None:
+    bell, counters = FakeBell(4), Counters()
+    client = Client(config(url), new_identity(), {})
+    client.handshake = lambda types: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+    Worker(url, client, FakeSampler(), counters, bell).run(0.0)  # type: ignore[arg-type]
+    assert counters.errors == 3
+    assert len(lines) == 1
+    assert "ZeroDivisionError" in lines[0]

@@ -1,0 +1,76 @@
+"""Programs that are run, and sampled, by each interpreter that this machine has."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interpreters import program
+
+PROGRAMS = Path(__file__).parent / "programs"
+SOURCE = Path(__file__).parents[2] / "src"
+WANTED = ("3.11", "3.12", "3.13", "3.14", "3.15")
+PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+
+Run = Callable[..., Any]
+
+
+def found(version: str) -> str | None:
+    """An interpreter of that version that is built as usual (not free-threaded, not debug)."""
+    if version == f"{sys.version_info[0]}.{sys.version_info[1]}":
+        return sys.executable
+    unpacked = program(f"python{version}")
+    return first_of(version, *sorted(PYENV.glob(f"{version}.*/bin/python")), unpacked)
+
+
+def first_of(version: str, *candidates: Path) -> str | None:
+    for candidate in (*map(str, candidates), f"python{version}"):
+        command = [candidate, "-c", "import sys; print(sys.version)"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            continue
+        if done.stdout.startswith(f"{version}."):
+            return candidate
+    return None
+
+
+INTERPRETERS = {version: path for version in WANTED if (path := found(version))}
+OTHERS = [version for version, path in INTERPRETERS.items() if path != sys.executable]
+ABSENT = [version for version in WANTED if version not in INTERPRETERS]
+if not program("python3.14-dbg").exists():
+    ABSENT.append("a debug build")
+
+
+def pytest_report_header() -> str:
+    absent = f"{', '.join(ABSENT)} (make interpreters has the newest)" if ABSENT else "none"
+    return f"sampled interpreters: {', '.join(INTERPRETERS)}; absent: {absent}"
+
+
+def parameters() -> list[Any]:
+    """The interpreter that runs the tests first; the others only where time allows it."""
+    mine = [version for version in INTERPRETERS if version not in OTHERS]
+    return [*mine, *(pytest.param(version, marks=pytest.mark.server) for version in OTHERS)]
+
+
+@pytest.fixture(params=parameters(), scope="module")
+def run(request: pytest.FixtureRequest) -> Run:
+    """Runs a program of `programs/`, once an attempt, and returns the JSON that it prints last."""
+    python = INTERPRETERS[request.param]
+
+    @cache
+    def run_program(name: str, *arguments: object, timeout: float = 100, attempt: int = 0) -> Any:
+        command = [python, str(PROGRAMS / name), *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stderr}"
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run_program

@@ -1,0 +1,71 @@
+"""Captures one after the other while threads fight for locks, queues and conditions."""
+
+import ctypes
+import json
+import queue
+import resource
+import sys
+import threading
+
+from flamewatch import _native
+from flamewatch.stacks import read_stacks
+
+lock, rlock = threading.Lock(), threading.RLock()
+work: "queue.Queue[int]" = queue.Queue(3)
+done = threading.Event()
+
+
+def resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def functions() -> list[int]:
+    """What the methods' tables call: PyMethodDescrObject.d_method->ml_meth."""
+    found = []
+    for kind in (type(lock), type(rlock)):
+        for name in ("acquire", "__enter__"):
+            table = ctypes.c_void_p.from_address(id(vars(kind)[name]) + 40).value or 0
+            found.append(ctypes.c_void_p.from_address(table + 8).value or 0)
+    return found
+
+
+def fight() -> None:
+    while not done.is_set():
+        with lock, rlock, rlock:
+            sum(range(500))
+        if rlock.acquire(timeout=0.0005):
+            rlock.release()
+
+
+def put() -> None:
+    while not done.is_set():
+        work.put(1)
+    work.put(-1)
+
+
+def get() -> None:
+    while work.get() > 0:
+        pass
+
+
+def capture() -> int:
+    _native.start("contention")
+    _native.wait(0.002)
+    return sum(stack.count for stack in read_stacks(_native.stop()))
+
+
+cycles = int(sys.argv[1])
+before = functions()
+threads = [threading.Thread(target=target) for target in (fight, fight, fight, put, get)]
+for thread in threads:
+    thread.start()
+waits = sum(capture() for _ in range(50))
+size = resident()
+waits += sum(capture() for _ in range(cycles))
+grown = resident() - size
+restored = functions() == before
+done.set()
+for thread in threads:
+    thread.join()
+print(json.dumps({"waits": waits, "grown": grown, "restored": restored}))

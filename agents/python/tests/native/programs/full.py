@@ -1,0 +1,43 @@
+"""More distinct stacks than the tables of a capture can hold."""
+
+import json
+import threading
+
+from flamewatch import _native
+from flamewatch.stacks import read_stacks
+
+done = threading.Event()
+THREADS = 80
+
+
+def down(n: int, at: int) -> None:
+    if n:
+        return down(n - 1, at) if n % 2 else also(n - 1, at)
+    done.wait()
+    return None
+
+
+def also(n: int, at: int) -> None:
+    return down(n - 1, at) if n else None
+
+
+threads = [threading.Thread(target=down, args=(2 * n + 301, n)) for n in range(THREADS)]
+for thread in threads:
+    thread.start()
+while any(t.native_id is None for t in threads):
+    pass
+_native.wait(0.3)
+_native.start("wall", period_us=1000, max_bytes=1 << 18, exclude=[_native.thread_id()])
+_native.wait(0.5)
+raw = _native.stop()
+done.set()
+total = sum(s.value for s in read_stacks(raw))
+print(
+    json.dumps(
+        {
+            "kept": total / raw["duration_ns"],
+            "lost": raw["counts"]["lost"] / raw["duration_ns"],
+            "counts": raw["counts"],
+        }
+    )
+)

@@ -1,0 +1,174 @@
+"""Allocations whose truth is known: kept, dropped, reallocated; in threads, beside others' hooks.
+
+Prints, for each function, what was seen."""
+
+import json
+import struct
+import sys
+import threading
+import tracemalloc
+from collections import defaultdict
+
+from flamewatch import _native
+from flamewatch.stacks import read_stacks
+
+MIB = 1 << 20
+Seen = dict[str, list[int]]
+held: list[object] = []
+blocks: list[object] = []
+
+
+def start(*, mean_bytes: int, raw: bool = False, max_bytes: int = 4 << 20) -> bool:
+    """Every sample is taken, however many there are."""
+    return _native.heap_start(
+        mean_bytes=mean_bytes, raw=raw, max_bytes=max_bytes, samples_per_second=1 << 30
+    )
+
+
+def seen(kind: str) -> Seen:
+    """Function → objects and bytes allocated, objects and bytes in use."""
+    raw = _native.heap_read("heap" if kind == "heap" else "heap_alloc")
+    found: Seen = defaultdict(lambda: [0, 0, 0, 0])
+    rows = struct.iter_unpack("=4q", raw["memory"])
+    for stack, row in zip(read_stacks(raw), rows, strict=True):
+        for name in {frame.function for frame in stack.frames}:
+            found[name] = [a + b for a, b in zip(found[name], row, strict=True)]
+    return dict(found)
+
+
+def keep(n: int) -> None:
+    held.extend(bytes(1000) for _ in range(n))
+
+
+def drop(n: int) -> None:
+    for _ in range(n):
+        bytearray(MIB)
+
+
+def grow(n: int) -> None:
+    """One block that is reallocated again and again: what is in use at the end is its last size."""
+    data = bytearray(n)
+    for _ in range(4):
+        data += bytes(n)
+    held.append(data)
+
+
+def shrink(n: int) -> None:
+    data = bytearray(8 * n)
+    del data[n:]
+    held.append(data)
+
+
+def documented() -> None:
+    for _ in range(10):
+        bytearray(MIB)
+
+
+def truth() -> dict[str, object]:
+    start(mean_bytes=8192)
+    keep(20_000)
+    drop(200)
+    _native.heap_mark()
+    threads = [threading.Thread(target=keep, args=(4000,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    before = {"heap": seen("heap"), "heap_alloc": seen("heap_alloc")}
+    held.clear()
+    after = {"heap": seen("heap"), "heap_alloc": seen("heap_alloc")}
+    return {"before": before, "after": after, "size": sys.getsizeof(bytes(1000))}
+
+
+def moved() -> dict[str, object]:
+    start(mean_bytes=4096)
+    for _ in range(100):
+        grow(100_000)
+        shrink(100_000)
+    return {"before": seen("heap"), "held": sum(sys.getsizeof(data) for data in held)}
+
+
+def one_by_one() -> dict[str, object]:
+    """Each block counts, so nothing is left to chance."""
+    start(mean_bytes=1)
+    keep(100)
+    documented()
+    before = seen("heap")
+    held.clear()
+    return {"before": before, "after": seen("heap"), "size": sys.getsizeof(bytes(1000))}
+
+
+def beside_tracemalloc() -> dict[str, object]:
+    """Ours over theirs; theirs over ours; theirs gone, and ours with them."""
+    found = {}
+    tracemalloc.start()
+    start(mean_bytes=1)
+    keep(10)
+    found["over"] = seen("heap")["keep"]
+    tracemalloc.stop()
+    found["taken_along"] = start(mean_bytes=1)
+    keep(20)
+    found["again"] = seen("heap")["keep"]
+    tracemalloc.start()
+    found["still_reached"] = not start(mean_bytes=1)
+    keep(30)
+    found["under"] = seen("heap")["keep"]
+    _native.heap_stop()
+    keep(40)
+    held.clear()
+    traced = tracemalloc.get_traced_memory()[0]
+    start(mean_bytes=1)
+    keep(50)
+    found["restarted"] = seen("heap")["keep"]
+    tracemalloc.stop()
+    _native.heap_stop()
+    return {**found, "traced": traced}
+
+
+def apart() -> dict[str, object]:
+    def unseen() -> None:
+        _native.heap_apart()
+        keep(1000)
+
+    start(mean_bytes=1)
+    thread = threading.Thread(target=unseen)
+    thread.start()
+    thread.join()
+    return seen("heap")
+
+
+def whole() -> dict[str, object]:
+    """With the raw domain: what the object domain passes on to it is not counted twice."""
+    start(mean_bytes=1, raw=True)
+    keep(100)
+    documented()
+    before = seen("heap")
+    held.clear()
+    after = seen("heap")
+    _native.heap_stop()
+    return {"before": before, "after": after, "size": sys.getsizeof(bytes(1000))}
+
+
+def even(n: int, depth: int) -> None:
+    """Each n is another stack."""
+    if depth:
+        (odd if n & 1 else even)(n >> 1, depth - 1)
+    else:
+        bytes(5000)
+
+
+def odd(n: int, depth: int) -> None:
+    even(n, depth)
+
+
+def full() -> dict[str, object]:
+    """More places than the table holds: those of which nothing is in use make room."""
+    start(mean_bytes=64, max_bytes=1 << 18)
+    for n in range(4000):
+        even(n, 12)
+    keep(1000)
+    counts = _native.heap_read("heap")["counts"]
+    return {"counts": counts, "keep": seen("heap").get("keep")}
+
+
+print(json.dumps(globals()[sys.argv[1]]()))

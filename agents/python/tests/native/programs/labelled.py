@@ -1,0 +1,125 @@
+"""Functions that each run under a label of their own: what the samples' labels say of them."""
+
+import asyncio
+import contextvars
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import flamewatch
+from flamewatch import _native, native_sampler
+from flamewatch.native_sampler import NativeSampler
+from flamewatch.profile_types import ProfileType
+
+sampler = NativeSampler(_native)
+# More than a node of a context's tree holds, so that the search goes through several levels.
+CROWD = [contextvars.ContextVar[int](f"crowd{n}") for n in range(200)]
+
+
+def burn(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(300))
+
+
+def red() -> None:
+    burn(0.002)
+
+
+def green() -> None:
+    burn(0.002)
+
+
+async def red_task() -> None:
+    with flamewatch.labels(colour="red"):
+        for _ in range(60):
+            red()
+            await asyncio.sleep(0)
+        await asyncio.gather(red_child(), asyncio.to_thread(red_thread))
+
+
+async def red_child() -> None:
+    for _ in range(30):
+        red()
+        await asyncio.sleep(0)
+
+
+def red_thread() -> None:
+    for _ in range(30):
+        red()
+
+
+@flamewatch.labels(colour="green")
+async def green_task() -> None:
+    for _ in range(120):
+        green()
+        await asyncio.sleep(0)
+
+
+def plain() -> None:
+    burn(0.1)
+
+
+async def both() -> None:
+    await asyncio.gather(red_task(), green_task())
+    plain()
+
+
+def tasks() -> None:
+    asyncio.run(both())
+
+
+def crowded() -> None:
+    for number, variable in enumerate(CROWD):
+        variable.set(number)
+    tasks()
+
+
+def nested() -> None:
+    for _ in range(40):
+        with flamewatch.labels(colour="green", shade="dark"):
+            with flamewatch.labels(colour="red"):
+                red()
+            green()
+    plain()
+
+
+def many() -> None:
+    """More sets of labels than a capture keeps."""
+    for number in range(600):
+        with flamewatch.labels(number=number):
+            burn(0.005)
+
+
+def captured(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
+    done = threading.Event()
+
+    def until_done() -> None:
+        work()
+        done.set()
+
+    thread = threading.Thread(target=until_done)
+
+    def wait(_: float) -> bool:
+        thread.start()
+        done.wait()
+        return False
+
+    capture = sampler.capture(kind, 60, wait)
+    thread.join()
+    seen: Counter[str] = Counter()
+    for stack in capture.stacks:
+        names = {frame.function for frame in stack.frames}
+        colour = dict(stack.labels).get("colour", "none")
+        for name in {"red", "green", "plain"} & names:
+            seen[f"{name} as {colour}"] += stack.value
+    labels = {dict(stack.labels).get("number") for stack in capture.stacks} - {None}
+    return {"seen": seen, "numbers": len(labels), "full": capture.notes.get("labels_full", 0)}
+
+
+if sys.argv[2] == "many":
+    native_sampler.PERIOD_US = 1000
+print(json.dumps(captured(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))

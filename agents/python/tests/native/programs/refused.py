@@ -1,0 +1,25 @@
+"""A seccomp profile, as of a strict container, refuses one system call."""
+
+import json
+import sys
+import threading
+import time
+
+from seccomp import refuse
+
+from flamewatch import _native
+
+refuse(sys.argv[1])
+result: dict[str, object] = {"supported": _native.supported(), "refused": None, "counts": None}
+result["contention"] = _native.contention_supported()
+try:
+    _native.start("cpu", period_us=1000)
+except RuntimeError as error:
+    result["refused"] = str(error)
+else:
+    end = time.thread_time() + 0.05
+    while time.thread_time() < end:
+        sum(range(1000))
+    result["counts"] = _native.stop()["counts"]
+result["threads"] = threading.active_count()
+print(json.dumps(result))

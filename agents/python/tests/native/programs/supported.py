@@ -1,0 +1,13 @@
+"""Whether the sampler of a given folder accepts this interpreter."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+
+from flamewatch import _native
+
+print(
+    json.dumps({"supported": _native.supported(), "from": str(Path(_native.__file__).parents[1])})
+)

@@ -1,0 +1,68 @@
+"""Waits for locks are seen where they happen, as long as they last, and nothing else is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from flamewatch import _native
+from flamewatch.stacks import read_stacks
+
+Run = Callable[..., Any]
+KINDS = ("lock", "rlock")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", ["with_lock", "with_acquire", "with_timeout"])
+def test_the_delay_is_what_the_threads_measured_themselves(
+    run: Run, kind: str, function: str
+) -> None:
+    result = run("contention.py", kind)
+    assert result["delay"][function] == pytest.approx(result["truth"][function], rel=0.05)
+    assert 0 < result["seen"][function] <= result["counts"][function]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_locks_that_are_free_and_calls_that_do_not_wait_are_no_contention(
+    run: Run, kind: str
+) -> None:
+    assert {"alone", "never_waits"}.isdisjoint(run("contention.py", kind)["leaves"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wrong_arguments_are_refused_as_ever(run: Run, kind: str) -> None:
+    assert run("contention.py", kind)["counts"]["refused"] == 4 * 100
+
+
+def test_waits_of_queues_and_conditions_are_seen(run: Run) -> None:
+    result = run("contention.py", "condition")
+    assert result["delay"]["Queue.get"] == pytest.approx(
+        result["truth"]["waits_for_work"], rel=0.05
+    )
+
+
+def test_a_wait_that_is_not_over_counts_until_the_end(run: Run) -> None:
+    result = run("contention.py", "open")
+    assert result["seen"] == pytest.approx(result["lasted"], rel=0.1)
+    assert result["later"] < result["lasted"] / 2, "it is not counted again"
+
+
+def test_a_forked_child_has_its_locks_as_they_were(run: Run) -> None:
+    assert run("contention_forks.py")["codes"] == [0] * 8
+
+
+def test_hundreds_of_captures_beside_fighting_threads_leave_nothing_behind(run: Run) -> None:
+    result = run("contention_storm.py", 300)
+    assert result["waits"] > 0
+    assert result["restored"]
+    assert result["grown"] < 1 << 20
+
+
+def test_here_waits_can_be_seen() -> None:
+    assert _native.contention_supported() is None
+
+
+def test_without_waits_nothing_is_seen() -> None:
+    _native.start("contention")
+    raw = _native.stop()
+    assert (raw["kind"], read_stacks(raw)) == ("contention", [])

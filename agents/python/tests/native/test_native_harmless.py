@@ -1,0 +1,76 @@
+"""The host does not notice: no leak, no stray signal, no trouble with forks or at the end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+MIB = 1 << 20
+
+
+def test_500_captures_leave_nothing_behind(run: Run) -> None:
+    result = run("cycles.py", 500)
+    assert result["grown"] < MIB
+    assert result["mappings"] <= 2
+    assert result["timers"] == 0
+    assert result["restored"]
+
+
+def test_a_child_forked_in_the_middle_is_clean_and_can_capture(run: Run) -> None:
+    result = run("forks.py")
+    assert result["codes"] == [0] * 12
+    assert result["samples"] > 0
+
+
+@pytest.mark.parametrize("kind", ["cpu", "wall"])
+def test_the_interpreter_may_end_while_a_capture_runs(run: Run, kind: str) -> None:
+    assert run("leaving.py", kind, timeout=20) == {}
+
+
+def test_the_hosts_handler_of_our_signal_gets_its_own_and_no_other(run: Run) -> None:
+    result = run("signals.py")
+    assert result["chained_samples"] > 0
+    assert result["first"] == 2
+
+
+def test_a_handler_put_over_ours_ends_the_capture_and_stays(run: Run) -> None:
+    result = run("signals.py")
+    assert result["taken"] == 1
+    assert result["stray_calls"] == 0
+    assert result["second_still_there"]
+    assert result["handler"] == "second"
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("kind", ["cpu", "wall"])
+def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
+    run: Run, kind: str
+) -> None:
+    result = run("storm.py", kind, 4)
+    assert result["faults"] == {}
+    assert result["torn"] < 0.02 * result["samples"]
+    wrong = sum(result["edges"].values())
+    if kind == "cpu":
+        assert wrong == 0  # a thread reads itself
+    else:
+        assert wrong < 0.005 * result["samples"]  # it runs on while it is read
+
+
+def test_where_the_kernel_refuses_to_be_read_it_says_so_and_does_nothing(run: Run) -> None:
+    result = run("refused.py", "process_vm_readv")
+    assert result["supported"].startswith("the kernel refuses process_vm_readv (Operation not")
+    assert result["refused"] == result["supported"]
+
+
+def test_where_the_kernel_refuses_to_write_waits_for_locks_are_not_on_offer(run: Run) -> None:
+    result = run("refused.py", "process_vm_writev")
+    assert result["supported"] is None
+    assert "cannot be replaced: the kernel refuses process_vm_writev" in result["contention"]
+    assert result["counts"]["samples"] > 0
+
+
+def test_where_the_kernel_refuses_timers_threads_are_counted_as_not_sampled(run: Run) -> None:
+    counts = run("refused.py", "timer_create")["counts"]
+    assert counts["unarmed"] == 1
+    assert counts["samples"] == 0

@@ -1,0 +1,132 @@
+"""Memory is counted as it was allocated and freed, and the allocators are given back."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flamewatch import _native
+
+Run = Callable[..., Any]
+PROGRAMS = Path(__file__).parent / "programs"
+SOURCE = Path(__file__).parents[2] / "src"
+MIB = 1 << 20
+KEPT, ALLOCATED_LATER = 36_000, 16_000  # blocks of heap.py's truth()
+FEW_PERCENT = 0.05  # thousands of samples: three standard deviations and more
+
+
+def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
+    result = run("heap.py", "truth")
+    objects, size = result["before"]["heap"]["keep.<locals>.<genexpr>"][2:]
+    assert objects == pytest.approx(KEPT, rel=FEW_PERCENT)
+    assert size == pytest.approx(KEPT * result["size"], rel=FEW_PERCENT)
+
+
+def test_what_was_allocated_and_freed_at_once_is_not_in_use(run: Run) -> None:
+    allocated, in_use = run("heap.py", "truth")["before"]["heap"]["drop"][1::2]
+    assert allocated == pytest.approx(200 * MIB, rel=FEW_PERCENT)
+    assert in_use == 0
+
+
+def test_an_interval_has_only_what_was_allocated_in_it(run: Run) -> None:
+    result = run("heap.py", "truth")
+    seen = result["before"]["heap_alloc"]
+    assert "drop" not in seen
+    _, size, objects, used = seen["keep.<locals>.<genexpr>"]
+    assert objects == pytest.approx(ALLOCATED_LATER, rel=0.1)
+    assert size >= used == pytest.approx(ALLOCATED_LATER * result["size"], rel=0.1)
+
+
+@pytest.mark.parametrize("kind", ["heap", "heap_alloc"])
+def test_nothing_of_what_was_freed_is_left(run: Run, kind: str) -> None:
+    result = run("heap.py", "truth")
+    before, after = result["before"][kind]["keep"], result["after"][kind]["keep"]
+    assert after[:2] == before[:2]
+    assert after[2:] == [0, 0]
+
+
+def test_a_reallocated_block_is_its_last_size(run: Run) -> None:
+    result = run("heap.py", "moved")
+    assert result["before"]["moved"][3] == pytest.approx(result["held"], rel=0.02)
+
+
+@pytest.mark.parametrize("domains", ["one_by_one", "whole"])
+def test_where_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: str) -> None:
+    result = run("heap.py", domains)
+    assert result["before"]["keep.<locals>.<genexpr>"][2] == 100
+    assert result["before"]["keep.<locals>.<genexpr>"][3] == 100 * result["size"]
+    # Ten of one MiB and a byte, as documented; and the little objects around them.
+    assert 10 * MIB <= result["before"]["documented"][1] < 10.01 * MIB
+    assert result["before"]["documented"][2:] == [0, 0]
+    assert result["after"]["keep"][2:] == [0, 0]
+
+
+def test_others_who_hook_before_and_after_us_are_left_alone(run: Run) -> None:
+    result = run("heap.py", "beside_tracemalloc")
+    assert result["over"][2] == 11  # the blocks and the list
+    assert result["taken_along"], "hooks that were taken out with the one below are put in again"
+    assert result["again"][2] == 21
+    assert result["still_reached"]
+    assert result["under"][2] == 21 + 30
+    assert result["restarted"][2] == 51, "ours, left in the middle, were used again"
+    assert result["traced"] < 50_000, "theirs saw every block freed"
+
+
+def test_a_thread_apart_is_not_counted(run: Run) -> None:
+    assert "keep" not in run("heap.py", "apart")
+
+
+def test_when_the_table_is_full_places_without_blocks_in_use_make_room(run: Run) -> None:
+    result = run("heap.py", "full")
+    assert result["counts"]["forgotten"] > 1000
+    assert result["counts"]["table_full"] == 0
+    assert result["keep"][2] == pytest.approx(1000, rel=0.05)
+
+
+def test_a_forked_child_counts_from_nothing_and_frees_its_parents_blocks(run: Run) -> None:
+    assert run("heap_forks.py")["codes"] == [0] * 12
+
+
+def test_hundreds_of_cycles_in_a_storm_of_allocations_leave_nothing_behind(run: Run) -> None:
+    result = run("heap_storm.py", 250)
+    assert result["seen"] > 0
+    assert result["grown"] < MIB
+
+
+def test_arrays_of_numpy_are_counted() -> None:
+    done = subprocess.run(
+        [sys.executable, str(PROGRAMS / "heap_numpy.py")],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    alive, freed = result["alive"], result["freed"]
+    assert alive["make"][1] == pytest.approx(3e6, rel=0.001)
+    assert alive["resize"] == pytest.approx([4e6, 3e6], rel=0.001)
+    assert alive["drop"][0] == pytest.approx(2e6, rel=0.001)
+    assert alive["drop"][1] < 1000
+    assert alive["small"][0] >= 1000
+    assert max(freed["make"][1], freed["resize"][1]) < 1000
+
+
+def test_reading_without_counting_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="memory is not being counted"):
+        _native.heap_read("heap")
+    with pytest.raises(RuntimeError, match="memory is not being counted"):
+        _native.heap_mark()
+
+
+def test_arguments_out_of_range_are_named() -> None:
+    with pytest.raises(ValueError, match="mean_bytes is 0; it must be from 1 to"):
+        _native.heap_start(mean_bytes=0)
+    with pytest.raises(ValueError, match="kind is 'cpu'; it must be 'heap' or 'heap_alloc'"):
+        _native.heap_read("cpu")  # type: ignore[arg-type]
+    assert not _native.heap_running()

@@ -1,0 +1,54 @@
+"""The distribution, built as its users get it: one wheel for every interpreter."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AGENT = Path(__file__).parents[2]
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that comes out of the source distribution."""
+    copy = tmp_path_factory.mktemp("agent") / "python"
+    left_out = shutil.ignore_patterns("build", "dist", "*.egg-info", "*.so", "tests", "__pycache__")
+    shutil.copytree(AGENT, copy, ignore=left_out)
+    command = [sys.executable, "-m", "build", "--no-isolation"]
+    subprocess.run(command, cwd=copy, check=True, capture_output=True)
+    assert [path.name for path in copy.glob("dist/*.tar.gz")] == ["flamewatch_agent-0.1.0.tar.gz"]
+    (built,) = copy.glob("dist/*.whl")
+    return built
+
+
+@pytest.mark.server
+def test_one_wheel_serves_all_versions(wheel: Path) -> None:
+    assert wheel.name.startswith("flamewatch_agent-0.1.0-cp311-abi3-linux_")
+
+
+@pytest.mark.server
+def test_it_brings_its_types_and_needs_nothing(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = [name for name in names if name.endswith("METADATA")]
+        text = archive.read(metadata).decode()
+    assert {"flamewatch/py.typed", "flamewatch/_native.pyi", "flamewatch/_native.abi3.so"} <= {
+        *names
+    }
+    assert "Requires-Dist" not in text
+    assert "Requires-Python: >=3.11" in text
+
+
+@pytest.mark.server
+def test_the_built_sampler_is_accepted_by_the_interpreter(
+    wheel: Path, tmp_path: Path, run: Run
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    assert run("supported.py", tmp_path) == {"supported": None, "from": str(tmp_path)}

@@ -1,0 +1,59 @@
+"""Stacks are whole, rightly named and bounded."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def test_names_and_files_of_any_alphabet_are_right(run: Run) -> None:
+    result = run("names.py")
+    names = ["plain", "gr\u00fc\u00dfe", "\u0436\u6f22\u5b57", "\U00010400x", "n" * 300]
+    assert result["names"] == names
+    assert result["lines"] == [[3, 4]] * 5
+
+
+@pytest.mark.parametrize("limit", [1, 100, 512, 2048])
+def test_a_stack_5000_deep_keeps_its_leaf_most_frames_and_is_marked(run: Run, limit: int) -> None:
+    seen = run("deep.py")["threads"][str(limit)]
+    assert seen == {"frames": limit, "cut": True, "counted": 1, "right": True}
+
+
+def test_a_deep_stack_that_waits_is_one_stack(run: Run) -> None:
+    assert run("deep.py")["wall"] == [512]
+
+
+def test_every_thread_is_counted_once_where_it_is(run: Run) -> None:
+    result = run("crowd.py", 150)
+    assert result["apart"] == {"here": 150, "there": 150, "<module>": 1}
+    assert result["stacks_apart"] == 301
+
+
+def test_stacks_of_threads_are_merged_on_request_without_those_excluded(run: Run) -> None:
+    result = run("crowd.py", 150)
+    assert result["together"] == {"here": 150, "there": 150}
+    assert result["stacks_together"] == 2
+
+
+def test_a_few_threads_a_round_stand_for_all_of_them(run: Run) -> None:
+    wall = run("crowd.py", 150)["wall"]
+    assert wall == pytest.approx({"here": 150, "there": 150, "<module>": 1}, rel=0.01)
+
+
+def test_a_crowd_costs_a_bounded_share_of_a_core(run: Run) -> None:
+    assert run("crowd.py", 150)["sampler_share"] < 0.1
+
+
+def test_full_tables_lose_samples_and_say_how_many(run: Run) -> None:
+    result = run("full.py")
+    assert result["counts"]["table_full"] > 0
+    assert result["kept"] > 0
+    assert result["kept"] + result["lost"] == pytest.approx(80, rel=0.02)
+
+
+def test_coroutines_that_await_are_on_the_stack_of_what_they_await(run: Run) -> None:
+    result = run("awaits.py")
+    assert result["working"] > 0
+    assert result["whole"] == result["working"]

@@ -1,0 +1,52 @@
+"""A raw capture becomes stacks with names and lines."""
+
+import struct
+
+from flamewatch.label_text import encode
+from flamewatch.stacks import Frame, Stack, read_stacks
+
+LABELS = [encode((("endpoint", "/pay"),))]
+
+
+def leaf() -> int:
+    return 1
+
+
+def place(index: int, offset: int) -> bytes:
+    return struct.pack("=2i", index, offset)
+
+
+def raw(stacks: bytes, frames: bytes) -> dict[str, object]:
+    code = leaf.__code__
+    table = (code.co_qualname, code.co_filename, code.co_firstlineno, code.co_linetable)
+    return {"stacks": stacks, "frames": frames, "codes": [table], "labels": LABELS}
+
+
+def test_it_reads_frames_leaf_first_and_names_the_thread() -> None:
+    last = 2 * len(list(leaf.__code__.co_positions())) - 2
+    row = struct.pack("=7q", 77, 30_000_000, 3, 0, 2, 1, 0)
+    (stack,) = read_stacks(raw(row, place(0, last) + place(0, -2)), {77: "worker"})  # type: ignore[arg-type]
+    line = leaf.__code__.co_firstlineno
+    assert stack == Stack(
+        (
+            Frame("leaf", __file__, line + 1, line),
+            Frame("leaf", __file__, line, line),
+        ),
+        value=30_000_000,
+        count=3,
+        thread_id=77,
+        thread_name="worker",
+        cut=True,
+    )
+
+
+def test_a_thread_without_a_name_has_an_empty_one() -> None:
+    row = struct.pack("=7q", 78, 1, 1, 0, 1, 0, 0)
+    (stack,) = read_stacks(raw(row, place(0, -2)))  # type: ignore[arg-type]
+    assert (stack.thread_name, stack.cut) == ("", False)
+
+
+def test_a_stack_has_the_labels_that_its_row_points_to() -> None:
+    row = struct.pack("=7q", 77, 30_000_000, 3, 0, 1, 0, 1)
+    (stack,) = read_stacks(raw(row, place(0, -2)))  # type: ignore[arg-type]
+    assert stack.labels == (("endpoint", "/pay"),)

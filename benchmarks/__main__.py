@@ -1,0 +1,28 @@
+"""`python -m benchmarks [name …]`: every benchmark, or those named."""
+
+import importlib
+import pkgutil
+import sys
+
+import benchmarks
+
+
+def names() -> list[str]:
+    """The modules that have a main."""
+    found = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in sorted(found)}
+    return [name for name in modules if name != "__main__" and hasattr(modules[name], "main")]
+
+
+def main(wanted: list[str]) -> int:
+    unknown = set(wanted) - set(names())
+    if unknown:
+        print(f"No benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}.")
+        return 2
+    return max(
+        int(importlib.import_module(f"benchmarks.{name}").main()) for name in wanted or names()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

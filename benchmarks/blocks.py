@@ -1,0 +1,96 @@
+"""Blocks: what they cost to make and to keep, and how fast they are merged.
+
+The engine alone: what Django, the database and JSON add is in the benchmarks of queries.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.block_sets import Blocks, rolled_up
+from benchmarks.cpu import cpu_ms
+from benchmarks.shapes import SHAPES
+from benchmarks.table import Figure, show
+from profiles.engine.blocks import open_day, open_hour
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.engine.moments import MomentMerge
+
+# Bytes a profile after roll-up: at most, and what Pyroscope needs for its set of the shape.
+BYTES = {"A": (2_000, "3,100"), "D": (600, "633"), "H": (10_000, "17,000"), "C": (40_000, "65,000")}
+ROLL_UP_MS = {"A": 0.8}
+MOST = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}
+KEPT = {"A": 250, "D": 6_000}
+
+
+def main() -> int:
+    kept = True
+    for name in SHAPES:
+        blocks = rolled_up(name, MOST[name], KEPT.get(name, 0))
+        kept &= show(_title(blocks), [*_stored(blocks), *_merged(blocks)])
+    return 0 if kept else 1
+
+
+def _title(blocks: Blocks) -> str:
+    return (
+        f"Blocks: {blocks.profiles:,} profiles of shape {blocks.name}, "
+        f"{blocks.a_profile(blocks.head_bytes) / 1e3:.1f} kB each in the head"
+    )
+
+
+def _stored(blocks: Blocks) -> list[Figure]:
+    days = sum(map(len, blocks.days))
+    hours, whole = sum(map(len, blocks.hours)), sum(map(len, blocks.whole_days))
+    limit, pyroscope = BYTES[blocks.name]
+    made = blocks.a_profile(blocks.hours_ms + blocks.days_ms)
+    return [
+        Figure("making hour and day blocks", made, "ms CPU/profile", ROLL_UP_MS.get(blocks.name)),
+        Figure(
+            "one block of a day's hours, more",
+            blocks.a_profile(blocks.whole_days_ms),
+            "ms CPU/profile",
+        ),
+        Figure("hours and days", blocks.a_profile(hours + days), "B/profile"),
+        Figure(
+            "one block of a day's hours, and days",
+            blocks.a_profile(whole + days),
+            "B/profile",
+            limit,
+            f"Pyroscope: {pyroscope}",
+        ),
+    ]
+
+
+def _merged(blocks: Blocks) -> list[Figure]:
+    metric = DEFAULT_METRICS[SHAPES[blocks.name].type]
+    figures = [
+        ("two hours, but for their edges", lambda: _hours(Merge([metric], True), blocks.hours[:2])),
+        ("the same with moments", lambda: _hours(MomentMerge(metric), blocks.hours[:2])),
+        ("six hours", lambda: _hours(Merge([metric], True), blocks.hours[:6], 0)),
+        ("all days", lambda: _days(Merge([metric], True), blocks.days)),
+        ("all days with moments", lambda: _days(MomentMerge(metric), blocks.days)),
+    ]
+    if blocks.last:
+        named = f"{len(blocks.last):,} profiles in the head"
+        figures.append((named, lambda: _head(Merge([metric], True), blocks.last)))
+        figures.append((f"{named}, with moments", lambda: _head(MomentMerge(metric), blocks.last)))
+    return [Figure(f"merge {what}", cpu_ms(work, 5, 1), "ms CPU") for what, work in figures]
+
+
+def _hours(merge: Merge, blocks: Sequence[bytes], left_out: int = 5) -> object:
+    for data in blocks:
+        block = open_hour(data)
+        merge.add_hour(block, np.arange(block.rows) >= left_out)
+    return merge.tree()
+
+
+def _days(merge: Merge, blocks: Sequence[bytes]) -> object:
+    for data in blocks:
+        merge.add_day(open_day(data))
+    return merge.tree()
+
+
+def _head(merge: Merge, trees: Sequence[bytes]) -> object:
+    for data in trees:
+        merge.add_encoded(data)
+    return merge.tree()

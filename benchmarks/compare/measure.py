@@ -1,0 +1,93 @@
+"""Fill a new database with 500 profiles of shape A, roll them up, and compare the two halves."""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from time import perf_counter
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from benchmarks.shapes import variants  # noqa: E402
+from benchmarks.table import Figure, show  # noqa: E402
+from profiles.query import (  # noqa: E402
+    FilterOption,
+    Selection,
+    View,
+    ViewFilter,
+    compare_json,
+    run_compare,
+    run_history,
+)
+from profiles.rollup import days, hours  # noqa: E402
+from profiles.store.insert import insert  # noqa: E402
+from projects.models import User  # noqa: E402
+from projects.profile_types import ProfileType  # noqa: E402
+from projects.project_ids import create_project  # noqa: E402
+from tests.profiles import rows  # noqa: E402
+
+PROFILES, VARIANTS = 500, 64
+STEP = timedelta(seconds=15)
+PEERS = "Pyroscope 49, Parca 499 (without intervals)"
+
+
+def fill() -> Selection:
+    call_command("migrate", verbosity=0)
+    project = create_project("Bench", User.objects.create_user("bench@example.org", "x" * 12))
+    shop = rows.deployment(project)
+    raws = list(variants(VARIANTS))
+    for i in range(PROFILES):
+        insert([rows.new_of(shop, raws[i * 37 % VARIANTS], minutes=i / 4)])
+    end = rows.NOON + PROFILES * STEP
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
+
+
+def halves(whole: Selection) -> tuple[Selection, Selection]:
+    middle = whole.start + (whole.end - whole.start) / 2
+    first = Selection(whole.project, whole.service, whole.type, whole.start, middle)
+    return first, Selection(whole.project, whole.service, whole.type, middle, whole.end)
+
+
+def wall_ms(work: Callable[[], object], times: int = 12) -> float:
+    """The least disturbed of some calls."""
+    work()
+    spans = []
+    for _ in range(times):
+        start = perf_counter()
+        work()
+        spans.append(perf_counter() - start)
+    return min(spans) * 1e3
+
+
+def main() -> int:
+    whole = fill()
+    sides = halves(whole)
+    hidden = View(filters=(ViewFilter(FilterOption.HIDE, "runtime."),))
+
+    def compare(view: View) -> Callable[[], bytes]:
+        return lambda: compare_json(run_compare(*sides, view))
+
+    head = wall_ms(compare(View()))
+    later = timezone.now() + timedelta(days=2)
+    hours.roll_up_hours(whole.project, later)
+    days.roll_up_days(whole.project, later)
+    kept = show(
+        f"Comparison with significance, as JSON: {PROFILES // 2} against {PROFILES // 2} of A",
+        [
+            Figure("in hour blocks", wall_ms(compare(View())), "ms", 40, PEERS),
+            Figure("in hour blocks, some stacks hidden", wall_ms(compare(hidden)), "ms"),
+            Figure("all in the head", head, "ms"),
+            Figure(
+                "history of all, 5 functions", wall_ms(lambda: run_history(whole, View())), "ms"
+            ),
+        ],
+    )
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""What an upload costs between its bytes and the row that stores it."""
+
+import gzip
+
+from benchmarks.cpu import cpu_ms
+from benchmarks.shapes import captured, shape_a
+from benchmarks.table import Figure, show
+from profiles.engine.codec import encode
+from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.unpack import unpack
+from tests.profiles.pprof_proto import Profile
+
+LIMITS = DigestLimits()
+MOST = 2**27
+
+
+def by_protobuf(raw: bytes) -> dict[tuple[int, int, int], list[int]]:
+    """The peer: self values by (parent, function, line), with protobuf and a Python loop."""
+    message = Profile.FromString(raw)
+    lines = {
+        location.id: [(line.function_id, line.line) for line in location.line]
+        for location in message.location
+    }
+    nodes: dict[tuple[int, int, int], int] = {}
+    own: dict[tuple[int, int, int], list[int]] = {}
+    for sample in message.sample:
+        node = -1
+        for location in reversed(sample.location_id):
+            for function, line in reversed(lines[location]):
+                key = (node, function, line)
+                node = nodes.setdefault(key, len(nodes))
+        sums = own.setdefault(key, [0] * len(sample.value))
+        for k, value in enumerate(sample.value):
+            sums[k] += value
+    return own
+
+
+def main() -> int:
+    raw = shape_a()
+    body = gzip.compress(raw, 1)
+    tree = digest(raw, "CPU", LIMITS).tree
+    heap = bytes(captured("go-heap").SerializeToString())
+    peer = cpu_ms(lambda: by_protobuf(raw), rounds=5, times=5)
+    kept = show(
+        f"Digest: a Go CPU profile of {len(raw) / 1e3:.0f} kB, {len(body) / 1e3:.0f} kB gzip, "
+        f"{len(tree.id):,} nodes",
+        [
+            Figure("gunzip", cpu_ms(lambda: unpack(body, MOST)), "ms CPU"),
+            Figure(
+                "digest",
+                cpu_ms(lambda: digest(raw, "CPU", LIMITS)),
+                "ms CPU",
+                peer=f"protobuf and a Python loop: {peer:.1f}",
+            ),
+            Figure(
+                "gunzip and digest",
+                cpu_ms(lambda: digest(unpack(body, MOST), "CPU", LIMITS)),
+                "ms CPU",
+                1.0,
+            ),
+            Figure("encode", cpu_ms(lambda: encode(tree)), "ms CPU", 0.5),
+            Figure("stored in the head", len(encode(tree)) / 1e3, "kB"),
+            Figure(
+                f"digest of a Go heap of {len(heap) / 1e3:.0f} kB",
+                cpu_ms(lambda: digest(heap, "HEAP", LIMITS), times=5),
+                "ms CPU",
+            ),
+        ],
+    )
+    return 0 if kept else 1

@@ -1,0 +1,1 @@
+"""The part of a benchmark that needs a database."""

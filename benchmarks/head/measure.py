@@ -1,0 +1,73 @@
+"""Fill a new database with profiles of shape A, and time what pages ask of it."""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from time import perf_counter
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+
+from benchmarks.cpu import cpu_ms  # noqa: E402
+from benchmarks.shapes import variants  # noqa: E402
+from benchmarks.table import Figure, show  # noqa: E402
+from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json  # noqa: E402
+from profiles.store.insert import insert  # noqa: E402
+from projects.models import User  # noqa: E402
+from projects.profile_types import ProfileType  # noqa: E402
+from projects.project_ids import create_project  # noqa: E402
+from tests.profiles import rows  # noqa: E402
+
+PROFILES, VARIANTS = 250, 64
+
+
+def fill() -> Selection:
+    call_command("migrate", verbosity=0)
+    project = create_project("Bench", User.objects.create_user("bench@example.org", "x" * 12))
+    shop = rows.deployment(project)
+    raws = list(variants(VARIANTS))
+    for i in range(PROFILES):
+        insert([rows.new_of(shop, raws[i % VARIANTS], minutes=i / 4)])
+    end = rows.NOON + timedelta(hours=2)
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
+
+
+def wall_ms(work: Callable[[], object], times: int = 15) -> float:
+    """The least disturbed of some calls."""
+    work()
+    spans = []
+    for _ in range(times):
+        start = perf_counter()
+        work()
+        spans.append(perf_counter() - start)
+    return min(spans) * 1e3
+
+
+def main() -> int:
+    selection = fill()
+
+    def flame() -> bytes:
+        return tree_json(run_tree(selection, View()))
+
+    def services() -> object:
+        return run_services(selection.project, selection.start, selection.end)
+
+    nodes = len(run_tree(selection, View()).tree.id)
+    kept = show(
+        f"Queries: {PROFILES} profiles of shape A in the head, {nodes:,} nodes together",
+        [
+            Figure("flame graph as JSON, wall", wall_ms(flame), "ms", 40),
+            Figure("flame graph as JSON, CPU", cpu_ms(flame, 5, 3), "ms CPU"),
+            Figure("size of that JSON", len(flame()) / 1e3, "kB"),
+            Figure("list of functions", wall_ms(lambda: run_top(selection, View())), "ms"),
+            Figure("services", wall_ms(services), "ms"),
+        ],
+    )
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

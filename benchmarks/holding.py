@@ -1,0 +1,97 @@
+"""5,000 held agents over sockets: memory, threads, and how fast they are let go.
+
+python -m benchmarks.holding: the real server on loopback; Ctrl-C is what lets them go.
+"""
+
+import asyncio
+import signal
+import sys
+import time
+from collections import Counter
+from urllib.parse import urlsplit
+
+import uvloop
+
+from benchmarks.load import answer, resident_bytes, threads
+from benchmarks.prepared import prepare
+from benchmarks.table import Figure, show
+from benchmarks.uploads import handshake
+from profiler_site.server import raise_file_limit
+from tests.server import RunningServer, running_server
+
+AGENTS, AT_ONCE = 5000, 50
+LONG = {"FLAMEWATCH_HOLD_SECONDS": "3600", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3600"}
+
+
+class Agents:
+    def __init__(self, server: RunningServer, hellos: list[bytes]) -> None:
+        self._port = urlsplit(server.url).port or 0
+        self._hellos = hellos
+        self._readers: list[asyncio.StreamReader] = []
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def arrive(self) -> None:
+        """Connect and send, some at once; a held agent has no answer to wait for."""
+        left = iter(self._hellos)
+
+        async def some() -> None:
+            for hello in left:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                writer.write(hello)
+                await writer.drain()
+                self._readers.append(reader)
+                self._writers.append(writer)
+
+        await asyncio.gather(*(some() for _ in range(AT_ONCE)))
+
+    async def answers(self) -> Counter[int]:
+        found = await asyncio.gather(*(answer(reader) for reader in self._readers))
+        return Counter(status for status, _ in found)
+
+
+async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
+    pid = server.process.pid
+    before = resident_bytes(pid)
+    started = time.perf_counter()
+    await agents.arrive()
+    await _settled(pid)
+    arrived = time.perf_counter() - started
+    each = (resident_bytes(pid) - before) / AGENTS
+    taken = threads(pid)
+    started = time.perf_counter()
+    server.process.send_signal(signal.SIGINT)
+    statuses = await agents.answers()
+    released = time.perf_counter() - started
+    if statuses != {409: AGENTS}:
+        raise RuntimeError(f"They were answered {dict(statuses)}, not 409.")
+    return [
+        Figure(f"{AGENTS:,} agents arrive", arrived, "s"),
+        Figure("memory of a held agent", each / 1000, "kB", 60),
+        Figure("threads of the process", taken, "", 30),
+        Figure("all are released", released, "s", 3),
+    ]
+
+
+async def _settled(pid: int) -> None:
+    """Until all that was sent has been taken in: memory grows no more."""
+    last = -1
+    while last != (last := resident_bytes(pid)):  # noqa: ASYNC110  nothing tells
+        await asyncio.sleep(2)
+
+
+def main() -> int:
+    raise_file_limit()
+    with running_server(**LONG) as server:
+        project = server.add_project()
+        key = server.add_key(project)
+        known = prepare(server, project, agents=AGENTS).agents
+        hellos = [handshake(project, key, service, agent) for service, agent in known]
+        figures = uvloop.run(measure(server, Agents(server, hellos)))
+        started = time.perf_counter()
+        server.process.wait(60)
+        figures.append(Figure("and the server ends", time.perf_counter() - started, "s", 2))
+    return 0 if show("Holding agents", figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

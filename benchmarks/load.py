@@ -1,0 +1,66 @@
+"""Requests as agents send them, over plain sockets, and what a server's process takes."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def request(method: str, path: str, key: str, message: object, *headers: str) -> bytes:
+    body = json.dumps(message).encode()
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {key}",
+        f"Content-Length: {len(body)}",
+        *headers,
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def send_all(port: int, requests: Sequence[bytes], connections: int) -> None:
+    """Each connection sends the next one as soon as it has its answer."""
+    left = iter(requests)
+    await asyncio.gather(*(_send(port, left) for _ in range(connections)))
+
+
+async def _send(port: int, left: Iterator[bytes]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for message in left:
+        writer.write(message)
+        status, body = await answer(reader)
+        if status not in {200, 409}:  # 409: nothing to capture now
+            raise RuntimeError(f"{status}: {body.decode()}")
+    writer.close()
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
+    return int(head.split()[1]), await reader.readexactly(int(length))
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far, all its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def idle_share(pid: int, seconds: float = 5.0) -> float:
+    """What beat and its like take of a core all the time; it is not the requests'."""
+    before = cpu_seconds(pid)
+    time.sleep(seconds)
+    return (cpu_seconds(pid) - before) / seconds
+
+
+def resident_bytes(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def threads(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))

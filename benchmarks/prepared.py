@@ -1,0 +1,67 @@
+"""A project in a server's database with agents that are known, and names to upload under.
+
+python -m benchmarks.prepared PROJECT NAMES AGENTS, in the server's environment; prints JSON.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from dataclasses import asdict, dataclass
+
+import django
+
+from tests.server import RunningServer
+
+_DEPLOYMENTS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    names: list[str]
+    agents: list[tuple[str, str]]  # service, identity
+
+
+def prepare(server: RunningServer, project: str, names: int = 0, agents: int = 1) -> Prepared:
+    """In a process of its own, for Django is set up by its environment."""
+    command = [sys.executable, "-m", "benchmarks.prepared", project, str(names), str(agents)]
+    done = subprocess.run(command, env=server.environment, capture_output=True, check=True)
+    return Prepared(**json.loads(done.stdout))
+
+
+def _fill(project_id: str, names: int, agents: int) -> Prepared:
+    from django.utils import timezone  # noqa: PLC0415  needs Django to be set up
+
+    from ingest.cloud_profiler.names import Issued, issue  # noqa: PLC0415
+    from projects.models import Agent, Deployment, Project, Quota  # noqa: PLC0415
+    from projects.profile_types import ProfileType  # noqa: PLC0415
+
+    project, now = Project.objects.get(project_id=project_id), timezone.now()
+    seen = {"first_seen": now, "last_seen": now}
+    Quota.objects.create(project=project, profiles_per_minute=10**6, profiles_per_day=10**6)
+    deployments = Deployment.objects.bulk_create(
+        Deployment(project=project, service=f"service-{i}", profiled=["CPU"], **seen)
+        for i in range(min(_DEPLOYMENTS, agents))
+    )
+    known = Agent.objects.bulk_create(
+        Agent(
+            deployment=deployments[i % len(deployments)],
+            identity=str(uuid.uuid4()),
+            types=["CPU"],  # as it will offer, so that nothing has changed when it comes
+            **seen,
+        )
+        for i in range(agents)
+    )
+    issued = Issued(ProfileType.CPU, project.pk, deployments[0].pk, known[0].pk, time.time())
+    return Prepared(
+        names=[issue(issued, project_id) for _ in range(names)],
+        agents=[(agent.deployment.service, agent.identity) for agent in known],
+    )
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+    django.setup()
+    print(json.dumps(asdict(_fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))

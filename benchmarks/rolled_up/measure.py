@@ -1,0 +1,123 @@
+"""Roll a day of shape A up, ask, and ask again beside ever more that is stored.
+
+What is more are further rows of blocks: half of other services, half of other days of the same
+one. They point at the bytes of the first day, which nobody asks them for.
+"""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from benchmarks.head.measure import wall_ms  # noqa: E402
+from benchmarks.shapes import variants  # noqa: E402
+from benchmarks.table import Figure, show  # noqa: E402
+from profiles.models import Block  # noqa: E402
+from profiles.query import (  # noqa: E402
+    Selection,
+    View,
+    run_options,
+    run_profiles,
+    run_services,
+    run_strip,
+    run_tree,
+    tree_json,
+)
+from profiles.rollup import days, hours  # noqa: E402
+from profiles.store.insert import insert  # noqa: E402
+from projects.models import Project, User  # noqa: E402
+from projects.profile_types import ProfileType  # noqa: E402
+from projects.project_ids import create_project  # noqa: E402
+from tests.profiles import rows  # noqa: E402
+
+PROFILES, VARIANTS = 5_760, 64  # a day, one each 15 s
+MIDNIGHT = rows.NOON - timedelta(hours=12)
+DAY = timedelta(days=1)
+CPU = ProfileType.CPU
+
+
+def fill() -> Project:
+    call_command("migrate", verbosity=0)
+    project = create_project("Bench", User.objects.create_user("bench@example.org", "x" * 12))
+    shop = rows.deployment(project)
+    made = [rows.new_of(shop, raw) for raw in variants(VARIANTS)]
+    for at in range(0, PROFILES, 256):
+        insert(
+            [
+                rows.again(made[i % VARIANTS], MIDNIGHT + timedelta(seconds=15 * i), f"p{i}")
+                for i in range(at, min(at + 256, PROFILES))
+            ]
+        )
+    return project
+
+
+def store_more(project: Project, times: int) -> None:
+    """Until there are so many times as many blocks as at first."""
+    first = list(Block.objects.filter(service="shop", start__gte=MIDNIGHT))
+    while Block.objects.count() < times * len(first):
+        number = Block.objects.count()
+        if number // len(first) % 2:
+            copies = [_moved(block, service=f"service-{number}") for block in first]
+        else:
+            past = DAY * (number // len(first))
+            copies = [
+                _moved(block, start=block.start - past, end=block.end - past) for block in first
+            ]
+        Block.objects.bulk_create(copies)
+
+
+def _moved(block: Block, **fields: object) -> Block:
+    values = {f.attname: getattr(block, f.attname) for f in Block._meta.concrete_fields}
+    return Block(**(values | {"id": None, "covered_by_id": None} | fields))
+
+
+def questions(project: Project) -> dict[str, Callable[[], object]]:
+    def asked(hours: float) -> Selection:
+        end = MIDNIGHT + DAY - timedelta(seconds=0 if hours == 24 else 1)
+        return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
+
+    def flame(hours: float) -> bytes:
+        return tree_json(run_tree(asked(hours), View()))
+
+    day = (MIDNIGHT, MIDNIGHT + DAY)
+    return {
+        "flame graph of 250 profiles": partial(flame, 250 / 240),
+        "flame graph of 1,440": partial(flame, 6),
+        "flame graph of 5,760, a day": partial(flame, 24),
+        "the same without 1 s, from its hours": partial(flame, 23.999),
+        "strip of a day": lambda: run_strip(asked(24)),
+        "menus of a day": lambda: run_options(project.pk, "shop", CPU, *day),
+        "profiles of an hour, a page": lambda: run_profiles(asked(1)),
+        "services of the project, a day": lambda: run_services(project.pk, *day),
+    }
+
+
+def main() -> int:
+    project = fill()
+    later = timezone.now() + 3 * DAY
+    hours.roll_up_hours(project.pk, later)
+    days.roll_up_days(project.pk, later)
+    found: dict[str, list[float]] = {}
+    for times in (1, 10, 100):
+        store_more(project, times)
+        for name, ask in questions(project).items():
+            found.setdefault(name, []).append(wall_ms(ask, 7))
+    limits = {"flame graph of 250 profiles": 12, "flame graph of 1,440": 25}
+    figures = []
+    for name, (once, ten, hundred) in found.items():
+        figures.append(Figure(f"{name}: 1×", once, "ms", limits.get(name)))
+        figures.append(Figure("  10×", ten, "ms"))
+        figures.append(Figure("  100×", hundred, "ms"))
+    title = f"Stored: {Block.objects.count():,} blocks at 100×, the same questions"
+    return 0 if show(title, figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

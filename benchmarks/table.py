@@ -1,0 +1,43 @@
+"""Figures beside their limits, as a table; what `benchmarks/` prints."""
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    what: str
+    value: float
+    unit: str
+    limit: float | None = None  # at most
+    peer: str = ""  # what others need for the same
+
+    @property
+    def is_met(self) -> bool:
+        return self.limit is None or self.value <= self.limit
+
+
+def show(title: str, figures: Sequence[Figure]) -> bool:
+    """Print them with the machine they were measured on; False if a limit was missed."""
+    print(f"\n{title} ({_machine()})")
+    for figure in figures:
+        limit = "" if figure.limit is None else f"at most {_number(figure.limit)} {figure.unit}"
+        verdict = "" if figure.is_met else "MISSED"
+        value = f"{_number(figure.value)} {figure.unit}"
+        notes = "  ".join(filter(None, [verdict, figure.peer]))
+        print(f"  {figure.what:<46} {value:>16}   {limit:<20} {notes}".rstrip())
+    return all(figure.is_met for figure in figures)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
+
+
+def _machine() -> str:
+    cpus = Path("/proc/cpuinfo")
+    lines = cpus.read_text().splitlines() if cpus.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    model = models[0] if models else platform.machine()
+    return f"{len(models)} × {model}, Python {platform.python_version()}"

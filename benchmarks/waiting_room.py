@@ -1,0 +1,107 @@
+"""The waiting room alone: what 5,000 held agents cost, and how fast they are let go.
+
+python -m benchmarks.waiting_room; with REDIS_URL set, the room of many processes.
+"""
+
+import asyncio
+import gc
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from benchmarks.table import Figure, show
+from projects.profile_types import ProfileType
+from scheduler.policy import plan_slots
+from scheduler.slots import Offer
+from scheduler.waiting_room.in_process import InProcessRoom
+from scheduler.waiting_room.interface import Waiter, WaitingRoom
+from scheduler.waiting_room.redis import RedisRoom
+
+AGENTS, PLACES, DEPLOYMENTS = 5000, 32, 160
+TYPES = (ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP, ProfileType.THREADS)
+_KEPT: list[asyncio.Task[None]] = []
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def waiter(nth: int) -> Waiter:
+    return Waiter(f"agent-{nth:05}", 1, nth % DEPLOYMENTS, frozenset(TYPES))
+
+
+async def bytes_without_room() -> float:
+    """What a task and its Waiter take that wait for nothing; kept, so that none is used again."""
+
+    async def wait(waiter: Waiter) -> None:
+        await asyncio.get_running_loop().create_future()
+
+    before = resident_bytes()
+    _KEPT.extend(asyncio.create_task(wait(waiter(nth))) for nth in range(AGENTS))
+    await asyncio.sleep(0)
+    gc.collect()
+    return (resident_bytes() - before) / AGENTS
+
+
+async def measure(room: WaitingRoom) -> list[Figure]:
+    await room.open()
+    gc.collect()
+    without = await bytes_without_room()
+    before, started = resident_bytes(), time.perf_counter()
+    waits = [asyncio.create_task(room.wait(waiter(nth), 300)) for nth in range(AGENTS)]
+    while room.counts().waiting < AGENTS:  # noqa: ASYNC110  # it has no event for that
+        await asyncio.sleep(0.01)
+    filled = time.perf_counter() - started
+    gc.collect()
+    each = (resident_bytes() - before) / AGENTS - without
+    planned = await _claim_some(room, waits)
+    started = time.perf_counter()
+    await room.empty()
+    await asyncio.gather(*waits)
+    released = time.perf_counter() - started
+    return [
+        Figure("memory of a held agent, without its request", each / 1000, "kB", 5),
+        Figure(f"{AGENTS:,} agents arrive", filled, "s"),
+        Figure(f"{DEPLOYMENTS} slots claimed", planned, "s"),
+        Figure("all are released", released, "s", 3),
+    ]
+
+
+async def _claim_some(room: WaitingRoom, waits: Sequence[asyncio.Task[Any]]) -> float:
+    """One slot for each deployment, all at once."""
+    offers = [Offer(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
+    slots = plan_slots(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
+    started = time.perf_counter()
+    await asyncio.to_thread(room.add_slots, slots)
+    for _ in range(DEPLOYMENTS):
+        waits_left = [wait for wait in waits if not wait.done()]
+        if len(waits_left) <= len(waits) - DEPLOYMENTS:
+            break
+        await asyncio.wait(waits_left, return_when=asyncio.FIRST_COMPLETED)
+    return time.perf_counter() - started
+
+
+def plan() -> list[Figure]:
+    offers = [Offer(1, nth, frozenset(TYPES), 32) for nth in range(5000)]
+    started = time.process_time()
+    slots = plan_slots(offers, {1: 1.0}, 60, 1_800_000_000, str(random.random()))
+    seconds = time.process_time() - started
+    return [Figure(f"plan of {len(slots):,} slots, 5,000 deployments", seconds, "s CPU", 1)]
+
+
+def main() -> int:
+    url = os.environ.get("REDIS_URL", "")
+    room = RedisRoom(url, PLACES, 10.0) if url else InProcessRoom(PLACES, 10.0)
+    figures = uvloop.run(measure(room)) + plan()
+    return 0 if show(f"The waiting room ({type(room).__name__})", figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""The app `frontend`."""
+
+from django.apps import AppConfig
+
+
+class FrontendConfig(AppConfig):
+    name = "frontend"

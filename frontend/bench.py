@@ -1,0 +1,211 @@
+"""The flame page's contents: what an address comes to for a project, ready to be shown."""
+
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from frontend import empty, names, summary, time_strip
+from frontend.addresses import flame_url
+from frontend.chips import Chips, chips
+from frontend.controls import Controls, controls
+from frontend.functions_page import FunctionsPage, functions_page
+from frontend.kept_answers import Answers
+from frontend.merged_page import address_of, merged
+from frontend.picker import Picker, picker
+from frontend.question import (
+    PATIENCE_SECONDS,
+    Question,
+    metric_named,
+    metric_notice,
+    options_of,
+)
+from frontend.selection import DEFAULT_VIEW, Asked, weights_text
+from frontend.shown_empty import ShownEmpty, with_links
+from frontend.units import format_count, format_percent, format_value
+from profiles.query import (
+    Coverage,
+    FocusResult,
+    OptionsResult,
+    Selection,
+    TopResult,
+    Unanswerable,
+    run_strip,
+)
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFocus:
+    """The function that the page is about, averages per profile."""
+
+    name: str
+    total: str
+    share: str
+    stacks: int  # distinct ones that reach it
+    count: str  # the same to be read
+    leave_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of the selected profiles the filters leave, averages per profile."""
+
+    shown: str
+    whole: str
+    percent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    empty: ShownEmpty | None
+    asked: Asked  # with the service and type that are shown
+    selection: Selection
+    type: str
+    notices: tuple[str, ...]
+    picker: Picker
+    coverage: Coverage
+    metric: str
+    average: summary.Average | None  # None: no profiles
+    strip: time_strip.Strip
+    chips: Chips
+    share: Share | None  # None: no filters that change values
+    focus: ShownFocus | None
+    controls: Controls
+    functions: FunctionsPage
+    weights: str  # of the parameter, "" where it is not there
+    wider_url: str  # with what `profile` and `weights` leave out; "" where they leave out nothing
+    whole_url: str  # without a root; "" where there is none
+    tree_url: str
+    url: str
+    seen: str  # changes when there is something new to see
+
+
+def bench(of: Question) -> Bench:
+    """Raises DeadlinePassed."""
+    options = options_of(of.selection, of.deadline)
+    metric = metric_named(of.asked.metric, options)
+    notices = (*of.notices, *metric_notice(of.asked.metric, metric))
+    asked = replace(of.asked, metric=of.asked.metric if metric else "")
+    try:
+        answers = merged(asked, of.selection, metric, of.seen, of.deadline)
+    except Unanswerable as error:
+        notices = (*notices, str(error))
+        asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
+        answers = merged(asked, of.selection, metric, of.seen, of.deadline)
+    return _assembled(replace(of, asked=asked, notices=notices), options, answers)
+
+
+def not_in_time(project: Project, asked: Asked) -> ShownEmpty:
+    """Instead of an answer that did not come within PATIENCE_SECONDS."""
+    return with_links(empty.not_in_time(asked, PATIENCE_SECONDS), reverse_flame(project))
+
+
+def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
+    asked, top = of.asked, answers.top
+    coverage = top.coverage
+    return Bench(
+        empty=_empty(of, options, answers),
+        asked=asked,
+        selection=of.selection,
+        type=names.type_name(of.selection.type),
+        notices=(*of.notices, *_missing(coverage)),
+        picker=picker(asked, of.services, options, of.now),
+        coverage=coverage,
+        metric=names.metric_name(top.metric),
+        average=_average(top),
+        strip=_strip(of),
+        chips=chips(asked, of.project),
+        share=_share(asked, top),
+        focus=_focus(of, answers),
+        controls=controls(asked, top, of.project),
+        functions=functions_page(asked, top, of.project, of.seen),
+        weights=weights_text(asked.weights) if asked.weights else "",
+        wider_url=_wider_url(of),
+        whole_url="" if asked.root is None else flame_url(of.project, _whole(asked)),
+        tree_url=_tree_url(of),
+        url=flame_url(of.project, asked),
+        seen=of.seen,
+    )
+
+
+def _wider_url(of: Question) -> str:
+    if not of.asked.profile and not of.asked.weights:
+        return ""
+    return flame_url(of.project, replace(of.asked, profile="", weights=None))
+
+
+def _whole(asked: Asked) -> Asked:
+    return replace(asked, root=None, frame="")
+
+
+def _missing(coverage: Coverage) -> tuple[str, ...]:
+    """What could not be read, and is not in any number of the page."""
+    if not coverage.missing:
+        return ()
+    sentence = _("%(n)s parts of this range could not be read and are left out. The first: %(why)s")
+    values = {"n": format_count(len(coverage.missing)), "why": coverage.missing[0].why}
+    return (sentence % values,)
+
+
+def _empty(of: Question, options: OptionsResult, answers: Answers) -> ShownEmpty | None:
+    coverage = answers.top.coverage
+    if not coverage.profiles:
+        matched = sum(zone.profiles for zone in options.zones)
+        nothing = empty.without_profiles(of.asked, of.selection, of.services, matched)
+        return with_links(nothing, reverse_flame(of.project))
+    if not coverage.total:
+        return with_links(empty.without_values(of.selection, coverage), reverse_flame(of.project))
+    if answers.top.rows:
+        return None
+    if of.asked.focus:
+        return with_links(empty.out_of_focus(of.asked), reverse_flame(of.project))
+    return with_links(empty.filtered_away(of.asked), reverse_flame(of.project))
+
+
+def _average(top: TopResult) -> summary.Average | None:
+    if not top.coverage.profiles:
+        return None
+    return summary.average(top.selection.type, top.metric, top.coverage)
+
+
+def _strip(of: Question) -> time_strip.Strip:
+    around = time_strip.around(of.selection, of.now)
+    result = run_strip(around, time_strip.steps(around.end - around.start), of.deadline)
+    return time_strip.strip(result, of.selection)
+
+
+def _share(asked: Asked, top: TopResult) -> Share | None:
+    if not asked.filters and not asked.focus and asked.root is None:
+        return None
+    shown, whole = sum(row.self for row in top.rows), top.coverage.total
+    profiles, unit = max(1, top.coverage.profiles), top.metric.unit
+    return Share(
+        shown=format_value(shown / profiles, unit),
+        whole=format_value(whole / profiles, unit),
+        percent=format_percent(shown, whole),
+    )
+
+
+def _focus(of: Question, answers: Answers) -> ShownFocus | None:
+    found, coverage = answers.drawn, answers.top.coverage
+    if not isinstance(found, FocusResult) or found.row is None:
+        return None
+    return ShownFocus(
+        name=found.row.name,
+        total=format_value(found.row.total / max(1, coverage.profiles), found.metric.unit),
+        share=format_percent(found.row.total, coverage.total),
+        stacks=found.row.count,
+        count=format_count(found.row.count),
+        leave_url=flame_url(of.project, replace(of.asked, focus="", root=None, frame="")),
+    )
+
+
+def reverse_flame(project: Project) -> str:
+    return reverse("flame", args=[project.project_id])
+
+
+def _tree_url(of: Question) -> str:
+    """The tree behind the page."""
+    tree = reverse("flame_tree", args=[of.project.project_id])
+    return f"{tree}?{address_of(of.asked, of.seen)}"

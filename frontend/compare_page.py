@@ -1,0 +1,176 @@
+"""What the page of comparisons shows: two pickers, both sides in numbers, and the changes."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.urls import reverse
+
+from frontend import empty, names
+from frontend.compare_list import Changes, changes
+from frontend.compare_query import SORTS, CompareQuery
+from frontend.picker import Picker, picker
+from frontend.question import (
+    PATIENCE_SECONDS,
+    Question,
+    metric_named,
+    metric_notice,
+    options_of,
+    question,
+)
+from frontend.selection import Read
+from frontend.shown_empty import ShownEmpty, with_links
+from frontend.signed import signed_value
+from frontend.units import format_value
+from frontend.view_filters import NAMES
+from profiles.query import (
+    CompareResult,
+    DeadlinePassed,
+    Selection,
+    Unanswerable,
+    run_compare,
+)
+from projects.models import Project
+
+Pair = tuple[Selection, Selection]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    letter: str
+    selection: Selection
+    profiles: int
+    average: str  # per profile; "" without profiles
+    parameters: str  # of the flame page's address
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    key: str  # "" where the column is not to be sorted by
+    url: str
+    order: str  # "ascending", "descending", or ""
+
+
+def pair(query: CompareQuery, of: Question) -> Pair:
+    """Both sides of what the question settled."""
+    where = of.project.pk, of.selection.service, of.selection.type
+    return query.a.selection(*where, of.now), query.b.selection(*where, of.now)
+
+
+def context(
+    project: Project, query: CompareQuery, notices: tuple[str, ...], now: datetime
+) -> dict[str, object]:
+    """Of the template; `query` is None where the project has no service."""
+    url = reverse("compare", args=[project.project_id])
+    try:
+        of = question(project, Read(query.a, notices), now)
+        return _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
+    except DeadlinePassed:
+        late = empty.not_in_time(query.a, PATIENCE_SECONDS)
+        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def _settled(query: CompareQuery, of: Question) -> CompareQuery:
+    """With the service and type that are shown, on both sides."""
+    service, type_ = of.asked.service, of.asked.type
+    return replace(
+        query,
+        a=replace(query.a, service=service, type=type_),
+        b=replace(query.b, service=service, type=type_),
+    )
+
+
+def _shown(of: Question, query: CompareQuery, url: str) -> dict[str, object]:
+    sides = pair(query, of)
+    options = options_of(sides[0], of.deadline)
+    metric = metric_named(query.a.metric, options)
+    shown: dict[str, object] = {
+        "query": query,
+        "notices": (*of.notices, *metric_notice(query.a.metric, metric)),
+        "type": names.type_name(of.selection.type),
+        "type_words": names.type_words(of.selection.type),
+        "service": of.selection.service,
+        "pickers": _pickers(of, query, sides),
+    }
+    try:
+        result = run_compare(*sides, query.a.shown(metric), of.deadline)
+    except Unanswerable as error:
+        return shown | {"refused": str(error)}
+    return shown | _of_result(result, query, url)
+
+
+def _pickers(of: Question, query: CompareQuery, sides: Pair) -> tuple[Picker, Picker]:
+    a, b = (
+        picker(asked, of.services, options_of(side, of.deadline), of.now)
+        for asked, side in zip((query.a, query.b), sides, strict=True)
+    )
+    return a, b
+
+
+def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
+    return {
+        "result": result,
+        "sides": _sides(result, query),
+        "metric": names.metric_name(result.metric),
+        "total": _total(result),
+        "changes": _changes(result, query),
+        "columns": _columns(query, url),
+        "filters": [f"{NAMES[each.option]}: {each.value}" for each in query.a.filters],
+        "empty": _empty(result, query, url),
+    }
+
+
+def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
+    return [
+        Side(
+            letter=letter,
+            selection=selection,
+            profiles=coverage.profiles,
+            average=format_value(coverage.total / coverage.profiles, result.metric.unit)
+            if coverage.profiles
+            else "",
+            parameters=asked.parameters(),
+        )
+        for letter, asked, selection, coverage in zip(
+            "AB", (query.a, query.b), result.selections, result.coverages, strict=True
+        )
+    ]
+
+
+def _total(result: CompareResult) -> str:
+    """The difference of the averages; "" where a side has no profiles."""
+    a, b = result.coverages
+    if not a.profiles or not b.profiles:
+        return ""
+    return signed_value(a.total / a.profiles - b.total / b.profiles, result.metric.unit)
+
+
+def _changes(result: CompareResult, query: CompareQuery) -> Changes:
+    return changes(
+        result,
+        absolute=query.absolute,
+        real=query.real,
+        sort=query.sort,
+        reverse=query.reverse,
+        whole=query.all_rows,
+    )
+
+
+def _columns(query: CompareQuery, url: str) -> dict[str, Column]:
+    return {key: Column(key, _link(query.sorted_by(key), url), _order(query, key)) for key in SORTS}
+
+
+def _order(query: CompareQuery, key: str) -> str:
+    if query.sort != key:
+        return ""
+    return "ascending" if query.reverse != (key == "name") else "descending"
+
+
+def _link(query: CompareQuery, url: str) -> str:
+    return f"{url}?{query.parameters()}"
+
+
+def _empty(result: CompareResult, query: CompareQuery, url: str) -> ShownEmpty | None:
+    """Where neither side has a profile; one alone is an answer."""
+    if any(coverage.profiles for coverage in result.coverages):
+        return None
+    return with_links(empty.nothing_to_compare(query.a), url)

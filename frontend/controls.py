@@ -1,0 +1,132 @@
+"""The controls over the graph: which view of it, how it is coloured and ordered, its downloads."""
+
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from frontend.addresses import flame_url
+from frontend.download_name import ENDINGS
+from frontend.names import metric_name
+from frontend.picker import Item
+from frontend.selection import Asked
+from profiles.query import Metric, TopResult
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    name: str
+    url: str
+    value: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    key: str  # of Asked.sort; "" where the column follows another one's order
+    name: str
+    url: str
+    order: str  # "ascending", "descending", or "" where it is not the sorted one
+    numeric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    name: str
+    ending: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    views: list[Choice]
+    metrics: list[Item]
+    colours: list[Choice]
+    orders: list[Item]
+    recursion_url: str  # with the other state of it
+    downloads: list[Download]
+
+
+def controls(asked: Asked, top: TopResult, project: Project) -> Controls:
+    other = replace(asked, recursion=not asked.recursion)
+    return Controls(
+        views=_views(asked, top, project),
+        metrics=_metrics(top.metrics, top.metric),
+        colours=_colours(asked, project),
+        orders=_orders(asked),
+        recursion_url=flame_url(project, other),
+        downloads=downloads(asked, project),
+    )
+
+
+def _views(asked: Asked, top: TopResult, project: Project) -> list[Choice]:
+    """A sandwich is of a function: of the one that costs most itself until another is chosen."""
+    apart = replace(asked, focus="", root=None, frame="")
+    first = top.rows[0].name if top.rows else ""
+    shown = [
+        ("flame", _("Flame"), replace(apart, view="flame")),
+        ("bottomup", _("Bottom-up"), replace(apart, view="bottomup")),
+        ("sandwich", _("Sandwich"), replace(apart, view="flame", focus=asked.focus or first)),
+        ("list", _("List"), replace(apart, view="list")),
+    ]
+    chosen = "sandwich" if asked.focus else asked.view
+    return [Choice(name, flame_url(project, to), by, by == chosen) for by, name, to in shown]
+
+
+def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
+    return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
+
+
+def _colours(asked: Asked, project: Project) -> list[Choice]:
+    shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
+    return [
+        Choice(name, flame_url(project, replace(asked, colour=by)), by, asked.colour == by)
+        for by, name in shown
+    ]
+
+
+def _orders(asked: Asked) -> list[Item]:
+    shown = [("weight", _("by weight")), ("name", _("by name"))]
+    return [Item(by, name, asked.order == by) for by, name in shown]
+
+
+def columns(asked: Asked, project: Project) -> list[Column]:
+    """Of the list of functions."""
+    shown = [
+        ("name", _("Function"), False),
+        ("self", _("Self"), True),
+        ("", _("Self %"), True),
+        ("total", _("Total"), True),
+        ("", _("Total %"), True),
+        ("count", _("Count"), True),
+    ]
+    found, before = [], ""
+    for key, name, numeric in shown:
+        by = key or before
+        order = _order(asked) if key == asked.sort else ""
+        found.append(Column(key, name, flame_url(project, asked.sorted_by(by)), order, numeric))
+        before = by
+    return found
+
+
+def _order(asked: Asked) -> str:
+    return "ascending" if asked.reverse != (asked.sort == "name") else "descending"
+
+
+def downloads(asked: Asked, project: Project) -> list[Download]:
+    forms = {
+        "pprof": "pprof",
+        "folded": _("Folded stacks"),
+        "speedscope": "speedscope",
+        "csv": _("Function list"),
+    }
+    parameters = asked.of_the_data().parameters()
+    return [
+        Download(
+            forms[form],
+            f".{ending}",
+            f"{reverse('flame_download', args=[project.project_id, form])}?{parameters}",
+        )
+        for form, ending in ENDINGS.items()
+    ]

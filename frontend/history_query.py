@@ -1,0 +1,109 @@
+"""The parameters of the page of history ⇄ which lines over which steps."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from frontend.selection import DEFAULT_VIEW, Asked, parse_span, span_text, without
+from frontend.selection import read as read_asked
+
+DEFAULT_SPAN = timedelta(days=7)
+STEPS = tuple(
+    timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
+)
+MOST_STEPS = 400
+MOST_CHOSEN = 5  # functions: as many as there are dashes
+_FEWEST = 24  # steps of a range, where the address names none
+_LONGEST = 512
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery:
+    asked: Asked
+    step: timedelta | None = None  # None: what suits the range
+    functions: tuple[str, ...] = ()  # chosen by name; none: the top ones by self
+    percent: bool = False
+    show: str = ""  # a regular expression that functions' names match
+    hide: str = ""  # … do not match
+
+    @property
+    def shown_step(self) -> timedelta:
+        return self.step or default_step(self.asked.span)
+
+    def parameters(self) -> str:
+        own = [
+            ("step", span_text(self.step) if self.step else ""),
+            *(("function", name) for name in self.functions),
+            ("values", "percent" if self.percent else ""),
+            ("show", self.show),
+            ("hide", self.hide),
+        ]
+        said = urlencode([pair for pair in own if pair[1]])
+        return "&".join(filter(None, [self.asked.parameters(), said]))
+
+    @property
+    def as_percent(self) -> "HistoryQuery":
+        return replace(self, percent=True)
+
+    @property
+    def as_values(self) -> "HistoryQuery":
+        return replace(self, percent=False)
+
+    @property
+    def unfiltered(self) -> "HistoryQuery":
+        return replace(self, asked=replace(self.asked, filters=()))
+
+    @property
+    def without_patterns(self) -> "HistoryQuery":
+        return replace(self, show="", hide="")
+
+    @property
+    def of_the_top(self) -> "HistoryQuery":
+        return replace(self, functions=())
+
+
+def default_step(span: timedelta) -> timedelta:
+    """The longest that gives at least 24 points; a day for thirty days."""
+    return max((step for step in STEPS if span / step >= _FEWEST), default=STEPS[0])
+
+
+def steps_for(span: timedelta) -> list[timedelta]:
+    """Those that the menu offers: of which a range has some, and not too many."""
+    return [step for step in STEPS if 2 <= span / step <= MOST_STEPS] or [default_step(span)]
+
+
+def read(query: QueryDict, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
+    """What is asked for, and a sentence for each thing that could not be read."""
+    own = without(query, "sort", "frame", "all")
+    if not {"span", "from", "to"} & own.keys():
+        own["span"] = span_text(DEFAULT_SPAN)
+    reading = read_asked(own, now)
+    plain = reading.asked.of_the_data()
+    asked = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
+    step, unread = _step(query.get("step", ""), asked.span)
+    names = [name.replace("\0", "")[:_LONGEST] for name in query.getlist("function") if name]
+    return HistoryQuery(
+        asked=asked,
+        step=step,
+        functions=tuple(dict.fromkeys(names))[:MOST_CHOSEN],
+        percent=query.get("values") == "percent",
+        show=query.get("show", "").replace("\0", "")[:_LONGEST],
+        hide=query.get("hide", "").replace("\0", "")[:_LONGEST],
+    ), (*reading.notices, *unread)
+
+
+def _step(text: str, span: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
+    if not text:
+        return None, ()
+    try:
+        step = parse_span(text)
+    except ValueError:
+        sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
+        return None, (sentence % {"name": "step", "value": text[:60]},)
+    if span / step <= MOST_STEPS:
+        return step, ()
+    sentence = _("This range has more than %(n)d steps of that length; longer ones are shown.")
+    return None, (sentence % {"n": MOST_STEPS},)

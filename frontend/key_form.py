@@ -1,0 +1,26 @@
+"""The form of a new API key."""
+
+from django import forms
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Scope(models.TextChoices):
+    WRITE = "write", _("Send profiles (agents)")
+    READ = "read", _("Read profiles (scripts)")
+    BOTH = "both", _("Send and read")
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name"), max_length=100, help_text=_("Where it is used: production-eu, laptop.")
+    )
+    scope = forms.ChoiceField(label=_("May"), choices=Scope, initial=Scope.WRITE)
+
+    @property
+    def may_write(self) -> bool:
+        return Scope(self.cleaned_data["scope"]) is not Scope.READ
+
+    @property
+    def may_read(self) -> bool:
+        return Scope(self.cleaned_data["scope"]) is not Scope.WRITE

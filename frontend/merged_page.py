@@ -1,0 +1,36 @@
+"""The tree and the list behind one address of the flame page, merged once."""
+
+import time
+from urllib.parse import urlencode
+
+from frontend.kept_answers import Answers, kept_answers
+from frontend.question import PATIENCE_SECONDS, metric_named, options_of
+from frontend.selection import Asked
+from profiles.query import Metric, Selection, run_tree_and_top
+
+
+def address_of(asked: Asked, seen: str) -> str:
+    """What the requests of the graph and of the list have in common with the page's.
+
+    `seen` is there so that they are made again when there is something new.
+    """
+    return f"{asked.of_the_data().parameters()}&{urlencode({'seen': seen})}"
+
+
+def found_or_merged(asked: Asked, selection: Selection, seen: str) -> Answers:
+    """Raises DeadlinePassed and Unanswerable."""
+    found = kept_answers.find(selection.project, address_of(asked, seen)) if seen else None
+    if found:
+        return found
+    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
+    return merged(asked, selection, metric, seen, time.monotonic() + PATIENCE_SECONDS)
+
+
+def merged(
+    asked: Asked, selection: Selection, metric: Metric | None, seen: str, deadline: float
+) -> Answers:
+    """Raises DeadlinePassed and Unanswerable; `seen` "" is never kept."""
+    answers = Answers(*run_tree_and_top(selection, asked.shown(metric), deadline))
+    if seen:
+        kept_answers.keep(selection.project, address_of(asked, seen), answers)
+    return answers

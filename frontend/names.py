@@ -1,0 +1,79 @@
+"""Profile types, metrics and functions under the names that people read."""
+
+import re
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from profiles.query import Metric
+from projects.profile_types import ProfileType
+
+_TYPES: dict[ProfileType, Promise] = {
+    ProfileType.CPU: _("CPU time"),
+    ProfileType.WALL: _("Wall time"),
+    ProfileType.HEAP: _("Heap"),
+    ProfileType.HEAP_ALLOC: _("Allocated heap"),
+    ProfileType.CONTENTION: _("Contention"),
+    ProfileType.THREADS: _("Threads"),
+    ProfileType.PEAK_HEAP: _("Peak heap"),
+}
+
+_WORDS: dict[ProfileType, Promise] = {
+    ProfileType.CPU: _("Time that threads spent computing; waiting is not in it."),
+    ProfileType.WALL: _("Time that passed in each function, waiting included."),
+    ProfileType.HEAP: _("Memory in use at one moment, by the functions that allocated it."),
+    ProfileType.HEAP_ALLOC: _("Memory allocated over the capture, also what was freed since."),
+    ProfileType.CONTENTION: _("Time that threads waited for each other’s locks."),
+    ProfileType.THREADS: _("How many threads there were, and where each of them stood."),
+    ProfileType.PEAK_HEAP: _("Memory in use when it was most, by the functions that allocated it."),
+}
+
+_METRICS: dict[str, Promise] = {
+    "cpu": _("CPU time"),
+    "wall": _("Wall time"),
+    "samples": _("Samples"),
+    "sample": _("Samples"),
+    "inuse_space": _("In-use size"),
+    "inuse_objects": _("In-use objects"),
+    "alloc_space": _("Allocated size"),
+    "alloc_objects": _("Allocated objects"),
+    "delay": _("Delay"),
+    "contentions": _("Contentions"),
+    "thread": _("Threads"),
+    "threads": _("Threads"),
+    "goroutine": _("Goroutines"),
+}
+
+# The last part of a name: of Go's after the package, else a method with its class.
+_GO = re.compile(r"^(?P<front>.*/[^/.]*\.)(?P<leaf>.+)$")
+_DOTTED = re.compile(r"^(?P<front>(?:.*?(?:\.|::))??)(?P<leaf>(?:[A-Z_]\w*(?:\.|::))?[^.:]+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class SplitName:
+    front: str  # what gives way where there is no room; may be empty
+    leaf: str
+
+
+def type_name(of: ProfileType) -> str:
+    return str(_TYPES[of])
+
+
+def type_words(of: ProfileType) -> str:
+    """What it counts, in one line."""
+    return str(_WORDS[of])
+
+
+def metric_name(metric: Metric) -> str:
+    name = _METRICS.get(metric.name)
+    return str(name) if name else metric.name.replace("_", " ")
+
+
+def split_name(name: str) -> SplitName:
+    """The part of a function's name that stays whole, and what stands before it.
+
+    `shop.pricing.Rule.matches` → `shop.pricing.` and `Rule.matches`.
+    """
+    found = _GO.match(name) or (_DOTTED.match(name) if "(" not in name else None)
+    return SplitName(found["front"], found["leaf"]) if found else SplitName("", name)

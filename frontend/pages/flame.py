@@ -1,0 +1,54 @@
+"""`/p/<project>/flame`: the flame graph and the list of functions of the selected profiles."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_safe
+from django_htmx.middleware import HtmxDetails
+
+from frontend.bench import Bench, bench, not_in_time
+from frontend.question import question
+from frontend.selection import read
+from profiles.query import DeadlinePassed
+from projects.access import may_capture, membership
+
+
+@login_required
+@require_safe
+def flame(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The page; for htmx its contents alone, or nothing where `seen` is still what there is."""
+    member = membership(request.user, project_id)
+    now = timezone.now()
+    reading = read(request.GET, now)
+    htmx = HtmxDetails(request)
+    shown, empty = None, None
+    try:
+        asked = question(member.project, reading, now)
+        if htmx and asked and request.GET.get("seen") == asked.seen:
+            return HttpResponse(status=HTTPStatus.NO_CONTENT)
+        shown = bench(asked) if asked else None
+    except DeadlinePassed:
+        empty = not_in_time(member.project, reading.asked)
+    context = {
+        "project": member.project,
+        "here": "flame",
+        "bench": shown,
+        "empty": shown.empty if shown else empty,
+        "notices": shown.notices if shown else reading.notices,
+        "may_capture": may_capture(member),
+    }
+    response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", context)
+    return _with_headers(response, htmx, shown)
+
+
+def _with_headers(response: HttpResponse, htmx: HtmxDetails, shown: Bench | None) -> HttpResponse:
+    """A person's choice goes into the history; quiet refreshes and steps back don't."""
+    if htmx and shown and not htmx.history_restore_request:
+        response["HX-Push-Url"] = shown.url
+    patch_vary_headers(response, ["HX-Request"])
+    patch_cache_control(response, private=True, no_cache=True)
+    return response

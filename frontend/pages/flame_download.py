@@ -1,0 +1,55 @@
+"""`/p/<project>/flame/download/<format>`: the selected profiles, merged, as a file."""
+
+import time
+from dataclasses import replace
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.download_name import ENDINGS, download_name
+from frontend.question import PATIENCE_SECONDS, metric_named, options_of
+from frontend.selection import read
+from profiles.query import DeadlinePassed, ExportFormat, Shape, Unanswerable, run_export
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResponse:
+    """Uncut; an address that names no service and type, or is unanswerable, is refused."""
+    project = project_for(request.user, project_id)
+    if form not in ENDINGS:
+        raise Http404
+    now = timezone.now()
+    asked = read(request.GET, now).asked
+    if not asked.service or asked.type is None:
+        sentence = _("The address has to name a service and a type.")
+        return _refused(HTTPStatus.BAD_REQUEST, sentence)
+    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
+    # As it was called, and whole: a root's id is that of a tree by function, a file has lines.
+    view = replace(asked.shown(metric), shape=Shape.TOP_DOWN, root=None)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    try:
+        file = run_export(selection, view, ExportFormat(form), deadline)
+    except Unanswerable as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": PATIENCE_SECONDS})
+    return _file(file, download_name(selection, form))
+
+
+def _file(body: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(body, "application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

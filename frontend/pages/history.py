@@ -1,0 +1,58 @@
+"""`/p/<project>/history`: what functions cost over time, and which version came when."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend import history_page
+from frontend.csv_file import csv_file
+from frontend.history_page import columns, history_of, table
+from frontend.history_query import read
+from frontend.question import PATIENCE_SECONDS, options_of, question
+from frontend.selection import Read
+from profiles.query import DeadlinePassed, Unanswerable
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+def history(request: HttpRequest, project_id: str) -> HttpResponse:
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    query, notices = read(request.GET, now)
+    context = {
+        "project": project,
+        "here": "history",
+        **history_page.context(project, query, notices, now),
+    }
+    return render(request, "frontend/history/page.html", context)
+
+
+@login_required
+@require_safe
+def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The same lines as a file; an address has to name service and type."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    query, _notices = read(request.GET, now)
+    try:
+        of = question(project, Read(query.asked, ()), now)
+        if of is None or not query.asked.service or query.asked.type is None:
+            sentence = _("The address has to name a service and a type.")
+            return _refused(HTTPStatus.BAD_REQUEST, sentence)
+        result = history_of(of, query, options_of(of.selection, of.deadline))
+    except Unanswerable as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": PATIENCE_SECONDS})
+    return csv_file("history.csv", columns(result), table(result))
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -1,0 +1,93 @@
+"""What the page of profiles shows: the picker, the list, and why there is nothing to list."""
+
+import time
+from dataclasses import replace
+from datetime import datetime
+
+from django.urls import reverse
+
+from frontend import empty, heat_map, names
+from frontend.picker import picker
+from frontend.profile_list import ProfileList, list_profiles
+from frontend.profile_query import ProfileQuery
+from frontend.question import PATIENCE_SECONDS, Question, options_of, question
+from frontend.selection import Read
+from frontend.shown_empty import ShownEmpty, with_links
+from profiles.query import DeadlinePassed, OptionsResult, Selection, Unanswerable, run_heat_map
+from projects.models import Project
+from projects.profile_types import ProfileType
+
+
+def context(
+    project: Project, query: ProfileQuery, notices: tuple[str, ...], now: datetime
+) -> dict[str, object]:
+    """Of the template; `asked` and `list` are None where the project has no service."""
+    url = reverse("profiles", args=[project.project_id])
+    try:
+        of = question(project, Read(query.asked, notices), now)
+        return _shown(of, query, url) if of else {"asked": None, "notices": notices}
+    except DeadlinePassed:
+        late = empty.not_in_time(query.asked, PATIENCE_SECONDS)
+        return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}
+
+
+def listed(
+    project: Project, query: ProfileQuery, service: str, of: ProfileType, now: datetime
+) -> dict[str, object]:
+    """The list alone. Raises DeadlinePassed."""
+    selection = query.selection(project.pk, service, of, now)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    query, found, _unread = _listed(query, selection, deadline)
+    return {"project": project, "query": query, "list": found, "selection": selection}
+
+
+def _shown(of: Question, query: ProfileQuery, url: str) -> dict[str, object]:
+    query = replace(query, asked=of.asked)
+    selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
+    options = options_of(of.selection, of.deadline)
+    query, found, unread = _listed(query, selection, of.deadline)
+    return {
+        **_map(of, query),
+        "asked": of.asked,
+        "query": query,
+        "selection": selection,
+        "whole": of.selection,
+        "notices": (*of.notices, *unread),
+        "picker": picker(of.asked, of.services, options, of.now),
+        "type": names.type_name(of.selection.type),
+        "type_words": names.type_words(of.selection.type),
+        "list": found,
+        "empty": _empty(of, query, found, options, url),
+    }
+
+
+def _map(of: Question, query: ProfileQuery) -> dict[str, object]:
+    """Of the whole range, whatever is picked in it; nothing where that has no profiles."""
+    result = run_heat_map(replace(of.selection, weights=None), deadline=of.deadline)
+    if not result.coverage.profiles:
+        return {}
+    if query.table:
+        return {"map_table": heat_map.table(result, query)}
+    return {"map": heat_map.picture(result, query)}
+
+
+def _listed(
+    query: ProfileQuery, selection: Selection, deadline: float
+) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
+    """From its beginning, with a notice, where the page of the address cannot be read."""
+    try:
+        return query, list_profiles(query, selection, deadline), ()
+    except Unanswerable as error:
+        first = replace(query, page="")
+        return first, list_profiles(first, selection, deadline), (str(error),)
+
+
+def _empty(
+    of: Question, query: ProfileQuery, found: ProfileList, options: OptionsResult, url: str
+) -> ShownEmpty | None:
+    """None too where only what was picked is empty: the list says that itself."""
+    if found.coverage.profiles or query.narrowed:
+        return None
+    matched = sum(zone.profiles for zone in options.zones)
+    nothing = empty.without_profiles(of.asked, of.selection, of.services, matched)
+    return with_links(nothing, url)

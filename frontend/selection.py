@@ -1,0 +1,326 @@
+"""The parameters of an address ⇄ which profiles, and what of them (docs/interfaces.md)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from frontend.view_filters import MOST, filter_text, parse_filter
+from profiles.query import BadPattern, Metric, Order, Selection, Shape, View, ViewFilter
+from projects.profile_types import ProfileType
+
+DEFAULT_SPAN = timedelta(hours=1)
+LONGEST_SPAN = timedelta(days=400)
+_T = TypeVar("_T")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_LONGEST_TEXT = 512  # of one value: service and version names are no longer
+_YEARS = range(2000, 2200)
+_MOST_VALUES = 50  # of one repeated parameter
+
+TOGETHER = "\x1f"  # between values that one entry of a menu chooses together
+
+SORTS = ("self", "total", "count", "name")
+COLOURS = ("package", "self", "total")
+VIEWS = ("flame", "bottomup", "list")
+ORDERS = ("weight", "name")
+DEFAULT_SORT, DEFAULT_COLOUR = SORTS[0], COLOURS[0]
+DEFAULT_VIEW, DEFAULT_ORDER = VIEWS[0], ORDERS[0]
+LABEL = "label."  # what the parameter of a label begins with
+_MOST_LABELS = 10
+_LONGEST_NAME = 10_000  # of a function
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for; what it left out, or what could not be read, has its default."""
+
+    service: str = ""  # "": whichever there is
+    type: ProfileType | None = None
+    zones: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    span: timedelta = DEFAULT_SPAN
+    end: datetime | None = None  # None: now, following the clock
+    weights: tuple[int, int] | None = None  # the least and the most that a profile may weigh
+    profile: str = ""  # the id in a profile's name: that one alone
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    weight: float | None = None  # the top n % of profiles
+    metric: str = ""  # "": the type's default
+    filters: tuple[ViewFilter, ...] = ()
+    view: str = DEFAULT_VIEW
+    focus: str = ""  # a function's whole name
+    root: int | None = None  # a node's id: only what is below it
+    order: str = DEFAULT_ORDER  # of siblings
+    recursion: bool = False  # whether it is folded
+    search: str = ""
+    sort: str = DEFAULT_SORT
+    reverse: bool = False
+    colour: str = DEFAULT_COLOUR
+    frame: str = ""  # id of the node at full width
+    all_rows: bool = False
+
+    def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
+        end = self.end or now
+        return Selection(
+            project=project,
+            service=service,
+            type=of,
+            start=end - self.span,
+            end=end,
+            zones=self.zones,
+            versions=self.versions,
+            labels=self.labels,
+            weight=self.weight,
+            weights=self.weights,
+            profile=self.profile,
+        )
+
+    def shown(self, metric: Metric | None) -> View:
+        """What is shown of these profiles; a list has no shape."""
+        return View(
+            metric=metric,
+            filters=self.filters,
+            shape=Shape.BOTTOM_UP if self.view == Shape.BOTTOM_UP else Shape.TOP_DOWN,
+            focus=self.focus or None,
+            root=self.root,
+            order=Order(self.order),
+        )
+
+    def of_the_data(self) -> "Asked":
+        """Without what changes the page alone."""
+        page = Asked()
+        return replace(
+            self,
+            view=self.view if self.view == Shape.BOTTOM_UP else DEFAULT_VIEW,
+            recursion=page.recursion,
+            search=page.search,
+            colour=page.colour,
+            frame=page.frame,
+            sort=page.sort,
+            reverse=page.reverse,
+            all_rows=page.all_rows,
+        )
+
+    def parameters(self) -> str:
+        """The query string that asks for this, without what is default."""
+        pairs = [
+            ("service", self.service),
+            ("type", self.type or ""),
+            *(("zone", zone) for zone in self.zones),
+            *(("version", version) for version in self.versions),
+            ("span", span_text(self.span)),
+            ("end", time_text(self.end) if self.end else ""),
+            ("weights", weights_text(self.weights) if self.weights else ""),
+            ("profile", self.profile),
+            *((LABEL + name, value) for name, values in self.labels for value in values),
+            ("weight", f"{self.weight:g}" if self.weight else ""),
+            ("metric", self.metric),
+            *(("f", filter_text(each)) for each in self.filters),
+            ("view", self.view if self.view != DEFAULT_VIEW else ""),
+            ("focus", self.focus),
+            ("root", "" if self.root is None else f"{self.root:016x}"),
+            ("order", self.order if self.order != DEFAULT_ORDER else ""),
+            ("recursion", "folded" if self.recursion else ""),
+            ("search", self.search),
+            ("sort", self._sort_text()),
+            ("colour", self.colour if self.colour != DEFAULT_COLOUR else ""),
+            ("frame", self.frame),
+            ("all", "1" if self.all_rows else ""),
+        ]
+        return urlencode([(name, value) for name, value in pairs if value])
+
+    def sorted_by(self, column: str) -> "Asked":
+        """The same, sorted by a column; the other way round where it is that column already."""
+        return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
+
+    def _sort_text(self) -> str:
+        if self.reverse:
+            return f"-{self.sort}"
+        return self.sort if self.sort != DEFAULT_SORT else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was asked, and a sentence for each thing that could not be read."""
+
+    asked: Asked
+    notices: tuple[str, ...]
+
+
+def read(query: QueryDict, now: datetime) -> Read:
+    reader = _Reader(query, now)
+    return Read(reader.asked(), tuple(reader.notices))
+
+
+def without(query: QueryDict, *names: str) -> QueryDict:
+    """The same address without some names, which mean something else on a page."""
+    left = query.copy()
+    for name in names:
+        left.pop(name, None)
+    return left
+
+
+class _Reader:
+    def __init__(self, query: QueryDict, now: datetime) -> None:
+        self.query = query
+        self.now = now
+        self.notices: list[str] = []
+
+    def asked(self) -> Asked:
+        span, end = self._range()
+        sort = self.query.get("sort", DEFAULT_SORT)
+        return Asked(
+            service=_plain(self.query.get("service", "")),
+            type=self._read("type", ProfileType, None),
+            zones=self._several("zone"),
+            versions=self._several("version"),
+            span=span,
+            end=end,
+            weights=self._read("weights", parse_weights, None),
+            profile=_plain(self.query.get("profile", "")),
+            labels=self._labels(),
+            weight=self._read("weight", parse_weight, None),
+            metric=_plain(self.query.get("metric", "")),
+            filters=self._filters(),
+            view=self._one_of("view", self.query.get("view", DEFAULT_VIEW), VIEWS),
+            focus=self.query.get("focus", "").replace("\0", "")[:_LONGEST_NAME],
+            root=self._read("root", lambda text: int(_node_id(text), 16), None),
+            order=self._one_of("order", self.query.get("order", DEFAULT_ORDER), ORDERS),
+            recursion=self.query.get("recursion") == "folded",
+            search=_plain(self.query.get("search", "")),
+            sort=self._one_of("sort", sort.removeprefix("-"), SORTS),
+            reverse=sort.startswith("-"),
+            colour=self._one_of("colour", self.query.get("colour", DEFAULT_COLOUR), COLOURS),
+            frame=self._read("frame", _node_id, "") or "",
+            all_rows=self.query.get("all") == "1",
+        )
+
+    def _labels(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        names = sorted(name for name in self.query if name.startswith(LABEL))[:_MOST_LABELS]
+        found = ((_plain(name.removeprefix(LABEL)), self._several(name)) for name in names)
+        return tuple((name, values) for name, values in found if name and values)
+
+    def _filters(self) -> tuple[ViewFilter, ...]:
+        """Those of `f`, and the one that the form adds in two parts."""
+        texts = self.query.getlist("f")
+        if self.query.get("f.value"):
+            texts = [*texts, f"{self.query.get('f.option', '')}:{self.query['f.value']}"]
+        found = []
+        for text in texts[:MOST]:
+            try:
+                found.append(parse_filter(text.replace("\0", "")))
+            except BadPattern as error:
+                self.notices.append(str(error))
+            except ValueError:
+                self._notice("f", text)
+        if len(texts) > MOST:
+            sentence = _("The address has more than %(n)d filters; the others were left out.")
+            self.notices.append(sentence % {"n": MOST})
+        return tuple(dict.fromkeys(found))
+
+    def _range(self) -> tuple[timedelta, datetime | None]:
+        """`from` and `to`, or `span` and `end`; a form sends `end=at` with the moment in `at`."""
+        end_name = "to" if "from" in self.query or "to" in self.query else "end"
+        if end_name == "end" and self.query.get("end") == "at":
+            end_name = "at"
+        end = self._read(end_name, self._time, None)
+        start = self._read("from", self._time, None)
+        if start is None:
+            return self._read("span", parse_span, DEFAULT_SPAN) or DEFAULT_SPAN, end
+        span = (end or self.now) - start
+        if timedelta(0) < span <= LONGEST_SPAN:
+            return span, end
+        self._notice("from", self.query.get("from", ""))
+        return DEFAULT_SPAN, end
+
+    def _time(self, text: str) -> datetime | None:
+        return None if text == "now" else parse_time(text)
+
+    def _several(self, name: str) -> tuple[str, ...]:
+        texts = [part for text in self.query.getlist(name) for part in text.split(TOGETHER)]
+        return tuple(dict.fromkeys(_plain(text) for text in texts if text))[:_MOST_VALUES]
+
+    def _one_of(self, name: str, value: str, allowed: tuple[str, ...]) -> str:
+        if value not in allowed:
+            self._notice(name, value)
+            return allowed[0]
+        return value
+
+    def _read(self, name: str, parse: Callable[[str], _T], default: _T | None) -> _T | None:
+        text = self.query.get(name, "")
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except (ValueError, OverflowError):
+            self._notice(name, text)
+            return default
+
+    def _notice(self, name: str, value: str) -> None:
+        sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
+        self.notices.append(sentence % {"name": name, "value": value[:60]})
+
+
+def parse_span(text: str) -> timedelta:
+    """`10m`, `6h`, `7d`; ValueError for anything else, for nothing, and for more than 400 days."""
+    found = re.fullmatch(r"(\d{1,9})([smhdw])", text)
+    span = timedelta(seconds=int(found[1]) * _UNITS[found[2]]) if found else timedelta(0)
+    if not timedelta(0) < span <= LONGEST_SPAN:
+        raise ValueError(text)
+    return span
+
+
+def span_text(span: timedelta) -> str:
+    """The shortest text that parse_span reads as this span (to the second)."""
+    seconds = round(span.total_seconds())
+    for unit in ("d", "h", "m"):
+        if seconds % _UNITS[unit] == 0:
+            return f"{seconds // _UNITS[unit]}{unit}"
+    return f"{seconds}s"
+
+
+def parse_time(text: str) -> datetime:
+    """RFC 3339; a time without a zone is UTC. ValueError for anything else."""
+    time = datetime.fromisoformat(text)
+    if time.year not in _YEARS:
+        raise ValueError(text)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def time_text(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def parse_weight(text: str) -> float:
+    """`5` or `0.5`: more than 0 and at most 100 percent; ValueError for anything else."""
+    found = re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,3})?", text)
+    if found is None or not 0 < float(text) <= 100:
+        raise ValueError(text)
+    return float(text)
+
+
+def parse_weights(text: str) -> tuple[int, int]:
+    """`<least>..<most>`, both inclusive; ValueError for anything else, and for a range of none."""
+    found = re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise ValueError(text)
+    return int(found[1]), int(found[2])
+
+
+def weights_text(weights: tuple[int, int]) -> str:
+    return f"{weights[0]}..{weights[1]}"
+
+
+def _plain(text: str) -> str:
+    """Without the one character that databases refuse, and bounded."""
+    return text.replace("\0", "")[:_LONGEST_TEXT]
+
+
+def _node_id(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{16}", text):
+        raise ValueError(text)
+    return text

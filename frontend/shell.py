@@ -1,0 +1,34 @@
+"""What every page's frame needs: the person's projects, and facts about this server."""
+
+from typing import TypedDict
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from projects.access import projects_of
+from projects.models import Project, User
+
+
+class Shell(TypedDict):
+    version: str
+    signup: str  # open, invited or closed
+    signup_open: bool
+    sends_mail: bool
+    my_projects: "SimpleLazyObject[list[Project]]"  # asked for only where it is shown
+
+
+def shell(request: HttpRequest) -> Shell:
+    """A context processor."""
+    return {
+        "version": settings.VERSION,
+        "signup": settings.SIGNUP,
+        "signup_open": settings.SIGNUP == "open",
+        "sends_mail": settings.SENDS_MAIL,
+        "my_projects": SimpleLazyObject(lambda: _projects(request)),
+    }
+
+
+def _projects(request: HttpRequest) -> list[Project]:
+    user = getattr(request, "user", None)
+    return projects_of(user) if isinstance(user, User) else []

@@ -1,0 +1,29 @@
+"""Timespans: those that the picker offers, and how one is written."""
+
+from datetime import timedelta
+
+from django.utils.translation import ngettext
+
+OFFERED = (
+    timedelta(minutes=5),
+    timedelta(minutes=10),
+    timedelta(minutes=30),
+    timedelta(hours=1),
+    timedelta(hours=6),
+    timedelta(days=1),
+    timedelta(days=7),
+    timedelta(days=30),
+)
+
+
+def span_name(span: timedelta) -> str:
+    """`10 minutes`, `1 day`, `3 hours 20 minutes`: the two largest units that it has."""
+    seconds = round(span.total_seconds())
+    parts = [
+        ngettext("%(n)d day", "%(n)d days", seconds // 86400) % {"n": seconds // 86400},
+        ngettext("%(n)d hour", "%(n)d hours", h := seconds // 3600 % 24) % {"n": h},
+        ngettext("%(n)d minute", "%(n)d minutes", m := seconds // 60 % 60) % {"n": m},
+        ngettext("%(n)d second", "%(n)d seconds", s := seconds % 60) % {"n": s},
+    ]
+    amounts = (seconds // 86400, h, m, s)
+    return " ".join([part for part, amount in zip(parts, amounts, strict=True) if amount][:2])

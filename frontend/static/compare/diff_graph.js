@@ -1,0 +1,311 @@
+/**
+ * `<flame-diff>`: an icicle of two sets of profiles. Attributes: `side` ("a", "b", or both's mean
+ * for the widths), `frame` (id of the node at full width), `real` (only real changes have colours).
+ * Its markup is the page's. Event: `diff-zoom`, with the node's id.
+ */
+
+import { idOf, nodeWithId } from '../flame-graph/ids.js';
+import { nodeAt, rowsOf } from '../flame-graph/rows.js';
+import { frameOf, rowsInSight } from '../flame-graph/sight.js';
+import { filled, harmless } from '../flame-graph/text.js';
+import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
+import { Zoom } from '../flame-graph/zoom.js';
+import { formatValue } from '../units.js';
+import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
+import { paint, readPalette, ROW } from './paint.js';
+
+/** @typedef {import("./differences.js").Differences} Differences */
+/** @typedef {import("../flame-graph/tree.js").Tree} Tree */
+
+const SIGNS = { same: '', more: '+ ', less: '- ', new: 'new ', gone: 'gone ' };
+const GAP = 8;
+
+export class FlameDiff extends HTMLElement {
+  static observedAttributes = ['frame', 'real'];
+
+  constructor() {
+    super();
+    /** @type {Differences | null} */
+    this.all = null;
+    /** @type {import("../flame-graph/rows.js").Rows | null} */
+    this.rows = null;
+    this.marked = -1;
+    this.request = 0;
+    this.zoomed = new Zoom(() => this.redraw());
+    this.leaving = new AbortController();
+  }
+
+  connectedCallback() {
+    this.view = part(this, '.fg-view', HTMLElement);
+    this.canvas = part(this, 'canvas', HTMLCanvasElement);
+    this.mark = part(this, '.mark', HTMLElement);
+    this.tip = part(this, '.tip', HTMLElement);
+    this.said = part(this, '[aria-live]', HTMLElement);
+    this.palette = readPalette(this);
+    this.listen(this.leaving.signal);
+  }
+
+  disconnectedCallback() {
+    this.leaving.abort();
+    this.leaving = new AbortController();
+    this.zoomed.stop();
+  }
+
+  /** @param {string} name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(name, before, now) {
+    const tree = this.tree;
+    if (!tree || before === now) return;
+    if (name === 'frame') this.zoomed.show(tree, nodeWithId(tree, now ?? ''), true);
+    else this.redraw();
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const view = /** @type {HTMLElement} */ (this.view);
+    const redraw = () => this.redraw();
+    view.addEventListener('pointermove', (event) => this.hover(event), { signal });
+    view.addEventListener('pointerleave', () => this.unmark(), { signal });
+    view.addEventListener('blur', () => this.unmark(), { signal });
+    view.addEventListener('click', (event) => this.zoom(this.under(event)), { signal });
+    view.addEventListener('keydown', (event) => this.press(event), { signal });
+    this.addEventListener('scroll', redraw, { signal, passive: true });
+    addEventListener('scroll', redraw, { signal, passive: true });
+    addEventListener('resize', redraw, { signal });
+    const repaint = () => {
+      this.palette = readPalette(this);
+      this.redraw();
+    };
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint, { signal });
+    const themed = new MutationObserver(repaint);
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const resized = new ResizeObserver(redraw);
+    resized.observe(this);
+    signal.addEventListener('abort', () => {
+      themed.disconnect();
+      resized.disconnect();
+    });
+  }
+
+  /** The tree that gives the widths. @returns {Tree | null} */
+  get tree() {
+    const side = this.getAttribute('side');
+    if (!this.all) return null;
+    if (side === 'a') return this.all.a;
+    return side === 'b' ? this.all.b : this.all.mean;
+  }
+
+  /** @param {Differences} all */
+  show(all) {
+    this.all = all;
+    const tree = /** @type {Tree} */ (this.tree);
+    this.rows = rowsOf(tree);
+    this.view?.style.setProperty('height', `${tree.rows * ROW}px`);
+    this.zoomed.show(tree, nodeWithId(tree, this.getAttribute('frame') ?? ''), false);
+  }
+
+  redraw() {
+    cancelAnimationFrame(this.request);
+    this.request = requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    const { tree, rows, view, canvas, palette } = this;
+    const range = this.zoomed.shown;
+    if (!tree || !rows || !view?.clientWidth || !canvas || !palette || range.to <= range.from) return;
+    const { first, last } = rowsInSight(view.getBoundingClientRect(), frameOf(this), tree.rows);
+    const ratio = devicePixelRatio || 1;
+    canvas.width = Math.round(view.clientWidth * ratio);
+    canvas.height = Math.round((last - first) * ROW * ratio);
+    canvas.style.height = `${(last - first) * ROW}px`;
+    canvas.style.top = `${first * ROW}px`;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const span = { ...range, width: view.clientWidth };
+    paint(context, { tree, rows, span, first, last, palette, look: (node) => this.look(node) });
+    this.placeMark();
+  }
+
+  /** @param {number} node @returns {import("./paint.js").Look} */
+  look(node) {
+    const all = /** @type {Differences} */ (this.all);
+    const grey = this.hasAttribute('real') && !isReal(all, node);
+    const kind = grey ? 'same' : kindOf(all, node);
+    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.labelOf(node, SIGNS[kind]) };
+  }
+
+  /** @param {number} node @param {string} sign */
+  labelOf(node, sign) {
+    const all = /** @type {Differences} */ (this.all);
+    if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
+    const [a, b] = [all.a, all.b].map((tree) => formatValue(tree.total[0], tree.unit));
+    return `${sign}${all.mean.service}, ${a} vs. ${b}`;
+  }
+
+  /** What is said of a node. @param {number} node @returns {Record<string, string>} */
+  wordsOf(node) {
+    const all = /** @type {Differences} */ (this.all);
+    const { a, b, mean } = all;
+    const none = this.dataset.none ?? '';
+    const of = (/** @type {"self" | "total"} */ column) => {
+      const own = (/** @type {Tree} */ tree) => (column === 'self' && !node ? 0 : tree[column][node]);
+      return comparison(own(a), own(b), a.total[0], b.total[0], mean.unit, none);
+    };
+    const [file, line] = [fileOf(mean, node), lineOf(mean, node)];
+    return {
+      name: this.labelOf(node, ''),
+      where: harmless(file && line ? `${file}:${line}` : file),
+      total: `total: ${of('total')}`,
+      self: `self: ${of('self')}`,
+      say: this.verdictOf(node),
+    };
+  }
+
+  /** @param {number} node */
+  verdictOf(node) {
+    const all = /** @type {Differences} */ (this.all);
+    const interval = intervalOf(all, node);
+    if (!interval) return node ? (this.dataset.untested ?? '') : '';
+    const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
+    const [inA, inB] = all.profiles.map((count) => count.toLocaleString('en'));
+    return filled(sentence ?? '', { interval, a: inA, b: inB });
+  }
+
+  // -- Pointing
+
+  /** @param {MouseEvent} event */
+  under(event) {
+    const { tree, rows, view } = this;
+    if (!tree || !rows || !view) return -1;
+    const box = view.getBoundingClientRect();
+    const { from, to } = this.zoomed.shown;
+    const x = from + ((event.clientX - box.left) / box.width) * (to - from);
+    return nodeAt(tree, rows, Math.floor((event.clientY - box.top) / ROW), x);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    const node = event.pointerType === 'touch' ? -1 : this.under(event);
+    if (node < 0 || this.tree?.hidden[node]) this.unmark();
+    else this.point(node, event.clientX);
+  }
+
+  /** @param {number} node @param {number} [clientX] */
+  point(node, clientX) {
+    const { tip, view } = this;
+    if (!tip || !view) return;
+    if (node !== this.marked) {
+      this.marked = node;
+      for (const [name, text] of Object.entries(this.wordsOf(node))) {
+        const place = tip.querySelector(`[data-tip="${name}"]`);
+        if (place) place.textContent = text;
+      }
+    }
+    this.placeMark();
+    this.placeTip(clientX);
+  }
+
+  unmark() {
+    this.marked = -1;
+    if (this.mark) this.mark.hidden = true;
+    if (this.tip) this.tip.hidden = true;
+  }
+
+  /** Left edge and width in the view's pixels, inside it. @param {number} node @returns {[number, number]} */
+  pixelsOf(node) {
+    const { tree, view } = this;
+    if (!tree || !view) return [0, 0];
+    const { from, to } = this.zoomed.shown;
+    const scale = view.clientWidth / (to - from);
+    const left = Math.max(0, (tree.start[node] - from) * scale);
+    return [left, Math.min(view.clientWidth, (tree.start[node] + tree.total[node] - from) * scale) - left];
+  }
+
+  placeMark() {
+    const { mark, tree, marked } = this;
+    if (!mark || !tree) return;
+    mark.hidden = marked < 0;
+    if (marked < 0) return;
+    const [left, width] = this.pixelsOf(marked);
+    mark.style.left = `${left}px`;
+    mark.style.width = `${Math.max(2, width)}px`;
+    mark.style.top = `${tree.depth[marked] * ROW - 1}px`;
+  }
+
+  /** Under the frame, above it where there is no room. @param {number} [clientX] */
+  placeTip(clientX) {
+    const { tip, view, tree, marked } = this;
+    if (!tip || !view || !tree) return;
+    tip.hidden = false;
+    const [host, box, seen] = [this.getBoundingClientRect(), view.getBoundingClientRect(), frameOf(this)];
+    const top = box.top + tree.depth[marked] * ROW;
+    const under = top + ROW + GAP;
+    const fits = under + tip.offsetHeight <= seen.bottom || top - GAP - tip.offsetHeight < seen.top;
+    const y = fits ? under : top - GAP - tip.offsetHeight;
+    const x = Math.min((clientX ?? box.left + this.pixelsOf(marked)[0]) + 16, box.right - tip.offsetWidth);
+    tip.style.left = `${Math.max(box.left, x) - host.left + this.scrollLeft}px`;
+    tip.style.top = `${y - host.top + this.scrollTop}px`;
+  }
+
+  // -- Keys and zoom
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const { tree } = this;
+    if (!tree || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = Math.max(0, this.marked);
+    const to = this.reached(tree, at, event.key);
+    if (to >= 0) this.reach(to);
+    else if (event.key === 'Enter') this.zoom(at);
+    else if (event.key === 'Escape' || event.key === 'Home') this.zoom(0);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {Tree} tree @param {number} at @param {string} key @returns {number} -1 where the key moves nowhere */
+  reached(tree, at, key) {
+    if (key === 'ArrowUp') return Math.max(0, tree.parent[at]);
+    if (key === 'ArrowDown') return tree.end[at] > at + 1 ? at + 1 : at;
+    if (key === 'ArrowRight') return tree.end[at] < tree.n && tree.depth[tree.end[at]] === tree.depth[at] ? tree.end[at] : at;
+    if (key !== 'ArrowLeft') return -1;
+    let before = at;
+    for (let node = tree.parent[at] + 1; node < at; node = tree.end[node]) before = node;
+    return before;
+  }
+
+  /** @param {number} node */
+  reach(node) {
+    const { tree, said, view } = this;
+    if (!tree || !said || !view) return;
+    const { from, to } = this.zoomed.shown;
+    if (tree.start[node] >= to || tree.start[node] + tree.total[node] <= from) this.zoom(tree.parent[node]);
+    const top = tree.depth[node] * ROW;
+    const [seen, least] = [this.getBoundingClientRect().top - view.getBoundingClientRect().top, top + 2 * ROW - this.clientHeight];
+    if (top < seen || seen < least) this.scrollTo({ top: top < seen ? top : least });
+    this.point(node);
+    const { name, total, say } = this.wordsOf(node);
+    said.textContent = `${name}, ${total}. ${say}`;
+  }
+
+  /** @param {number} node */
+  zoom(node) {
+    const { tree } = this;
+    if (!tree || node < 0 || node === this.zoomed.node || tree.hidden[node] || tree.total[node] <= 0) return;
+    this.zoomed.show(tree, node, true);
+    this.dispatchEvent(new CustomEvent('diff-zoom', { detail: { id: idOf(tree, node) }, bubbles: true }));
+  }
+}
+
+/**
+ * @template {Element} T
+ * @param {Element} root
+ * @param {string} selector
+ * @param {new () => T} type
+ * @returns {T}
+ */
+function part(root, selector, type) {
+  const found = root.querySelector(selector);
+  if (!(found instanceof type)) throw new Error(`<flame-diff> has no ${selector}`);
+  return found;
+}
+
+customElements.define('flame-diff', FlameDiff);

@@ -1,0 +1,72 @@
+/** What stands around the graph and follows it: legend, crumbs, swatches, and its states in words. */
+
+import { colourBy } from './colours.js';
+import { showCrumbs } from './crumbs.js';
+import { FlameGraph } from './element.js';
+import { showLegend } from './legend.js';
+
+const STATES = ['fg-wait', 'fg-failed', 'fg-missing'];
+
+/** @returns {FlameGraph | null} */
+export function graph() {
+  const found = document.querySelector('#graph');
+  return found instanceof FlameGraph ? found : null;
+}
+
+/** That one, and beside it the callers of a function in focus. @returns {FlameGraph[]} */
+export function graphs() {
+  return Array.from(document.querySelectorAll('#pane flame-graph')).filter((found) => found instanceof FlameGraph);
+}
+
+/** @param {string} selector @returns {HTMLElement | null} */
+export function element(selector) {
+  const found = document.querySelector(selector);
+  return found instanceof HTMLElement ? found : null;
+}
+
+export function showAround() {
+  const flame = graph();
+  const tree = flame?.data?.tree;
+  const [legend, crumbs] = [element('#legend'), element('#crumbs')];
+  if (!flame || !tree || !legend || !crumbs) return;
+  showLegend(legend, tree, colourBy(flame.getAttribute('colour')));
+  showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
+}
+
+/** Shows one of the graph's states, or none. @param {string} which a class */
+export function showState(which) {
+  for (const name of STATES) {
+    const box = element(`#graph .${name}`);
+    if (box) box.hidden = name !== which;
+  }
+}
+
+/**
+ * Why there is no new tree: the server's own sentence, or the page's for this reason.
+ * @param {string} reason
+ * @param {string} detail
+ */
+export function showFailure(reason, detail) {
+  const box = element('#graph .fg-failed');
+  const words = box?.querySelector('div');
+  if (!box || !words) return;
+  words.textContent = detail || box.getAttribute(`data-${reason}`) || '';
+  showState('fg-failed');
+}
+
+/** The colour, on the graph and on the menu of colours. @param {string} by */
+export function showColour(by) {
+  for (const flame of graphs()) flame.setAttribute('colour', by);
+  for (const link of document.querySelectorAll('#colours a')) {
+    if (link.getAttribute('data-colour') === by) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+  showAround();
+}
+
+/** Whether recursion is folded, on the graphs and on its switch. @param {boolean} folded */
+export function showRecursion(folded) {
+  for (const flame of graphs()) flame.toggleAttribute('recursion', folded);
+  const box = element('#recursion');
+  if (box instanceof HTMLInputElement) box.checked = folded;
+}

@@ -1,0 +1,71 @@
+/** Which colour each node has: by package, by self or by total. Colours are indexes of TOKENS. */
+
+import { packagesOf } from './packaged.js';
+import { PACKAGE_TOKENS, slotOf } from './packages.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {"package" | "self" | "total"} ColourBy */
+
+const HEAT = PACKAGE_TOKENS.length;
+const STEPS = 5;
+export const HEAT_TOKENS = Array.from({ length: STEPS + 1 }, (_, i) => `heat-${i}`);
+export const FOLDED = HEAT + HEAT_TOKENS.length;
+/** CSS custom properties of all colours of nodes, without the dashes. */
+export const TOKENS = [...PACKAGE_TOKENS, ...HEAT_TOKENS, 'dim', 'match', 'accent'];
+export const MATCH = FOLDED + 1;
+const HIGHLIGHT = FOLDED + 2;
+
+/** @param {string | null} text @returns {ColourBy} */
+export function colourBy(text) {
+  return text === 'self' || text === 'total' ? text : 'package';
+}
+
+/**
+ * @param {Tree} tree
+ * @param {ColourBy} by
+ * @returns {Uint8Array} [n] index into TOKENS
+ */
+export function coloursOf(tree, by) {
+  const colours = by === 'package' ? byPackage(tree) : byHeat(tree, by);
+  for (let i = 0; i < tree.n; i++) {
+    if (tree.hidden[i]) colours[i] = FOLDED;
+    else if (tree.highlight?.[i]) colours[i] = HIGHLIGHT;
+  }
+  return colours;
+}
+
+/**
+ * What a search finds in one colour, the rest dimmed.
+ * @param {Tree} tree
+ * @param {Uint8Array} found [n]
+ */
+export function coloursOfSearch(tree, found) {
+  return Uint8Array.from(found, (matches, i) => (matches && !tree.hidden[i] ? MATCH : FOLDED));
+}
+
+/** @param {Tree} tree */
+function byPackage(tree) {
+  const { packages, of } = packagesOf(tree);
+  const slots = packages.map(slotOf);
+  const colours = new Uint8Array(tree.n).fill(PACKAGE_TOKENS.length - 1); // the root's
+  for (let i = 0; i < tree.n; i++) if (of[i] >= 0) colours[i] = slots[of[i]];
+  return colours;
+}
+
+/** @param {Tree} tree @param {"self" | "total"} by */
+function byHeat(tree, by) {
+  const colours = new Uint8Array(tree.n);
+  const values = tree[by];
+  const most = by === 'total' ? tree.total[0] : mostSelf(tree);
+  for (let i = 0; i < tree.n; i++) {
+    colours[i] = HEAT + (most > 0 ? Math.min(STEPS, Math.ceil((values[i] / most) * STEPS)) : 0);
+  }
+  return colours;
+}
+
+/** The largest self value of a frame. @param {Tree} tree */
+export function mostSelf(tree) {
+  let most = 0;
+  for (let i = 1; i < tree.n; i++) if (!tree.hidden[i] && tree.self[i] > most) most = tree.self[i];
+  return most;
+}

@@ -1,0 +1,66 @@
+/** Where in the graph one is: the service, the callers of the frame at full width, and that frame. */
+
+import { formatCount, formatPercent } from '../units.js';
+import { filled, harmless } from './text.js';
+import { nameOf, pathTo } from './tree.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+const LAST = 3; // callers that are shown; the rest is an ellipsis
+
+/**
+ * @param {HTMLElement} bar
+ * @param {Tree} tree
+ * @param {number} node the one at full width
+ * @param {(node: number) => void} zoom
+ */
+export function showCrumbs(bar, tree, node, zoom) {
+  const path = pathTo(tree, node);
+  const named = (/** @type {number} */ at) => harmless(nameOf(tree, at));
+  /** @type {Node[]} */
+  const parts = [];
+  if (node) parts.push(link(named(0), '', () => zoom(0)), span('›', ''));
+  if (path.length > LAST + 2) parts.push(span('…', ''), span('›', ''));
+  for (const at of path.slice(1, -1).slice(-LAST)) {
+    parts.push(link(named(at), ' via', () => zoom(at)), span('›', 'via'));
+  }
+  parts.push(span(named(node), node ? 'mono here strong' : 'mono here'));
+  bar.replaceChildren(...parts, span(drawn(bar, tree), 'push'));
+}
+
+/** How many frames there are, and what of them is folded. @param {HTMLElement} bar @param {Tree} tree */
+function drawn(bar, tree) {
+  let boxes = 0;
+  let hidden = 0;
+  let total = 0;
+  for (let i = 1; i < tree.n; i++) {
+    if (!tree.hidden[i]) continue;
+    boxes++;
+    hidden += tree.hidden[i];
+    total += tree.total[i];
+  }
+  const values = {
+    frames: formatCount(tree.n - 1 - boxes),
+    hidden: formatCount(hidden),
+    share: formatPercent(total, tree.total[0]),
+  };
+  return filled((hidden ? bar.dataset.folded : bar.dataset.frames) ?? '', values);
+}
+
+/** @param {string} text @param {string} name of its class */
+function span(text, name) {
+  const element = document.createElement('span');
+  if (name) element.className = name;
+  element.textContent = text;
+  return element;
+}
+
+/** @param {string} text @param {string} more of its classes @param {() => void} deed */
+function link(text, more, deed) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = `mono${more}`;
+  button.textContent = text;
+  button.addEventListener('click', deed);
+  return button;
+}

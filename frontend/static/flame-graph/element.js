@@ -1,0 +1,314 @@
+/**
+ * `<flame-graph>`: an icicle on a canvas, root on top. Its markup (view, canvas, mark, tip) is the
+ * page's. Attributes: `src` (address of a tree), `side` (callers or callees: which tree of a focus),
+ * `colour` (package, self, total), `frame` (id of the node at full width), `recursion` (folded),
+ * `data-flip` (root at the foot). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`,
+ * `flame-open` (something folded, its caller's id), `flame-leave` (Escape with everything shown).
+ */
+
+import { formatPercent, formatValue } from '../units.js';
+import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
+import { ROW_HEIGHT } from './draw.js';
+import { idOf, nodeWithId } from './ids.js';
+import { onKey } from './keyboard.js';
+import { LoadError, loadTree } from './load.js';
+import { watchTheme } from './palette.js';
+import { Picture } from './picture.js';
+import { Pointing } from './pointing.js';
+import { withoutRecursion } from './recursion.js';
+import { nodeAt, rowsOf } from './rows.js';
+import { filled } from './text.js';
+import { nameOf, readTree } from './tree.js';
+import { Zoom } from './zoom.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+const PATIENCE_MS = 150; // how long nothing is said while a tree is on its way
+
+export class FlameGraph extends HTMLElement {
+  static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion'];
+
+  constructor() {
+    super();
+    /** @type {(Pick<import("./picture.js").Drawn, "tree" | "rows" | "colours">) | null} */
+    this.data = null;
+    this.zoomed = new Zoom(() => this.redraw());
+    this.frameRequest = 0;
+    this.gone = new AbortController();
+    this.loading = new AbortController();
+    this.source = ''; // where the tree that is shown came from
+    /** @type {Tree | null} as it came */
+    this.whole = null;
+    /** @type {Uint8Array | null} what a search finds */
+    this.found = null;
+  }
+
+  connectedCallback() {
+    this.gone = new AbortController();
+    const { signal } = this.gone;
+    const view = part(this, '.fg-view', HTMLElement);
+    this.view = view;
+    this.picture = new Picture(this, view, part(this, 'canvas', HTMLCanvasElement));
+    const [mark, tip] = [part(this, '.mark', HTMLElement), part(this, '.tip', HTMLElement)];
+    this.pointing = new Pointing(this, view, mark, tip, this.querySelector('[aria-live]'));
+    this.listen(view, signal);
+    if (this.data) this.redraw();
+    if (this.source !== this.getAttribute('src')) void this.load();
+  }
+
+  disconnectedCallback() {
+    this.gone.abort();
+    this.loading.abort();
+    this.zoomed.stop();
+    cancelAnimationFrame(this.frameRequest);
+  }
+
+  /** @param {string} name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(name, before, now) {
+    if (!this.isConnected || before === now || !this.view) return;
+    if (name === 'src' || name === 'side') void this.load();
+    else if (name === 'recursion') this.whole && this.take(this.whole);
+    else if (name === 'colour') this.recolour();
+    else if (this.data) this.show(nodeWithId(this.data.tree, now ?? ''), true);
+  }
+
+  /** @param {HTMLElement} view @param {AbortSignal} signal */
+  listen(view, signal) {
+    const redraw = () => this.redraw();
+    view.addEventListener('pointermove', (event) => this.hover(event), { signal });
+    view.addEventListener('pointerleave', (event) => this.leave(event), { signal });
+    this.addEventListener('focusout', (event) => this.leave(event), { signal });
+    view.addEventListener('click', (event) => this.choose(event), { signal });
+    view.addEventListener('keydown', (event) => this.press(event), { signal });
+    this.addEventListener('scroll', redraw, { signal, passive: true });
+    addEventListener('scroll', redraw, { signal, passive: true });
+    addEventListener('resize', redraw, { signal });
+    const resized = new ResizeObserver(redraw);
+    resized.observe(this);
+    signal.addEventListener('abort', () => resized.disconnect());
+    watchTheme(() => {
+      this.picture?.repaint();
+      this.redraw();
+    }, signal);
+  }
+
+  // -- Data
+
+  async load() {
+    this.loading.abort();
+    const loading = (this.loading = new AbortController());
+    const source = this.getAttribute('src') ?? '';
+    const slow = setTimeout(() => this.tell('flame-wait', {}), PATIENCE_MS);
+    try {
+      const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
+      if (loading.signal.aborted) return;
+      this.source = source;
+      this.take(tree);
+    } catch (error) {
+      if (loading.signal.aborted) return;
+      if (!(error instanceof LoadError)) throw error;
+      this.tell('flame-error', { reason: error.reason, detail: error.detail });
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  /** Shows a tree that is here already. @param {import("./tree.js").WireTree} wire */
+  showTree(wire) {
+    this.take(readTree(wire));
+  }
+
+  /** @param {Tree} whole */
+  take(whole) {
+    const tree = this.hasAttribute('recursion') ? withoutRecursion(whole) : whole;
+    this.whole = whole;
+    this.found = null;
+    const wanted = this.getAttribute('frame') ?? '';
+    const node = nodeWithId(tree, wanted);
+    const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
+    this.data = { tree, rows: rowsOf(tree), colours };
+    this.pointing?.unmark();
+    this.view?.style.setProperty('height', `${tree.rows * ROW_HEIGHT}px`);
+    this.zoomed.show(tree, node, false);
+    this.tell('flame-load', { tree, node, missing: Boolean(wanted) && node === 0 });
+  }
+
+  /** @param {string} name @param {object} detail */
+  tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
+  }
+
+  // -- Drawing
+
+  recolour() {
+    if (!this.data) return;
+    const { tree } = this.data;
+    const by = colourBy(this.getAttribute('colour'));
+    this.data.colours = this.found ? coloursOfSearch(tree, this.found) : coloursOf(tree, by);
+    this.redraw();
+  }
+
+  /** What a search finds in one colour, the rest dimmed; null ends it. @param {Uint8Array | null} found */
+  dim(found) {
+    this.found = found;
+    this.recolour();
+  }
+
+  /** Draws in the next frame of the screen, once, however often it is asked. */
+  redraw() {
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    if (!this.data || !this.picture) return;
+    this.picture.draw(this.drawn(this.data));
+    this.pointing?.place(this.shown(this.data));
+  }
+
+  /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./picture.js").Drawn} */
+  drawn(data) {
+    return { ...data, range: this.zoomed.shown, found: this.found, label: (node) => this.labelOf(data.tree, node) };
+  }
+
+  /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./pointing.js").Shown} */
+  shown(data) {
+    return { tree: data.tree, range: this.zoomed.shown, node: this.zoomed.node, flip: this.flip };
+  }
+
+  get flip() {
+    return 'flip' in this.dataset;
+  }
+
+  /** @param {Tree} tree @param {number} node */
+  labelOf(tree, node) {
+    if (tree.hidden[node]) return filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) });
+    if (node) return nameOf(tree, node);
+    return `${nameOf(tree, 0)}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`;
+  }
+
+  /**
+   * What is drawn of the levels in sight, as numbers: for tests.
+   * @returns {{name: string, label: string, share: string, row: number, x: number, width: number, count: number}[]}
+   */
+  get boxes() {
+    const { data, picture } = this;
+    if (!data || !picture) return [];
+    const { tree } = data;
+    return picture.boxes(this.drawn(data)).map(({ node, ...box }) => ({
+      ...box,
+      name: nameOf(tree, node),
+      label: this.labelOf(tree, node),
+      share: formatPercent(tree.total[node], tree.total[0]),
+    }));
+  }
+
+  // -- Pointing
+
+  /** @param {MouseEvent} event @returns {number} the node under the pointer, or -1 */
+  under(event) {
+    if (!this.data || !this.view) return -1;
+    const box = this.view.getBoundingClientRect();
+    const { from, to } = this.zoomed.shown;
+    const x = from + ((event.clientX - box.left) / box.width) * (to - from);
+    const line = Math.floor((event.clientY - box.top) / ROW_HEIGHT);
+    const row = this.flip ? this.data.tree.rows - 1 - line : line;
+    return nodeAt(this.data.tree, this.data.rows, row, x);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    if (event.pointerType === 'touch' || !this.data || this.pointing?.approaches(event)) return;
+    const node = this.under(event);
+    if (node !== this.pointing?.marked) this.pointing?.pin(false);
+    if (node < 0) this.pointing?.unmark();
+    else this.pointing?.mark(this.shown(this.data), node, event.clientX);
+  }
+
+  /** Pointer or focus goes elsewhere, but not into the tooltip. @param {MouseEvent | FocusEvent} event */
+  leave(event) {
+    const to = event.relatedTarget;
+    if (to instanceof Node && (this.pointing?.tip.box.contains(to) || (event.type === 'focusout' && this.contains(to)))) return;
+    if (event instanceof PointerEvent && this.pointing?.approaches(event)) return;
+    this.pointing?.unmark();
+  }
+
+  /** @param {MouseEvent} event */
+  choose(event) {
+    const node = this.under(event);
+    if (node < 0 || !this.data) return;
+    if (this.data.tree.hidden[node]) return this.open(node);
+    this.zoom(node);
+    this.pointing?.mark(this.shown(this.data), node, event.clientX);
+    this.pointing?.pin(true);
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (!this.data) return;
+    const at = Math.max(0, this.pointing?.marked ?? 0);
+    const mark = (/** @type {number} */ node) => this.reach(node);
+    const { tree, rows } = this.data;
+    const zoom = (/** @type {number} */ node) => (tree.hidden[node] ? this.open(node) : this.zoom(node));
+    onKey(event, { tree, rows, at, mark, zoom, out: () => this.out(), flip: this.flip });
+  }
+
+  /** One step back: everything is shown, then what is shown is left. */
+  out() {
+    if (this.zoomed.node) this.zoom(0);
+    else this.tell('flame-leave', {});
+  }
+
+  /** What is folded comes from the server: the page asks for it. @param {number} node */
+  open(node) {
+    const tree = this.data?.tree;
+    if (tree) this.tell('flame-open', { tree, id: idOf(tree, tree.parent[node]) });
+  }
+
+  /** Marks a frame that may be out of sight, and says it. @param {number} node */
+  reach(node) {
+    const { data, pointing } = this;
+    if (!data || !pointing) return;
+    const { tree } = data;
+    const { from, to } = this.zoomed.shown;
+    const inSight = tree.start[node] < to && tree.start[node] + tree.total[node] > from;
+    if (!inSight) this.zoom(tree.parent[node]);
+    const shown = this.shown(data);
+    pointing.bringIntoSight(shown, node);
+    pointing.mark(shown, node);
+    pointing.pin(true);
+    pointing.say(shown, node);
+  }
+
+  // -- Zooming
+
+  /** A person zooms: shown, and told, so that the page can keep it in its address. @param {number} node */
+  zoom(node) {
+    const tree = this.data?.tree;
+    if (!tree || node === this.zoomed.node || tree.hidden[node]) return;
+    this.show(node, true);
+    this.tell('flame-zoom', { tree, node, id: idOf(tree, node) });
+  }
+
+  /** @param {number} node @param {boolean} slide */
+  show(node, slide) {
+    if (!this.data || node === this.zoomed.node) return;
+    this.zoomed.show(this.data.tree, node, slide);
+    this.pointing?.refill(this.shown(this.data));
+  }
+}
+
+/**
+ * @template {Element} T
+ * @param {Element} root
+ * @param {string} selector
+ * @param {new () => T} type
+ * @returns {T}
+ */
+function part(root, selector, type) {
+  const found = root.querySelector(selector);
+  if (!(found instanceof type)) throw new Error(`<flame-graph> has no ${selector}`);
+  return found;
+}
+
+customElements.define('flame-graph', FlameGraph);

@@ -1,0 +1,10 @@
+/** Tests names by an expression, apart from the page: one that explodes is stopped with this worker. */
+
+addEventListener('message', ({ data: { source, names } }) => {
+  try {
+    const expression = new RegExp(source, 'u');
+    postMessage({ found: Uint8Array.from(names, (/** @type {string} */ name) => (expression.test(name) ? 1 : 0)) });
+  } catch (error) {
+    postMessage({ why: error instanceof Error ? error.message : String(error) });
+  }
+});

@@ -1,0 +1,73 @@
+/** Keys of the whole page. Those that move through the graph are the graph's own (keyboard.js). */
+
+import { act, KEYS } from './actions.js';
+import { copyText } from './copying.js';
+import { element, graphs } from './around.js';
+import { absoluteLink } from './links.js';
+import { openMenu } from './menu.js';
+import { field, stepTo } from './search.js';
+
+/** @type {Record<string, () => void>} */
+const DEEDS = {
+  '/': () => field()?.select(),
+  n: () => stepTo(1),
+  N: () => stepTo(-1),
+  i: () => view('bottomup'),
+  l: () => view('list'),
+  r: () => element('#recursion')?.click(),
+  y: () => void copyText(absoluteLink(), 'link'),
+  '?': showKeys,
+};
+
+/** To a view, and back to the flame graph. @param {string} name */
+function view(name) {
+  const here = element(`#views [data-view=${name}]`);
+  const there = here?.hasAttribute('aria-current') ? element('#views [data-view=flame]') : here;
+  there?.click();
+}
+
+function showKeys() {
+  const dialog = element('#keys');
+  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+}
+
+/** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
+function isTyping(target) {
+  return target instanceof Element && Boolean(target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]'));
+}
+
+/** The graph whose frame is marked. */
+function pointed() {
+  return graphs().find((flame) => (flame.pointing?.marked ?? -1) >= 0);
+}
+
+/** @param {KeyboardEvent} event */
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if ((event.key === 'F10' && event.shiftKey) || event.key === 'ContextMenu') return menu(event);
+  const flame = pointed();
+  const tree = flame?.data?.tree;
+  const deed = KEYS[event.key];
+  if (deed && flame && tree && act(deed, tree, flame.pointing?.marked ?? -1)) event.preventDefault();
+  else if (DEEDS[event.key]) {
+    event.preventDefault();
+    DEEDS[event.key]();
+  }
+}
+
+/** @param {KeyboardEvent} event */
+function menu(event) {
+  const flame = pointed();
+  if (!flame?.pointing || !flame.contains(document.activeElement)) return;
+  event.preventDefault();
+  const box = flame.pointing.box.getBoundingClientRect();
+  openMenu(flame, flame.pointing.marked, box.left + 8, box.bottom);
+}
+
+/** @param {Document} page */
+export function watchKeys(page) {
+  page.addEventListener('keydown', press);
+  page.addEventListener('click', (event) => {
+    if (event.target instanceof Element && event.target.closest('[data-show-keys]')) showKeys();
+  });
+}

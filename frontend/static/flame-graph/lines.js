@@ -1,0 +1,38 @@
+/** The lines of a function, in a dialog of their own. */
+
+import { element } from './around.js';
+import { fileOf, nameOf } from './tree.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+/** @param {Tree} tree @param {number} node */
+export async function showLines(tree, node) {
+  const dialog = element('#lines');
+  const body = dialog?.querySelector('[data-lines]');
+  const bench = element('#flame');
+  if (!(dialog instanceof HTMLDialogElement) || !body) return;
+  const url = new URL(dialog.dataset.url ?? '', location.href);
+  url.search = location.search;
+  url.searchParams.set('service', bench?.dataset.service ?? '');
+  url.searchParams.set('type', bench?.dataset.type ?? '');
+  url.searchParams.set('name', nameOf(tree, node));
+  url.searchParams.set('file', fileOf(tree, node));
+  body.textContent = dialog.dataset.wait ?? '';
+  dialog.showModal();
+  body.innerHTML = await answered(url, dialog.dataset.failed ?? '');
+}
+
+/** The server's own markup; its sentences, and ours, are plain text. @param {URL} url @param {string} failed */
+async function answered(url, failed) {
+  const note = document.createElement('p');
+  note.textContent = failed;
+  try {
+    const answer = await fetch(url, { credentials: 'same-origin' });
+    const text = await answer.text();
+    if (answer.ok && !answer.redirected) return text;
+    if ((answer.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
+  } catch {
+    // offline: the sentence says so
+  }
+  return note.outerHTML;
+}

@@ -1,0 +1,102 @@
+/** Fetches a tree; a newer request cancels the older one. */
+
+import { readTree, UnreadableTree } from './tree.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {"offline" | "signed-out" | "gone" | "refused" | "failed" | "unreadable"} Reason */
+
+/** Why there is no tree; the page has the sentence for each reason. */
+export class LoadError extends Error {
+  /** @param {Reason} reason @param {string} detail what the server said, if anything */
+  constructor(reason, detail = '') {
+    super(detail || reason);
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/**
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @param {string} [side] callers or callees: which tree of a focus
+ * @returns {Promise<Tree>}
+ * @throws {LoadError}
+ */
+export async function loadTree(url, signal, side = '') {
+  return parsed(await shared(url, signal), side);
+}
+
+/** @typedef {{text: Promise<string>, stop: AbortController, users: number}} Flight */
+
+/** @type {Map<string, Flight>} under way: both sides of a focus come in one answer */
+const flights = new Map();
+
+/** @param {string} url @param {AbortSignal} signal @returns {Promise<string>} */
+async function shared(url, signal) {
+  const flight = flights.get(url) ?? started(url);
+  flight.users++;
+  signal.addEventListener('abort', () => {
+    if (--flight.users > 0) return;
+    flights.delete(url);
+    flight.stop.abort();
+  });
+  return flight.text;
+}
+
+/** @param {string} url @returns {Flight} */
+function started(url) {
+  const stop = new AbortController();
+  const text = fetched(url, stop.signal).finally(() => flights.get(url) === flight && flights.delete(url));
+  const flight = { text, stop, users: 0 };
+  flights.set(url, flight);
+  return flight;
+}
+
+/** @param {string} url @param {AbortSignal} signal */
+async function fetched(url, signal) {
+  const answer = await ask(url, signal);
+  if (answer.redirected || answer.status === 401 || answer.status === 403) throw new LoadError('signed-out');
+  if (answer.status === 404) throw new LoadError('gone');
+  if (!answer.ok) throw new LoadError(answer.status < 500 ? 'refused' : 'failed', await saidBy(answer));
+  return answer.text();
+}
+
+/** @param {string} url @param {AbortSignal} signal */
+async function ask(url, signal) {
+  try {
+    return await fetch(url, { signal, headers: { Accept: 'application/json' }, credentials: 'same-origin' });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new LoadError('offline');
+  }
+}
+
+/** @param {Response} answer */
+async function saidBy(answer) {
+  const json = (answer.headers.get('Content-Type') ?? '').startsWith('application/json');
+  const said = json ? await answer.json().catch(() => ({})) : {};
+  return typeof said.error === 'string' ? said.error : '';
+}
+
+/** @param {string} text @param {string} side */
+function parsed(text, side) {
+  try {
+    const document = JSON.parse(text);
+    return readTree(side && document[side] ? sideOf(document, document[side]) : document);
+  } catch (error) {
+    if (error instanceof UnreadableTree || error instanceof SyntaxError || error instanceof TypeError) {
+      throw new LoadError('unreadable', error.message);
+    }
+    throw error;
+  }
+}
+
+/**
+ * @param {object} document
+ * @param {{depth: number[]}} columns
+ * @returns {import("./tree.js").WireTree}
+ */
+function sideOf(document, columns) {
+  const wire = /** @type {unknown} */ ({ ...document, ...columns, base: columns.depth.length > 0 });
+  return /** @type {import("./tree.js").WireTree} */ (wire);
+}

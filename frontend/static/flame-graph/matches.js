@@ -1,0 +1,45 @@
+/** Which functions a search finds, and what their stacks come to. */
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+/** Whether a search is an expression, and of what. @param {string} text */
+export function expressionOf(text) {
+  return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null;
+}
+
+/**
+ * @typedef {object} Matches
+ * @property {Uint8Array} nodes [n] 1 where the node's function matches
+ * @property {number[]} order the nodes that match, in the order of the graph
+ * @property {number} functions how many distinct functions match
+ * @property {number} total of the stacks with a match, each counted once
+ */
+
+/**
+ * @param {Tree} tree
+ * @param {Uint8Array} names [names] 1 where the name matches
+ * @returns {Matches}
+ */
+export function matchesOf(tree, names) {
+  const nodes = new Uint8Array(tree.n);
+  const order = [];
+  const found = new Set();
+  let total = 0;
+  let until = 0; // the end of the latest match that is inside no other
+  for (let i = tree.base ? 0 : 1; i < tree.n; i++) {
+    const name = tree.frames.name[tree.frame[i]];
+    if (tree.hidden[i] || !names[name]) continue;
+    nodes[i] = 1;
+    order.push(i);
+    found.add(name);
+    if (i < until) continue;
+    total += tree.total[i];
+    until = tree.end[i];
+  }
+  return { nodes, order, functions: found.size, total };
+}
+
+/** Names that contain a text; case matters. @param {string[]} names @param {string} text */
+export function containing(names, text) {
+  return Uint8Array.from(names, (name) => (name.includes(text) ? 1 : 0));
+}

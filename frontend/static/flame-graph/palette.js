@@ -1,0 +1,55 @@
+/** The stylesheet's colours as the canvas needs them, and when they change. */
+
+import { FOLDED, MATCH, TOKENS } from './colours.js';
+import { PACKAGE_TOKENS } from './packages.js';
+
+/**
+ * @typedef {object} Palette
+ * @property {string[]} fill a colour for each of TOKENS
+ * @property {string[]} ink what is readable on it
+ * @property {string} hatch lines over what is folded
+ * @property {string} font
+ */
+
+/** @param {Element} element @returns {Palette} */
+export function readPalette(element) {
+  const probe = document.createElement('i');
+  element.append(probe);
+  const colour = (/** @type {string} */ token) => {
+    probe.style.color = `var(--${token})`;
+    return getComputedStyle(probe).color;
+  };
+  const fill = TOKENS.map(colour);
+  const frame = colour('frame-text');
+  const dim = colour('dim-text');
+  const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
+  probe.remove();
+  const found = colour('match-text');
+  const inkOf = (/** @type {string} */ css, /** @type {number} */ i) => {
+    if (i < PACKAGE_TOKENS.length) return frame;
+    return i === FOLDED ? dim : i === MATCH ? found : inkOn(css);
+  };
+  const ink = fill.map(inkOf);
+  return { fill, ink, hatch: dim, font: `11.5px ${face}` };
+}
+
+/** Black or white, whichever contrasts more. @param {string} css rgb(…) */
+export function inkOn(css) {
+  const [r, g, b] = (css.match(/[\d.]+/g) ?? ['0', '0', '0']).slice(0, 3).map((text) => {
+    const part = Number(text) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
+}
+
+/**
+ * Calls back whenever light turns dark: by the system, or by `data-theme` on the document.
+ * @param {() => void} changed
+ * @param {AbortSignal} signal
+ */
+export function watchTheme(changed, signal) {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed, { signal });
+  const observer = new MutationObserver(changed);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  signal.addEventListener('abort', () => observer.disconnect());
+}

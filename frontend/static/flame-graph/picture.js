@@ -1,0 +1,86 @@
+/** The canvas: over the levels in sight, in the screen's own pixels, redrawn once a frame at most. */
+
+import { boxesOfRow } from './boxes.js';
+import { draw, ROW_HEIGHT } from './draw.js';
+import { readPalette } from './palette.js';
+import { frameOf, rowsInSight } from './sight.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./rows.js").Rows} Rows */
+
+/**
+ * @typedef {object} Drawn
+ * @property {Tree} tree
+ * @property {Rows} rows
+ * @property {Uint8Array} colours
+ * @property {{from: number, to: number}} range what of it, in the unit of total
+ * @property {Uint8Array | null} found [n] what a search finds; null without one
+ * @property {(node: number) => string} label
+ */
+
+/** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox in CSS pixels */
+
+export class Picture {
+  /**
+   * @param {HTMLElement} host the element that scrolls
+   * @param {HTMLElement} view as tall as the whole graph
+   * @param {HTMLCanvasElement} canvas
+   */
+  constructor(host, view, canvas) {
+    this.host = host;
+    this.flip = 'flip' in host.dataset; // the root is at the foot
+    this.view = view;
+    this.canvas = canvas;
+    this.palette = readPalette(host);
+  }
+
+  /** The theme changed. */
+  repaint() {
+    this.palette = readPalette(this.host);
+  }
+
+  /** @param {Drawn} drawn */
+  draw({ tree, rows, colours, range, label, found }) {
+    const width = this.view.clientWidth;
+    if (!width || range.to <= range.from) return;
+    const { first, last } = this.inSight(tree);
+    const span = { ...range, width };
+    const [firstRow, lastRow] = this.flip ? [tree.rows - last, tree.rows - first] : [first, last];
+    const scene = { tree, rows, colours, palette: this.palette, span, firstRow, lastRow, label, found, flip: this.flip };
+    draw(this.fit(width, first, last), scene);
+  }
+
+  /** Lines in sight, from the top. @param {Tree} tree */
+  inSight(tree) {
+    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), tree.rows);
+  }
+
+  /** @param {number} width @param {number} first @param {number} last */
+  fit(width, first, last) {
+    const { canvas } = this;
+    const ratio = devicePixelRatio || 1;
+    const height = (last - first) * ROW_HEIGHT;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w) canvas.width = w;
+    if (canvas.height !== h) canvas.height = h;
+    canvas.style.height = `${height}px`;
+    canvas.style.top = `${first * ROW_HEIGHT}px`;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
+  }
+
+  /** What is drawn of the levels in sight, as numbers. @param {Drawn} drawn @returns {PlacedBox[]} */
+  boxes({ tree, rows, range }) {
+    const { first, last } = this.inSight(tree);
+    /** @type {PlacedBox[]} */
+    const boxes = [];
+    for (let line = first; line < last; line++) {
+      const row = this.flip ? tree.rows - 1 - line : line;
+      boxesOfRow(tree, rows, row, { ...range, width: this.view.clientWidth }, (node, x, width, count) => {
+        boxes.push({ node, row, x, width, count });
+      });
+    }
+    return boxes;
+  }
+}

@@ -1,0 +1,130 @@
+/** The frame that is pointed at: its mark, its tooltip, and what is said of it to those who listen. */
+
+import { ROW_HEIGHT } from './draw.js';
+import { frameOf } from './sight.js';
+import { filled } from './text.js';
+import { Tooltip, valuesOf } from './tooltip.js';
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+/**
+ * @typedef {object} Shown what is on the screen, in the unit of total
+ * @property {Tree} tree
+ * @property {{from: number, to: number}} range
+ * @property {number} node the one at full width
+ * @property {boolean} flip whether the root is at the foot
+ */
+
+/** Which line of the picture a node stands on. @param {Shown} shown @param {number} node */
+function lineOf({ tree, flip }, node) {
+  return flip ? tree.rows - 1 - tree.depth[node] : tree.depth[node];
+}
+
+export class Pointing {
+  /**
+   * @param {HTMLElement} host the element that scrolls
+   * @param {HTMLElement} view what the graph is drawn in
+   * @param {HTMLElement} box the mark around the frame
+   * @param {HTMLElement} tip
+   * @param {HTMLElement | null} said a live region
+   */
+  constructor(host, view, box, tip, said) {
+    this.host = host;
+    this.view = view;
+    this.box = box;
+    this.tip = new Tooltip(tip);
+    this.said = said;
+    this.folded = tip.dataset.folded ?? '';
+    this.marked = -1;
+    this.pinned = false;
+    this.away = Infinity; // how far the pointer was from the tooltip
+  }
+
+  /** @param {Shown} shown @param {number} node @param {number} [clientX] where the pointer is */
+  mark(shown, node, clientX) {
+    if (node !== this.marked) {
+      this.marked = node;
+      this.tip.fill(shown.tree, node, shown.node);
+      this.place(shown);
+    }
+    this.placeTip(shown, clientX);
+  }
+
+  /** The tooltip stays, and can be pointed at, until the pointer turns away from it. @param {boolean} pinned */
+  pin(pinned) {
+    this.pinned = pinned;
+    this.tip.box.classList.toggle('pinned', pinned);
+    this.away = Infinity;
+  }
+
+  /** Whether the pointer comes nearer to a pinned tooltip, or is in it. @param {MouseEvent} event */
+  approaches(event) {
+    if (!this.pinned) return false;
+    const box = this.tip.box.getBoundingClientRect();
+    const x = Math.max(box.left - event.clientX, 0, event.clientX - box.right);
+    const y = Math.max(box.top - event.clientY, 0, event.clientY - box.bottom);
+    const away = Math.hypot(x, y);
+    const nearer = away <= this.away;
+    this.away = away;
+    return nearer;
+  }
+
+  unmark() {
+    this.marked = -1;
+    this.pin(false);
+    this.box.hidden = true;
+    this.tip.hide();
+  }
+
+  /** After a zoom: the same frame, other shares of the view. @param {Shown} shown */
+  refill(shown) {
+    if (this.marked >= 0) this.tip.fill(shown.tree, this.marked, shown.node);
+  }
+
+  /** @param {Shown} shown */
+  place(shown) {
+    this.box.hidden = this.marked < 0;
+    if (this.box.hidden) return;
+    const [x, width] = this.pixelsOf(shown, this.marked);
+    this.box.style.left = `${x}px`;
+    this.box.style.width = `${Math.max(2, width)}px`;
+    this.box.style.top = `${lineOf(shown, this.marked) * ROW_HEIGHT - 1}px`;
+  }
+
+  /** @param {Shown} shown @param {number} [clientX] */
+  placeTip(shown, clientX) {
+    const host = this.host.getBoundingClientRect();
+    const view = this.view.getBoundingClientRect();
+    const seen = frameOf(this.host);
+    const [right, down] = [this.host.scrollLeft - host.left, this.host.scrollTop - host.top];
+    const x = (clientX ?? view.left + this.pixelsOf(shown, this.marked)[0]) + right;
+    const y = view.top + lineOf(shown, this.marked) * ROW_HEIGHT + down;
+    const room = { left: view.left + right, right: view.right + right, top: seen.top + down, bottom: seen.bottom + down };
+    this.tip.place({ x, y }, room);
+  }
+
+  /** For those who do not see it. @param {Shown} shown @param {number} node */
+  say(shown, node) {
+    if (!this.said) return;
+    this.said.textContent = filled(this.said.dataset.text ?? '', valuesOf(shown.tree, node, shown.node, this.folded));
+  }
+
+  /** Scrolls as little as brings the frame's level into sight. @param {Shown} shown @param {number} node */
+  bringIntoSight(shown, node) {
+    const top = this.view.getBoundingClientRect().top + lineOf(shown, node) * ROW_HEIGHT;
+    const seen = frameOf(this.host);
+    const over = top < seen.top ? top - seen.top : Math.max(0, top + ROW_HEIGHT - seen.bottom);
+    if (!over) return;
+    if (this.host.scrollHeight > this.host.clientHeight + 1) this.host.scrollTop += over;
+    else scrollBy(0, over);
+  }
+
+  /** Left edge and width of a node, in the view's pixels, inside it. @param {Shown} shown @param {number} node */
+  pixelsOf({ tree, range }, node) {
+    const width = this.view.clientWidth;
+    const scale = width / (range.to - range.from);
+    const left = Math.max(0, (tree.start[node] - range.from) * scale);
+    const right = Math.min(width, (tree.start[node] + tree.total[node] - range.from) * scale);
+    return [left, right - left];
+  }
+}

@@ -1,0 +1,55 @@
+/** The nodes of each level, from left to right: hover and drawing find theirs by binary search. */
+
+/** @typedef {import("./tree.js").Tree} Tree */
+
+/**
+ * @typedef {object} Rows
+ * @property {Int32Array} first [rows + 1] where each level begins in `nodes`
+ * @property {Int32Array} nodes [n] by level, then from left to right
+ */
+
+/** @param {Tree} tree @returns {Rows} */
+export function rowsOf(tree) {
+  const first = new Int32Array(tree.rows + 1);
+  for (let i = 0; i < tree.n; i++) first[tree.depth[i] + 1]++;
+  for (let row = 0; row < tree.rows; row++) first[row + 1] += first[row];
+  const next = first.slice();
+  const nodes = new Int32Array(tree.n);
+  for (let i = 0; i < tree.n; i++) nodes[next[tree.depth[i]]++] = i;
+  return { first, nodes };
+}
+
+/**
+ * Index into `rows.nodes` of the first node of a level that ends right of `x`; the level's end
+ * if none does.
+ * @param {Tree} tree
+ * @param {Rows} rows
+ * @param {number} row
+ * @param {number} x offset in the unit of total
+ */
+export function firstRightOf(tree, rows, row, x) {
+  let low = rows.first[row];
+  let high = rows.first[row + 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const node = rows.nodes[middle];
+    if (tree.start[node] + tree.total[node] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * @param {Tree} tree
+ * @param {Rows} rows
+ * @param {number} row
+ * @param {number} x offset in the unit of total
+ * @returns {number} the node there, or -1
+ */
+export function nodeAt(tree, rows, row, x) {
+  if (row < 0 || row >= tree.rows) return -1;
+  const index = firstRightOf(tree, rows, row, x);
+  if (index >= rows.first[row + 1]) return -1;
+  const node = rows.nodes[index];
+  return tree.start[node] <= x ? node : -1;
+}

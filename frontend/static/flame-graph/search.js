@@ -1,0 +1,143 @@
+/** The search over the graph: matches in one colour, the rest dimmed, their sum beside the field. */
+
+import { formatCount, formatPercent, formatValue } from '../units.js';
+import { inAddress, replaceAddress } from './address.js';
+import { element, graph, graphs } from './around.js';
+import { BadExpression, tested } from './expression.js';
+import { containing, expressionOf, matchesOf } from './matches.js';
+import { filled } from './text.js';
+
+/** @typedef {import("./matches.js").Matches} Matches */
+/** @typedef {import("./tree.js").Tree} Tree */
+
+/** @type {Matches | null} */
+let matches = null;
+let at = -1; // index into matches.order of the one that was reached last
+let latest = 0; // search: the answer to an older one is dropped
+
+/** @returns {HTMLInputElement | null} */
+export function field() {
+  const found = element('#search');
+  return found instanceof HTMLInputElement ? found : null;
+}
+
+/** Finds what the field asks for in the tree that is shown. */
+export async function search() {
+  const flame = graph();
+  const tree = flame?.data?.tree;
+  const text = field()?.value ?? '';
+  const mine = ++latest;
+  at = -1;
+  if (!flame || !tree) return;
+  let names = null;
+  let why = null;
+  try {
+    names = text ? await named(tree, text) : null;
+  } catch (error) {
+    if (!(error instanceof BadExpression)) throw error;
+    why = error.message;
+  }
+  if (mine !== latest || flame.data?.tree !== tree) return;
+  matches = names && matchesOf(tree, names);
+  flame.dim(matches?.nodes ?? null);
+  for (const other of graphs()) if (other !== flame) void dimLike(other, text, matches !== null);
+  show(tree, text, why);
+}
+
+/** @param {Tree} tree @param {string} text */
+async function named(tree, text) {
+  const source = expressionOf(text);
+  return source === null ? containing(tree.names, text) : tested(source, tree.names);
+}
+
+/** The callers of a function in focus. @param {import("./element.js").FlameGraph} flame @param {string} text @param {boolean} any */
+async function dimLike(flame, text, any) {
+  const tree = flame.data?.tree;
+  if (!tree) return;
+  const names = any ? await named(tree, text) : null;
+  if (flame.data?.tree === tree) flame.dim(names && matchesOf(tree, names).nodes);
+}
+
+/** @param {Tree} tree @param {string} text @param {string | null} why it cannot be searched for */
+function show(tree, text, why) {
+  const box = element('#found');
+  if (!box) return;
+  box.hidden = !text;
+  field()?.closest('.field')?.classList.toggle('bad', why !== null);
+  const bad = why === '' ? box.dataset.slow : filled(box.dataset.unreadable ?? '', { why: why ?? '' });
+  say(box, 'count', why === null ? counted(box) : '');
+  say(box, 'matched', why === null ? summed(box, tree) : (bad ?? ''));
+  for (const button of box.querySelectorAll('button')) button.hidden = !matches?.order.length;
+}
+
+/** @param {HTMLElement} box */
+function counted(box) {
+  if (!matches?.order.length) return '';
+  const values = { at: formatCount(at + 1), n: formatCount(matches.order.length) };
+  return filled((at < 0 ? box.dataset.all : box.dataset.found) ?? '', values);
+}
+
+/** @param {HTMLElement} box @param {Tree} tree */
+function summed(box, tree) {
+  if (!matches?.order.length) return box.dataset.none ?? '';
+  const value = formatValue(matches.total / tree.profiles, tree.unit);
+  return filled(box.dataset.matched ?? '', { value, share: formatPercent(matches.total, tree.total[0]) });
+}
+
+/** @param {HTMLElement} box @param {string} name @param {string} text */
+function say(box, name, text) {
+  const part = box.querySelector(`[data-part=${name}]`);
+  if (!(part instanceof HTMLElement)) return;
+  part.hidden = !text;
+  if (part.textContent !== text) part.textContent = text;
+}
+
+/** To the next match or the one before. @param {1 | -1} step */
+export function stepTo(step) {
+  const flame = graph();
+  const tree = flame?.data?.tree;
+  if (!flame || !tree || !matches?.order.length) return;
+  const count = matches.order.length;
+  at = at < 0 && step < 0 ? count - 1 : (at + step + count) % count;
+  flame.reach(matches.order[at]);
+  const box = element('#found');
+  if (box) say(box, 'count', counted(box));
+}
+
+/** @param {Document} page */
+export function watchSearch(page) {
+  page.addEventListener('input', (event) => {
+    if (event.target !== field()) return;
+    replaceAddress('search', field()?.value ?? '');
+    void search();
+  });
+  page.addEventListener('keydown', (event) => {
+    if (event.target !== field()) return;
+    if (event.key === 'Enter') {
+      event.preventDefault(); // it must not send the form
+      stepTo(event.shiftKey ? -1 : 1);
+    }
+    if (event.key === 'Escape') clear();
+  });
+  page.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('#found [data-step]') : null;
+    if (button) stepTo(button.getAttribute('data-step') === '1' ? 1 : -1);
+  });
+}
+
+function clear() {
+  const input = field();
+  if (!input) return;
+  input.value = '';
+  replaceAddress('search', '');
+  void search();
+  graph()?.view?.focus();
+}
+
+/** As the address has it: after a step through the history. */
+export function searchAsAddressed() {
+  const input = field();
+  if (!input || input === document.activeElement) return;
+  input.value = inAddress('search');
+  void search();
+}

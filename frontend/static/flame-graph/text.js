@@ -1,0 +1,53 @@
+/** Names on their way to the screen: harmless, and no longer than their box. */
+
+// Control characters and those that turn the direction of what follows.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Every unseen character made visible. @param {string} name */
+export function harmless(name) {
+  return name.replace(UNSEEN, '\ufffd');
+}
+
+/**
+ * @param {string} label
+ * @param {number} room in CSS pixels
+ * @param {number} cell width of one character of the fixed-width face
+ * @param {(text: string) => number} measure for what is not plain ASCII
+ * @returns {string} the label, cut at its end with …; "" where not even three characters fit
+ */
+export function fitted(label, room, cell, measure) {
+  const fits = Math.floor(room / cell);
+  if (fits < 3) return '';
+  const head = label.length > fits ? label.slice(0, fits) : label;
+  if (PLAIN.test(head)) return label.length > fits ? `${label.slice(0, fits - 1)}…` : label;
+  return fittedByMeasure(Array.from(harmless(label.slice(0, fits * 2))), label.length > fits * 2, room, measure);
+}
+
+/**
+ * @param {string[]} characters
+ * @param {boolean} more whether the label goes on after them
+ * @param {number} room
+ * @param {(text: string) => number} measure
+ */
+function fittedByMeasure(characters, more, room, measure) {
+  const whole = characters.join('');
+  if (!more && measure(whole) <= room) return whole;
+  let low = 0;
+  let high = characters.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (measure(`${characters.slice(0, middle).join('')}…`) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low ? `${characters.slice(0, low).join('')}…` : '';
+}
+
+/**
+ * Puts values into a translated sentence: "{frames} frames" and {frames: "113"}.
+ * @param {string} sentence
+ * @param {Record<string, string>} values
+ */
+export function filled(sentence, values) {
+  return sentence.replace(/\{([\w-]+)\}/g, (whole, key) => values[key] ?? whole);
+}

@@ -1,0 +1,215 @@
+/**
+ * The tree of docs/interfaces.md ("The tree on the wire") as typed arrays, with what is derived
+ * from it: parents, totals, offsets. Node 0 is a root of our own: the whole service.
+ */
+
+/**
+ * @typedef {object} WireTree
+ * @property {string} service
+ * @property {string} type
+ * @property {{name: string, unit: string}} metric
+ * @property {number} profiles how many were merged; values are sums over them
+ * @property {string[]} names
+ * @property {string[]} files
+ * @property {{name: number[], file: number[], line?: number[]}} frames indexes into names and files
+ * @property {number[]} frame of each node, index into frames
+ * @property {number[]} depth roots have 0
+ * @property {number[]} self
+ * @property {number[]} [highlight] rows that a highlight filter matches
+ * @property {boolean} [base] whether the first row, the only root, stands in place of the service
+ * @property {string | null} [root] the id of the only root, where the tree begins below others
+ * @property {{at: number[], count: number[], total: number[]}} folded children left out
+ */
+
+/**
+ * @typedef {object} Tree columns in pre-order, n entries each; values are sums over the profiles
+ * @property {number} n
+ * @property {number} rows how many levels there are
+ * @property {string[]} names
+ * @property {string[]} files
+ * @property {{name: Int32Array, file: Int32Array, line: Int32Array}} frames distinct ones: indexes
+ *   into names and files, and the line, 0 where unknown; the last two are the service and what is folded
+ * @property {Int32Array} frame index into frames
+ * @property {Int32Array} depth
+ * @property {Int32Array} parent -1 for node 0
+ * @property {Int32Array} end index after the node's last descendant
+ * @property {Float64Array} self
+ * @property {Float64Array} total
+ * @property {Float64Array} start offset from the left edge, in the unit of total
+ * @property {Int32Array} hidden how many folded nodes this box stands for; 0 for a frame
+ * @property {Uint8Array | null} highlight [n] 1 where a highlight filter matches; null where there is none
+ * @property {boolean} base whether node 0 is a function, and not the whole service
+ * @property {string} root the id of the node below the service where the tree begins below others, else ""
+ * @property {number} profiles
+ * @property {string} unit
+ * @property {string} service
+ * @property {string} type
+ */
+
+export class UnreadableTree extends Error {}
+
+/**
+ * @param {WireTree} wire
+ * @returns {Tree}
+ * @throws {UnreadableTree} when its columns contradict each other
+ */
+export function readTree(wire) {
+  const length = wire.depth.length;
+  check(wire, length);
+  const folded = foldedByRow(wire);
+  const n = (wire.base ? 0 : 1) + length + folded.size;
+  const tree = emptyTree(wire, n);
+  fill(tree, wire, folded);
+  derive(tree);
+  return tree;
+}
+
+/** @param {WireTree} wire @param {number} length */
+function check(wire, length) {
+  const same = wire.frame.length === length && wire.self.length === length;
+  if (!same || wire.frames.name.length !== wire.frames.file.length) throw new UnreadableTree('columns differ in length');
+  if (wire.base && wire.depth.lastIndexOf(0) !== 0) throw new UnreadableTree('there is not one root');
+  let before = -1;
+  for (const depth of wire.depth) {
+    if (depth < 0 || depth > before + 1) throw new UnreadableTree(`a level is missing before ${depth}`);
+    before = depth;
+  }
+}
+
+/** @param {WireTree} wire @returns {Map<number, {count: number, total: number}>} */
+function foldedByRow(wire) {
+  const { at, count, total } = wire.folded;
+  return new Map(at.map((row, i) => [row, { count: count[i], total: total[i] }]));
+}
+
+/** With two more: the service's, and that of what is folded. @param {WireTree} wire @returns {Tree["frames"]} */
+function framesOf(wire) {
+  const { name, file, line } = wire.frames;
+  const [service, none] = [wire.names.length, wire.files.length];
+  return {
+    name: Int32Array.from([...name, service, service + 1]),
+    file: Int32Array.from([...file, none, none]),
+    line: Int32Array.from([...(line ?? new Array(name.length).fill(0)), 0, 0]),
+  };
+}
+
+/** @param {WireTree} wire @param {number} n @returns {Tree} */
+function emptyTree(wire, n) {
+  return {
+    n,
+    rows: 0,
+    names: [...wire.names, wire.service, ''],
+    files: [...wire.files, ''],
+    frames: framesOf(wire),
+    frame: new Int32Array(n),
+    depth: new Int32Array(n),
+    parent: new Int32Array(n),
+    end: new Int32Array(n),
+    self: new Float64Array(n),
+    total: new Float64Array(n),
+    start: new Float64Array(n),
+    hidden: new Int32Array(n),
+    highlight: wire.highlight ? new Uint8Array(n) : null,
+    base: Boolean(wire.base),
+    root: wire.root ?? '',
+    profiles: wire.profiles,
+    unit: wire.metric.unit,
+    service: wire.service,
+    type: wire.type,
+  };
+}
+
+/**
+ * Copies the rows, one level down where they stand below the service, and a box for what was folded after the last
+ * child of the row that has it.
+ * @param {Tree} tree
+ * @param {WireTree} wire
+ * @param {Map<number, {count: number, total: number}>} folded
+ */
+function fill(tree, wire, folded) {
+  tree.frame[0] = wire.frames.name.length;
+  const lit = new Set(wire.highlight);
+  const down = tree.base ? 0 : 1;
+  /** @type {number[]} rows with something folded whose subtree is still open */
+  const open = [];
+  let at = down;
+  const close = (/** @type {number} */ depth) => {
+    while (open.length && wire.depth[open[open.length - 1]] >= depth) {
+      at = fillFolded(tree, wire, at, /** @type {number} */ (open.pop()), folded);
+    }
+  };
+  for (let row = 0; row < wire.depth.length; row++) {
+    if (open.length) close(wire.depth[row]);
+    tree.frame[at] = wire.frame[row];
+    tree.depth[at] = wire.depth[row] + down;
+    if (tree.highlight && lit.has(row)) tree.highlight[at] = 1;
+    tree.self[at] = wire.self[row];
+    at++;
+    if (folded.has(row)) open.push(row);
+  }
+  close(-1);
+}
+
+/**
+ * @param {Tree} tree
+ * @param {WireTree} wire
+ * @param {number} at
+ * @param {number} row
+ * @param {Map<number, {count: number, total: number}>} folded
+ */
+function fillFolded(tree, wire, at, row, folded) {
+  const entry = folded.get(row);
+  tree.frame[at] = wire.frames.name.length + 1;
+  tree.depth[at] = wire.depth[row] + (tree.base ? 1 : 2);
+  tree.self[at] = entry?.total ?? 0;
+  tree.hidden[at] = entry?.count ?? 0;
+  return at + 1;
+}
+
+/** Parents on the way down; totals and ends on the way back; then offsets. @param {Tree} tree */
+function derive(tree) {
+  const { n, depth, parent, end, self, total, start } = tree;
+  const last = new Int32Array(n + 1); // the latest node of each level
+  let deepest = 0;
+  for (let i = 0; i < n; i++) {
+    parent[i] = i ? last[depth[i] - 1] : -1;
+    last[depth[i]] = i;
+    if (depth[i] > deepest) deepest = depth[i];
+    total[i] = self[i];
+    end[i] = i + 1;
+  }
+  for (let i = n - 1; i > 0; i--) {
+    const above = parent[i];
+    total[above] += total[i];
+    if (end[i] > end[above]) end[above] = end[i];
+  }
+  const used = new Float64Array(n);
+  for (let i = 1; i < n; i++) {
+    const above = parent[i];
+    start[i] = start[above] + used[above];
+    used[above] += total[i];
+  }
+  tree.rows = deepest + 1;
+}
+
+/** The frame's name, as it came. @param {Tree} tree @param {number} node */
+export function nameOf(tree, node) {
+  return tree.names[tree.frames.name[tree.frame[node]]];
+}
+
+/** "" where it is unknown. @param {Tree} tree @param {number} node */
+export function fileOf(tree, node) {
+  return tree.files[tree.frames.file[tree.frame[node]]];
+}
+
+/** 0 where it is unknown. @param {Tree} tree @param {number} node */
+export function lineOf(tree, node) {
+  return tree.frames.line[tree.frame[node]];
+}
+
+/** @param {Tree} tree @param {number} node @returns {number[]} the node and its callers, root first */
+export function pathTo(tree, node) {
+  const path = [];
+  for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);
+  return path.reverse();
+}

@@ -1,0 +1,95 @@
+/** The cells of a heat map: where a point is in them, and what picking some of them asks for. */
+
+/**
+ * @typedef {object} Grid
+ * @property {number} columns
+ * @property {number} rows the heaviest first
+ * @property {number} start of the first column, ms since 1970
+ * @property {number} step ms
+ * @property {string[]} bounds of each row, "least..most"
+ * @property {number[]} counts row by row
+ */
+
+/** @typedef {{ x: number, y: number }} Cell */
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+
+/** @param {DOMStringMap} data @returns {Grid} */
+export function readGrid(data) {
+  return {
+    columns: Number(data.columns),
+    rows: Number(data.rows),
+    start: Number(data.start),
+    step: Number(data.step),
+    bounds: (data.bounds ?? '').split(' '),
+    counts: (data.counts ?? '').split(' ').map(Number),
+  };
+}
+
+/**
+ * The cell at a place, the nearest one where the place is outside.
+ * @param {Grid} grid
+ * @param {number} x share of the width
+ * @param {number} y share of the height
+ * @returns {Cell}
+ */
+export function cellAt(grid, x, y) {
+  return {
+    x: clamp(Math.floor(x * grid.columns), grid.columns - 1),
+    y: clamp(Math.floor(y * grid.rows), grid.rows - 1),
+  };
+}
+
+/** @param {Grid} grid @param {Cell} cell @param {number} dx @param {number} dy @returns {Cell} */
+export function moved(grid, cell, dx, dy) {
+  return { x: clamp(cell.x + dx, grid.columns - 1), y: clamp(cell.y + dy, grid.rows - 1) };
+}
+
+/** The cells from one to another, both included. @param {Cell} a @param {Cell} b @returns {Box} */
+export function boxOf(a, b) {
+  const x = Math.min(a.x, b.x), y = Math.min(a.y, b.y);
+  return { x, y, width: Math.abs(a.x - b.x) + 1, height: Math.abs(a.y - b.y) + 1 };
+}
+
+/** How many profiles are in it. @param {Grid} grid @param {Box} box */
+export function profilesIn(grid, box) {
+  let sum = 0;
+  for (let y = box.y; y < box.y + box.height; y++) {
+    for (let x = box.x; x < box.x + box.width; x++) sum += grid.counts[y * grid.columns + x];
+  }
+  return sum;
+}
+
+/** @param {Grid} grid @param {Box} box @returns {[Date, Date]} */
+export function timesOf(grid, box) {
+  const from = grid.start + box.x * grid.step;
+  return [new Date(from), new Date(from + box.width * grid.step)];
+}
+
+/** "least..most" of it. @param {Grid} grid @param {Box} box */
+export function weightsOf(grid, box) {
+  const [, most] = grid.bounds[box.y].split('..');
+  const [least] = grid.bounds[box.y + box.height - 1].split('..');
+  return `${least}..${most}`;
+}
+
+/**
+ * The address of the page with these cells picked.
+ * @param {string} href
+ * @param {Grid} grid
+ * @param {Box} box
+ */
+export function addressWith(href, grid, box) {
+  const url = new URL(href);
+  const [from, to] = timesOf(grid, box);
+  url.searchParams.set('pick_from', from.toISOString());
+  url.searchParams.set('pick_to', to.toISOString());
+  url.searchParams.set('weights', weightsOf(grid, box));
+  url.searchParams.delete('page');
+  return url.href;
+}
+
+/** @param {number} value @param {number} most */
+function clamp(value, most) {
+  return Math.min(Math.max(value, 0), most);
+}

@@ -1,0 +1,75 @@
+/** Picking in a heat map: drag over cells or click one; by keyboard arrows, Shift and Enter. */
+
+import { addressWith, boxOf, cellAt, moved, profilesIn, readGrid, timesOf } from './cells.js';
+
+/** @type {Record<string, [number, number]>} */
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const minute = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit',
+});
+
+/** @param {HTMLElement} view */
+function watch(view) {
+  const cells = view.querySelector('svg.cells');
+  const pick = view.querySelector('rect.pick');
+  const said = view.querySelector('[data-said]');
+  if (!(cells instanceof SVGElement) || !(pick instanceof SVGElement) || !(said instanceof HTMLElement)) return;
+  const grid = readGrid(view.dataset);
+  /** @type {import('./cells.js').Cell | null} */
+  let from = null;
+  let to = { x: grid.columns - 1, y: 0 };
+
+  const show = () => {
+    const box = boxOf(from ?? to, to);
+    for (const [name, value] of Object.entries(box)) pick.setAttribute(name, String(value));
+    pick.removeAttribute('hidden');
+    const [start, end] = timesOf(grid, box);
+    const words = { from: minute.format(start), to: minute.format(end), n: profilesIn(grid, box) };
+    said.textContent = fill(said.dataset.said ?? '', words);
+  };
+  const follow = () => location.assign(addressWith(location.href, grid, boxOf(from ?? to, to)));
+  /** @param {PointerEvent} event */
+  const at = (event) => {
+    const place = cells.getBoundingClientRect();
+    return cellAt(grid, (event.clientX - place.left) / place.width, (event.clientY - place.top) / place.height);
+  };
+
+  cells.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    view.focus({ preventScroll: true });
+    cells.setPointerCapture(event.pointerId);
+    from = to = at(event);
+    show();
+  });
+  cells.addEventListener('pointermove', (event) => {
+    if (!cells.hasPointerCapture(event.pointerId)) return;
+    to = at(event);
+    show();
+  });
+  cells.addEventListener('pointerup', (event) => {
+    if (!cells.hasPointerCapture(event.pointerId)) return;
+    cells.releasePointerCapture(event.pointerId);
+    follow();
+  });
+  view.addEventListener('keydown', (event) => {
+    const step = STEPS[event.key];
+    if (step) {
+      if (event.shiftKey) from ??= to;
+      else from = null;
+      to = moved(grid, to, ...step);
+      show();
+    } else if (event.key === 'Enter') follow();
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** @param {string} text @param {Record<string, string | number>} words */
+function fill(text, words) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => String(words[name] ?? whole));
+}
+
+for (const view of document.querySelectorAll('.heat-view')) {
+  if (view instanceof HTMLElement) watch(view);
+}

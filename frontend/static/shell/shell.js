@@ -1,0 +1,19 @@
+// What every page does; each behaviour in its own module.
+import { watchCopyButtons } from './copy.js';
+import { watchDialogs } from './dialogs.js';
+import { watchMenus } from './menus.js';
+import { showCurrentPage } from './nav.js';
+import { watchPickers } from './picking.js';
+import { nameZone, watchTimes } from './times.js';
+import { fadeToasts } from './toasts.js';
+import { watchTrouble } from './trouble.js';
+
+watchCopyButtons(document);
+watchDialogs(document);
+watchMenus(document);
+showCurrentPage(document);
+watchPickers(document);
+watchTimes(document);
+nameZone(document);
+fadeToasts(document);
+watchTrouble(document);

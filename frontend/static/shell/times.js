@@ -1,0 +1,63 @@
+// <time datetime="…"> in the browser's zone. `data-ago` counts ("14 s ago"), `data-day` shows the day, `data-second` the
+// second too; otherwise day and time.
+
+const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+const REFRESH_MS = 5 * SECOND;
+
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const second = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23',
+});
+const moment = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/**
+ * "now", "14 s ago", "3 min ago", "2 h ago", "5 days ago"; the server's pages say the same.
+ * @param {number} elapsed milliseconds
+ */
+export function ago(elapsed) {
+  if (elapsed < SECOND) return 'now';
+  if (elapsed < MINUTE) return `${Math.floor(elapsed / SECOND)} s ago`;
+  if (elapsed < HOUR) return `${Math.floor(elapsed / MINUTE)} min ago`;
+  if (elapsed < DAY) return `${Math.floor(elapsed / HOUR)} h ago`;
+  const days = Math.floor(elapsed / DAY);
+  return days === 1 ? '1 day ago' : `${days} days ago`;
+}
+
+/** @param {Element} element @param {number} now */
+function show(element, now) {
+  if (!(element instanceof HTMLTimeElement)) return;
+  const time = new Date(element.dateTime);
+  if (Number.isNaN(time.getTime())) return;
+  const text = 'ago' in element.dataset ? ago(now - time.getTime())
+    : 'day' in element.dataset ? day.format(time)
+    : 'second' in element.dataset ? second.format(time) : moment.format(time);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** @param {ParentNode} root */
+function showAll(root) {
+  for (const element of root.querySelectorAll('time[datetime]')) show(element, Date.now());
+}
+
+/**
+ * Localises what is there, what htmx brings later, and counts on.
+ * @param {Document} page
+ */
+export function watchTimes(page) {
+  showAll(page);
+  page.addEventListener('htmx:after:swap', () => showAll(page));
+  setInterval(() => showAll(page), REFRESH_MS);
+}
+
+/**
+ * The foot says whose time it is.
+ * @param {ParentNode} root
+ */
+export function nameZone(root) {
+  const place = root.querySelector('[data-zone]');
+  const offset = -new Date().getTimezoneOffset();
+  if (!(place instanceof HTMLElement) || !place.dataset.zone) return;
+  const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, '0');
+  const minutes = String(Math.abs(offset) % 60).padStart(2, '0');
+  place.textContent = place.dataset.zone.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
+}

@@ -1,0 +1,14 @@
+// Messages at the foot of the window: six seconds, and as long as the pointer or the focus rests on them.
+
+const SHOWN_MS = 6000;
+
+/** @param {ParentNode} root */
+export function fadeToasts(root) {
+  for (const toast of root.querySelectorAll('[data-toast]')) {
+    const leave = () => {
+      if (toast.matches(':hover, :focus-within')) setTimeout(leave, SHOWN_MS);
+      else toast.remove();
+    };
+    setTimeout(leave, SHOWN_MS);
+  }
+}

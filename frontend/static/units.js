@@ -1,0 +1,72 @@
+/**
+ * Values as people read them: three significant digits, a unit chosen by size.
+ * The twin of frontend/units.py; tests/frontend/units.json has the cases that both must pass.
+ */
+
+/** @type {Record<string, [string, number][]>} units of a kind, each with its size, from small to large */
+const SCALES = {
+  nanoseconds: [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]],
+  bytes: [['B', 1], ['kB', 1e3], ['MB', 1e6], ['GB', 1e9], ['TB', 1e12], ['PB', 1e15]],
+};
+const SMALLEST = 0.01;
+
+/**
+ * @param {number} value in `unit`
+ * @param {string} unit nanoseconds, bytes or count; any other is shown as it is called
+ * @returns {string} e.g. `2.37 s`, `18.2 GB`, `1,438`; zero is `0`
+ */
+export function formatValue(value, unit) {
+  if (value === 0) return '0';
+  if (value < 0) return `-${formatValue(-value, unit)}`;
+  const scale = SCALES[unit];
+  if (!scale) return withName(value, unit);
+  if (value < SMALLEST) return `<${SMALLEST} ${scale[0][0]}`;
+  for (const [name, size] of scale) {
+    const last = name === scale[scale.length - 1][0];
+    if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
+  }
+  return '';
+}
+
+/**
+ * @param {number} part
+ * @param {number} whole
+ * @returns {string} one decimal at most, as `17.8%`, `69%`, `<0.1%`
+ */
+export function formatPercent(part, whole) {
+  if (part === 0 || whole === 0) return '0';
+  if (part < 0) return `-${formatPercent(-part, whole)}`;
+  const percent = (part / whole) * 100;
+  return percent < 0.05 ? '<0.1%' : `${trimmed(percent.toFixed(1))}%`;
+}
+
+/**
+ * @param {number} value
+ * @returns {string} a whole number with thousands separated by commas
+ */
+export function formatCount(value) {
+  return grouped(value.toFixed(0));
+}
+
+/** @param {number} value @param {string} unit */
+function withName(value, unit) {
+  const number = value < SMALLEST ? `<${SMALLEST}` : digits(value);
+  return unit === 'count' || unit === '' ? number : `${number} ${unit}`;
+}
+
+/** Three significant digits, and every digit before the point. @param {number} value */
+function digits(value) {
+  const exponent = Number(value.toExponential(2).split('e')[1]);
+  if (exponent >= 3) return formatCount(value);
+  return trimmed(value.toFixed(Math.max(0, 2 - exponent)));
+}
+
+/** @param {string} number */
+function trimmed(number) {
+  return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
+}
+
+/** @param {string} number */
+function grouped(number) {
+  return number.replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,85 @@
+"""Values as people read them: three significant digits, a unit chosen by size.
+
+The twin of static/units.js; tests/frontend/units.json has the cases that both must pass.
+"""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+# Units of a kind, each with its size, from small to large.
+_SCALES: dict[str, tuple[tuple[str, int], ...]] = {
+    "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    "bytes": (
+        ("B", 1),
+        ("kB", 10**3),
+        ("MB", 10**6),
+        ("GB", 10**9),
+        ("TB", 10**12),
+        ("PB", 10**15),
+    ),
+}
+_SMALLEST = 0.01
+
+
+def format_value(value: float, unit: str) -> str:
+    """`2.37 s`, `18.2 GB`, `1,438`; zero is `0`. `unit`: nanoseconds, bytes, count or any other."""
+    if value == 0:
+        return "0"
+    if value < 0:
+        return f"-{format_value(-value, unit)}"
+    scale = _SCALES.get(unit)
+    if scale is None:
+        return _with_name(value, unit)
+    if value < _SMALLEST:
+        return f"<{_SMALLEST} {scale[0][0]}"
+    for name, size in scale[:-1]:
+        if _fits(value / size):
+            return f"{_digits(value / size)} {name}"
+    name, size = scale[-1]
+    return f"{_digits(value / size)} {name}"
+
+
+def format_percent(part: float, whole: float) -> str:
+    """One decimal at most: `17.8%`, `69%`, `<0.1%`; zero, or a part of nothing, is `0`."""
+    if part == 0 or whole == 0:
+        return "0"
+    if part < 0:
+        return f"-{format_percent(-part, whole)}"
+    percent = part / whole * 100
+    return "<0.1%" if percent < 0.05 else f"{_trimmed(_fixed(percent, 1))}%"
+
+
+def format_count(value: float) -> str:
+    """A whole number, its thousands separated by commas."""
+    return f"{int(_fixed(value, 0)):,}"
+
+
+def _with_name(value: float, unit: str) -> str:
+    number = f"<{_SMALLEST}" if value < _SMALLEST else _digits(value)
+    return number if unit in ("count", "") else f"{number} {unit}"
+
+
+def _fits(value: float) -> bool:
+    """Whether three significant digits of it are below 1,000."""
+    return value < 1000 and _exponent(value) < 3
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, and every digit before the point."""
+    exponent = _exponent(value)
+    return format_count(value) if exponent >= 3 else _trimmed(_fixed(value, max(0, 2 - exponent)))
+
+
+def _exponent(value: float) -> int:
+    """The power of ten of the first digit, after rounding to three."""
+    exact = Decimal(value)
+    digit = exact.adjusted()
+    return exact.quantize(Decimal(1).scaleb(digit - 2), ROUND_HALF_UP).adjusted()
+
+
+def _fixed(value: float, decimals: int) -> str:
+    """Halves are rounded up, as browsers do; Python's own formatting rounds them to even."""
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
+
+
+def _trimmed(number: str) -> str:
+    return number.rstrip("0").rstrip(".") if "." in number else number

@@ -1,0 +1,63 @@
+"""Pages and their fragments."""
+
+from django.urls import path
+
+from frontend.pages import (
+    agent_files,
+    agents,
+    api_keys,
+    compare,
+    concepts,
+    flame,
+    flame_capture,
+    flame_download,
+    flame_functions,
+    flame_lines,
+    flame_tree,
+    history,
+    home,
+    new_project,
+    profiles,
+    services,
+    settings,
+    setup,
+)
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("projects/new", new_project.new_project, name="new_project"),
+    path("projects/new/id", new_project.suggested_id, name="suggested_id"),
+    path("p/<str:project_id>/services", services.services, name="services"),
+    path("p/<str:project_id>/flame", flame.flame, name="flame"),
+    path("p/<str:project_id>/flame/tree", flame_tree.flame_tree, name="flame_tree"),
+    path("p/<str:project_id>/flame/lines", flame_lines.flame_lines, name="flame_lines"),
+    path(
+        "p/<str:project_id>/flame/functions",
+        flame_functions.flame_functions,
+        name="flame_functions",
+    ),
+    path(
+        "p/<str:project_id>/flame/download/<str:form>",
+        flame_download.flame_download,
+        name="flame_download",
+    ),
+    path("p/<str:project_id>/capture", flame_capture.flame_capture, name="flame_capture"),
+    path("p/<str:project_id>/compare", compare.compare, name="compare"),
+    path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
+    path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),
+    path("p/<str:project_id>/history", history.history, name="history"),
+    path("p/<str:project_id>/history/csv", history.history_csv, name="history_csv"),
+    path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
+    path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
+    path("p/<str:project_id>/agents", agents.agents, name="agents"),
+    path("p/<str:project_id>/setup", setup.setup, name="setup"),
+    path("p/<str:project_id>/setup/status", setup.status, name="setup_status"),
+    path("p/<str:project_id>/settings", settings.settings, name="settings"),
+    path("p/<str:project_id>/settings/keys", api_keys.create, name="create_key"),
+    path(
+        "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
+    ),
+    path("help/concepts", concepts.concepts, name="concepts"),
+    path("agents/python/", agent_files.index, name="agent_files"),
+    path("agents/python/<str:name>", agent_files.download, name="agent_file"),
+]

@@ -1,0 +1,20 @@
+"""Who an agent is: what it says of itself, or what tells it from others."""
+
+from collections.abc import Mapping
+
+from projects.authentication import Access
+from projects.profile_types import ProfileType
+from projects.registry import AgentSeen, identity_of
+
+
+def agent_seen(
+    access: Access, headers: Mapping[str, str], peer: str, types: frozenset[ProfileType]
+) -> AgentSeen:
+    user_agent = headers.get("user-agent", "")
+    identity = headers.get("x-flamewatch-agent", "")
+    return AgentSeen(
+        identity=identity_of(identity, key=access.key, user_agent=user_agent, peer=peer),
+        hostname=headers.get("x-flamewatch-host", ""),
+        user_agent=user_agent,
+        types=types,
+    )

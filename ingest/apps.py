@@ -1,0 +1,7 @@
+"""The app `ingest`."""
+
+from django.apps import AppConfig
+
+
+class IngestConfig(AppConfig):
+    name = "ingest"

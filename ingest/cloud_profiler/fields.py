@@ -1,0 +1,104 @@
+"""Reading protobuf's JSON: lowerCamelCase or the proto's own names, null for absent.
+
+Every reader gets the path of the field that it reads, which its BadField names.
+"""
+
+import binascii
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pybase64
+
+from ingest.errors import BadField
+from projects.profile_types import WIRE_NUMBERS, ProfileType
+
+Message = dict[str, Any]
+
+_DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_PADDING = {0: "", 2: "==", 3: "="}
+
+
+def get(message: Message, name: str) -> Any:
+    """The value of a field, by its JSON name or its proto name; None where absent."""
+    value = message.get(name)
+    if value is None:
+        value = message.get(re.sub(r"[A-Z]", lambda upper: f"_{upper[0].lower()}", name))
+    return value
+
+
+def text(message: Message, name: str, path: str) -> str:
+    value = get(message, name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadField(path, "has to be a string")
+    return value
+
+
+def message(parent: Message, name: str, path: str) -> Message | None:
+    value = get(parent, name)
+    if value is not None and not isinstance(value, dict):
+        raise BadField(path, "has to be an object")
+    return value
+
+
+def profile_type(value: object, path: str) -> ProfileType:
+    """An enum value: its name or its number."""
+    if isinstance(value, str) and value in ProfileType.__members__:
+        return ProfileType[value]
+    if isinstance(value, int) and not isinstance(value, bool) and value in WIRE_NUMBERS:
+        return WIRE_NUMBERS[value]
+    allowed = ", ".join(ProfileType)
+    raise BadField(path, f"{_shown(value)} is no profile type; there are {allowed}")
+
+
+def duration_ns(message: Message, name: str, path: str) -> int | None:
+    """A google.protobuf.Duration, "10s" or "1.5s", in nanoseconds; None where absent."""
+    value = get(message, name)
+    if value is None:
+        return None
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if not found:
+        raise BadField(path, f'{_shown(value)} is no duration like "10s"')
+    return int(found[1]) * 10**9 + int((found[2] or "").ljust(9, "0"))
+
+
+def time_ns(message: Message, name: str, path: str) -> int | None:
+    """A google.protobuf.Timestamp as Unix time in nanoseconds; None where absent."""
+    value = text(message, name, path)
+    return (time(value, path) - _EPOCH) // _MICROSECOND * 1000 if value else None
+
+
+def time(value: str, path: str) -> datetime:
+    """RFC 3339, with its time zone."""
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise BadField(path, f"{_shown(value)} is no RFC 3339 time") from None
+    if moment.tzinfo is None:
+        raise BadField(path, f"{_shown(value)} has no time zone")
+    return moment
+
+
+def octets(message: Message, name: str, path: str) -> bytes:
+    """Base64 of either alphabet, padded or not; empty where absent."""
+    encoded = text(message, name, path)
+    try:
+        return _decode(encoded)
+    except (ValueError, binascii.Error):
+        raise BadField(path, "is not base64") from None
+
+
+def _decode(encoded: str) -> bytes:
+    if encoded[-1:] != "=" and len(encoded) % 4:
+        encoded += _PADDING.get(len(encoded) % 4, "=")  # one digit too many stays an error
+    altchars = b"-_" if "-" in encoded or "_" in encoded else None
+    return pybase64.b64decode(encoded, altchars, validate=True)
+
+
+def _shown(value: object) -> str:
+    """A value in an error message: never more than a line of it."""
+    return repr(value)[:80]

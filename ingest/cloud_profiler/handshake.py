@@ -1,0 +1,78 @@
+"""CreateProfile: an agent says what it can capture, and is held until a profile is wanted."""
+
+import time
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from ingest import agents, credentials
+from ingest.cloud_profiler import names, wire
+from ingest.cloud_profiler.answers import ProfileJson, deployment_json, profile_name
+from ingest.cloud_profiler.wire import Handshake
+from ingest.durations import seconds
+from ingest.errors import Throttled
+from projects import quotas, registry
+from projects.authentication import Access
+from projects.registry import AgentSeen, DeploymentKey, Known
+from scheduler import first_profile
+from scheduler.waiting_room import room
+from scheduler.waiting_room.interface import SentAway, Slot, Waiter
+
+
+async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
+    """The answer to a handshake; Throttled when there is nothing to capture now."""
+    message = wire.parse(request.body)
+    text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
+    access = await credentials.access(text)
+    credentials.require_write(access)
+    credentials.require_own(access, project)
+    asked = wire.handshake(message)
+    peer = request.META.get("REMOTE_ADDR", "")
+    agent = agents.agent_seen(access, request.headers, peer, asked.types)
+    known = await registry.seen(access, _key(asked), agent)
+    await quotas.require_room(access.project)
+    slot = await _wait(access, asked, agent, known)
+    return _assigned(access, asked, known, slot)
+
+
+def _key(asked: Handshake) -> DeploymentKey:
+    deployment = asked.deployment
+    return DeploymentKey(
+        service=deployment.target,
+        zone=deployment.zone,
+        version=deployment.version,
+        language=deployment.language,
+    )
+
+
+async def _wait(access: Access, asked: Handshake, agent: AgentSeen, known: Known) -> Slot:
+    """Held, for as long as proxies bear; never for longer than the client stays."""
+    new = asked.types - known.profiled
+    if new:
+        await first_profile.ask(room(), access.project, known.deployment, new)
+    waiter = Waiter(agent.identity, access.project, known.deployment, asked.types)
+    outcome = await room().wait(waiter, settings.HOLD_SECONDS)
+    if isinstance(outcome, SentAway):
+        raise Throttled(outcome.retry_after)
+    return outcome.slot
+
+
+def _assigned(access: Access, asked: Handshake, known: Known, slot: Slot) -> ProfileJson:
+    """Every type is given a duration: Google's agents read one, also where it means nothing."""
+    issued = names.Issued(
+        type=slot.type,
+        project=access.project,
+        deployment=known.deployment,
+        agent=known.agent,
+        issued=time.time(),
+    )
+    name_id = names.issue(issued, access.project_id)
+    return {
+        "name": profile_name(access.project_id, name_id),
+        "profileType": slot.type.value,
+        "deployment": deployment_json(
+            access.project_id, asked.deployment.target, asked.deployment.labels
+        ),
+        "duration": seconds(settings.CAPTURE_SECONDS),
+        "labels": {},
+    }

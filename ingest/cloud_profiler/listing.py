@@ -1,0 +1,96 @@
+"""ListProfiles: what a project has, newest first; the filters are ours, Google's has none."""
+
+import base64
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.http import HttpRequest
+
+from ingest import credentials
+from ingest.cloud_profiler import fields
+from ingest.cloud_profiler.answers import ProfileJson, deployment_json, profile_name
+from ingest.durations import seconds, timestamp
+from ingest.errors import BadField
+from profiles import listing
+from profiles.listing import BadMark, Listed, Wanted
+from projects import sync_pool
+from projects.authentication import Access
+
+MOST, USUAL = 1000, 100
+
+
+async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
+    """The page's profiles, and the token of the next page if there is one."""
+    text = credentials.key_text(request.headers, request.GET)
+    access = await credentials.access(text)
+    credentials.require_own(access, project)
+    credentials.require_read(access)
+    query = request.GET
+    size = _page_size(query)
+    try:
+        rows = await sync_pool.run(listing.page, _wanted(access, query), size + 1, _behind(query))
+    except BadMark:
+        raise _bad_token() from None
+    answer: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}
+    return answer | {"nextPageToken": _token(rows[size - 1].mark)} if len(rows) > size else answer
+
+
+def _wanted(access: Access, query: Mapping[str, str]) -> Wanted:
+    return Wanted(
+        project=access.project,
+        service=query.get("service", ""),
+        type=fields.profile_type(query["type"], "type") if query.get("type") else None,
+        zone=query.get("zone", ""),
+        version=query.get("version", ""),
+        start=_time(query, "start"),
+        end=_time(query, "end"),
+    )
+
+
+def _page_size(query: Mapping[str, str]) -> int:
+    text = query.get("pageSize", "") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise BadField("pageSize", f"has to be a number; at most {MOST} come at once")
+    return min(int(text) or USUAL, MOST)
+
+
+def _time(query: Mapping[str, str], name: str) -> datetime | None:
+    text = query.get(name, "")
+    return fields.time(text, name) if text else None
+
+
+def _token(mark: str) -> str:
+    return base64.urlsafe_b64encode(mark.encode()).decode().rstrip("=")
+
+
+def _behind(query: Mapping[str, str]) -> str:
+    text = query.get("pageToken", "")
+    try:
+        return base64.b64decode(
+            text + "=" * (-len(text) % 4), altchars=b"-_", validate=True
+        ).decode()
+    except ValueError:
+        raise _bad_token() from None
+
+
+def _bad_token() -> BadField:
+    return BadField("pageToken", "is none that this server gave")
+
+
+def _json(access: Access, listed: Listed) -> ProfileJson:
+    row, deployment = listed.profile, listed.deployment
+    labels = {}
+    if deployment is not None:
+        labels = {
+            "language": deployment.language,
+            "version": deployment.version,
+            "zone": deployment.zone,
+        }
+    return {
+        "name": profile_name(access.project_id, row.name_id),
+        "profileType": row.type,
+        "deployment": deployment_json(access.project_id, row.service, labels),
+        "duration": seconds(row.duration_ns / 1e9),
+        "labels": row.labels,
+        "startTime": timestamp(row.time),
+    }

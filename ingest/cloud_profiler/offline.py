@@ -1,0 +1,81 @@
+"""CreateOfflineProfile: a profile that nobody asked for, and that says itself what it is of."""
+
+import base64
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import blake2b
+
+import orjson
+
+from ingest import agents, credentials, deployments, storing, when
+from ingest.cloud_profiler import wire
+from ingest.cloud_profiler.answers import ProfileJson, stored_json
+from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_message
+from ingest.cloud_profiler.wire import OfflineProfile
+from ingest.deployments import Target
+from ingest.digesting import Packed
+from ingest.rows import Origin, row
+from profiles.store.head import NewProfile
+from projects import limits, registry
+from projects.authentication import Access
+from projects.registry import DeploymentKey, Known
+
+
+async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
+    """The stored profile; the same again for the same bytes, deployment, labels and time."""
+    text = credentials.key_text(request.headers, request.query)
+    access = await credentials.access(text)
+    credentials.require_write(access)
+    credentials.require_own(access, project)
+    with held(request):
+        profile = wire.offline_profile(await read_message(request))
+        check_size(profile.sent.body)
+        known = await _known(access, request, profile)
+        target = await deployments.target(access.project, known.deployment)
+        days = (await limits.find_limits(access.project)).retention_days
+        make_row = partial(_row, known, target, profile, timedelta(days=days))
+        with storing.refusals_noted(known.agent):
+            new = await storing.take(access.project, profile.type, profile.sent.body, make_row)
+    return stored_json(target, new)
+
+
+async def _known(access: Access, request: UploadRequest, profile: OfflineProfile) -> Known:
+    deployment = profile.deployment
+    agent = agents.agent_seen(access, request.headers, request.peer, frozenset({profile.type}))
+    key = DeploymentKey(
+        service=deployment.target,
+        zone=deployment.zone,
+        version=deployment.version,
+        language=deployment.language,
+    )
+    return await registry.seen(access, key, agent)
+
+
+def _row(
+    known: Known, target: Target, profile: OfflineProfile, retention: timedelta, packed: Packed
+) -> NewProfile:
+    sent = profile.sent
+    duration = when.duration_ns(profile.type, packed.duration_ns, sent.duration_ns)
+    claims = (packed.time_ns, profile.start_ns)
+    start = when.started(claims, datetime.now(UTC), retention, duration)
+    origin = Origin(target, known.agent, profile.type, sent.labels)
+    return row(origin, start, _name_id(known.deployment, profile, packed), packed)
+
+
+def _name_id(deployment: int, profile: OfflineProfile, packed: Packed) -> str:
+    """A function of what makes two uploads the same, so that the second finds the first.
+
+    The time is the claimed one: without any, the same bytes are the same profile whenever sent.
+    """
+    identity = orjson.dumps(
+        [
+            packed.body_hash.hex(),
+            deployment,
+            profile.type,
+            profile.sent.labels,
+            packed.time_ns or profile.start_ns or 0,
+        ],
+        option=orjson.OPT_SORT_KEYS,
+    )
+    digest = blake2b(identity, digest_size=24).digest()
+    return f"offline-{base64.urlsafe_b64encode(digest).decode()}"

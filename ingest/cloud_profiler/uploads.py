@@ -1,0 +1,61 @@
+"""UpdateProfile: the bytes of a profile that was asked for, under the name that was issued."""
+
+import time
+from datetime import UTC, datetime
+from functools import partial
+
+from django.conf import settings
+
+from ingest import credentials, deployments, storing, when
+from ingest.cloud_profiler import names, wire
+from ingest.cloud_profiler.answers import ProfileJson, stored_json
+from ingest.cloud_profiler.names import Issued
+from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_message
+from ingest.cloud_profiler.wire import SentProfile
+from ingest.deployments import Target
+from ingest.digesting import Packed
+from ingest.errors import NotFound
+from ingest.rows import Origin, row
+from ingest.when import When
+from profiles.models import TimeSource
+from profiles.store.head import NewProfile
+
+
+async def update_profile(request: UploadRequest, project: str, name_id: str) -> ProfileJson:
+    """The stored profile, without its bytes; the same again for the same bytes.
+
+    `updateMask` is passed over: only the bytes and the labels can be set, and agents send both.
+    """
+    issued = await _issued(request, project, name_id)
+    with storing.refusals_noted(issued.agent), held(request):
+        sent = wire.sent_profile(await read_message(request))
+        check_size(sent.body)
+        target = await deployments.target(issued.project, issued.deployment)
+        make_row = partial(_row, name_id, issued, target, sent)
+        new = await storing.take(issued.project, issued.type, sent.body, make_row)
+    return stored_json(target, new)
+
+
+async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
+    """By its key, or by the name alone: it cannot be guessed, and takes one profile. The Java
+    agent over plain HTTP has nothing else to show."""
+    text = credentials.key_text(request.headers, request.query)
+    if not text:
+        return names.check(name_id, project, time.time())
+    access = await credentials.access(text)
+    credentials.require_write(access)
+    credentials.require_own(access, project)
+    issued = names.check(name_id, access.project_id, time.time())
+    if issued.project != access.project:
+        raise NotFound("No profile has been asked for under this name.")
+    return issued
+
+
+def _row(
+    name_id: str, issued: Issued, target: Target, sent: SentProfile, packed: Packed
+) -> NewProfile:
+    asked_ns = round(settings.CAPTURE_SECONDS * 1e9)
+    duration = when.duration_ns(issued.type, packed.duration_ns, sent.duration_ns, asked_ns)
+    assigned = datetime.fromtimestamp(issued.issued, UTC)
+    origin = Origin(target, issued.agent, issued.type, sent.labels)
+    return row(origin, When(assigned, TimeSource.ASSIGNED, duration), name_id, packed)

@@ -1,0 +1,109 @@
+"""The messages of the Cloud Profiler API v2 as JSON: pure functions, bytes in and bytes out.
+
+google/devtools/cloudprofiler/v2/profiler.proto; docs/interfaces.md has what we add.
+"""
+
+from dataclasses import dataclass
+
+import orjson
+
+from ingest.cloud_profiler import fields
+from ingest.cloud_profiler.fields import Message
+from ingest.cloud_profiler.labels import KEY_LABEL, WireDeployment, deployment, profile_labels
+from ingest.errors import BadField, BadRequest
+from projects.profile_types import ProfileType
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """CreateProfileRequest: what an agent can capture, and where it runs."""
+
+    types: frozenset[ProfileType]
+    deployment: WireDeployment
+
+
+@dataclass(frozen=True, slots=True)
+class SentProfile:
+    """A Profile as uploaded under a name, which says the rest of it."""
+
+    body: bytes  # gzip pprof
+    labels: dict[str, str]
+    duration_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineProfile:
+    """A Profile that says itself what it is a profile of."""
+
+    type: ProfileType
+    deployment: WireDeployment
+    start_ns: int | None  # Unix time
+    sent: SentProfile
+
+
+def parse(body: bytes) -> Message:
+    """Any JSON object, whatever the Content-Type said."""
+    try:
+        message = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"The body is not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise BadRequest("The body has to be a JSON object.")
+    return message
+
+
+def key_label(message: Message) -> str:
+    """The key that came as a label, where headers could not be sent; empty where there is none."""
+    found = message.get("deployment")
+    labels = found.get("labels") if isinstance(found, dict) else None
+    key = labels.get(KEY_LABEL) if isinstance(labels, dict) else None
+    return key if isinstance(key, str) else ""
+
+
+def handshake(message: Message) -> Handshake:
+    return Handshake(_types(message), _deployment(message))
+
+
+def sent_profile(message: Message) -> SentProfile:
+    body = fields.octets(message, "profileBytes", "profileBytes")
+    if not body:
+        raise BadField("profileBytes", "is missing: a pprof profile, gzip, in base64")
+    return SentProfile(
+        body=body,
+        labels=profile_labels(message, "labels"),
+        duration_ns=fields.duration_ns(message, "duration", "duration"),
+    )
+
+
+def offline_profile(message: Message) -> OfflineProfile:
+    return OfflineProfile(
+        type=_type(message),
+        deployment=_deployment(message),
+        start_ns=fields.time_ns(message, "startTime", "startTime"),
+        sent=sent_profile(message),
+    )
+
+
+def _deployment(message: Message) -> WireDeployment:
+    found = fields.message(message, "deployment", "deployment")
+    if found is None:
+        raise BadField("deployment", "is missing")
+    return deployment(found, "deployment")
+
+
+def _type(message: Message) -> ProfileType:
+    value = fields.get(message, "profileType")
+    if value is None:
+        raise BadField("profileType", "is missing")
+    return fields.profile_type(value, "profileType")
+
+
+def _types(message: Message) -> frozenset[ProfileType]:
+    values = fields.get(message, "profileType")
+    if values is None or values == []:
+        raise BadField("profileType", "is missing: the types that the agent can capture")
+    if not isinstance(values, list):
+        values = [values]
+    return frozenset(
+        fields.profile_type(value, f"profileType[{i}]") for i, value in enumerate(values)
+    )

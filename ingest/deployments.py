@@ -1,0 +1,35 @@
+"""What the wire says of a deployment that is known by its row alone; kept for a while."""
+
+from dataclasses import dataclass
+
+from ingest.errors import NotFound
+from projects.models import Deployment
+from projects.read_through import ReadThrough
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    project: int  # Project.pk
+    project_id: str
+    deployment: int  # Deployment.pk
+    service: str
+    labels: dict[str, str]
+
+
+async def target(project: int, deployment: int) -> Target:
+    """NotFound for one that is gone, or another project's."""
+    found = await _known.get(deployment)
+    if found.project != project:
+        raise NotFound("There is no such deployment in this project.")
+    return found
+
+
+def _load(pk: int) -> Target:
+    row = Deployment.objects.select_related("project").filter(pk=pk).first()
+    if row is None:
+        raise NotFound("The deployment that this profile was asked of is gone.")
+    labels = {"language": row.language, "version": row.version, "zone": row.zone}
+    return Target(row.project.pk, row.project.project_id, row.pk, row.service, labels)
+
+
+_known: ReadThrough[int, Target] = ReadThrough(_load, size=10_000, seconds=60.0)

@@ -1,0 +1,46 @@
+"""From the bytes of an upload to what a row of the head needs, off the event loop."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from django.conf import settings
+
+from ingest import pool
+from profiles.engine.codec import encode
+from profiles.engine.digest import Digested, DigestLimits, digest, unpack
+from profiles.limits import digest_limits
+from profiles.store.new_profile import hash_of, totals_of
+from projects.profile_types import ProfileType
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A digested profile as it is stored."""
+
+    body_hash: bytes
+    tree: bytes  # profiles.engine.codec
+    samples: int
+    weight: int
+    totals: list[tuple[str, str, int]]  # metric name, unit, total
+    time_ns: int  # 0: unknown
+    duration_ns: int  # 0: unknown
+    comments: tuple[str, ...] = ()
+
+
+async def pack(body: bytes, type: ProfileType) -> Packed:
+    """Raises BadProfile and TooLarge of profiles.engine.errors."""
+    return await pool.run(partial(_pack, body, type, digest_limits()))
+
+
+def _pack(body: bytes, type: ProfileType, limits: DigestLimits) -> Packed:
+    digested: Digested = digest(unpack(body, settings.MAX_PROFILE_BYTES), type, limits)
+    return Packed(
+        body_hash=hash_of(body),
+        tree=encode(digested.tree),
+        samples=digested.samples,
+        weight=digested.weight,
+        totals=totals_of(digested),
+        time_ns=digested.time_ns,
+        duration_ns=digested.duration_ns,
+        comments=digested.comments,
+    )

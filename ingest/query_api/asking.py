@@ -1,0 +1,42 @@
+"""What a query is made of, and what it comes to, whichever resource is asked for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ingest.errors import NotAcceptable
+from ingest.query_api.forms import JSON, Form, named
+from profiles.addresses import values
+from profiles.addresses.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A request whose key may read the project."""
+
+    project: int  # Project.pk
+    project_id: str
+    parameters: Parameters
+    now: datetime
+    preferred: Callable[[Sequence[str]], str | None]  # of media types, by the header Accept
+
+    def form(self, *allowed: Form) -> Form:
+        """As what it is to be answered: `format=`, else what Accept prefers, else the first."""
+        names = tuple(form.name for form in allowed)
+        text = self.parameters.read("format", lambda text: values.one_of(text, names), "")
+        if text:
+            return named(text, allowed)
+        types = {media: form for form in allowed for media in form.accepted}
+        found = self.preferred([*types])
+        if found is None:
+            raise NotAcceptable(f"This address answers {', '.join(types)}.")
+        return types[found]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`answer` gets a deadline of time.monotonic() and may block; it is called in a thread."""
+
+    answer: Callable[[float], bytes]
+    end: datetime  # of the range that is asked for
+    form: Form = JSON

@@ -1,0 +1,60 @@
+"""`…/compare`: two selections node by node and function by function; differences are A - B."""
+
+from dataclasses import asdict, replace
+
+from ingest.query_api.asking import Asking, Question
+from ingest.query_api.documents import dumps
+from ingest.query_api.forms import CSV, JSON
+from profiles.addresses.selection import read_other_side, read_selection
+from profiles.addresses.view import read_order, read_view
+from profiles.engine import sheet
+from profiles.query import CompareResult, FunctionChange, compare_document, run_compare
+
+_SIDE = "b."
+_COLUMNS = tuple(FunctionChange.__slots__)
+
+
+def question(asking: Asking) -> Question:
+    parameters = asking.parameters
+    form = asking.form(JSON, CSV)
+    first = read_selection(parameters, asking.project, asking.now)
+    others = parameters.side(_SIDE)
+    second = read_other_side(others, first, asking.now)
+    others.done()
+    view = replace(read_view(parameters), order=read_order(parameters))
+
+    def answer(deadline: float) -> bytes:
+        result = run_compare(first, second, view, deadline)
+        return _csv(result) if form is CSV else _json(result)
+
+    return Question(answer, max(first.end, second.end), form)
+
+
+def _json(result: CompareResult) -> bytes:
+    """The tree with both sides' sums, and the functions in columns."""
+    rows = [asdict(change) for change in result.functions]
+    functions = {name: [row[name] for row in rows] for name in _COLUMNS}
+    return dumps({**compare_document(result), "functions": functions})
+
+
+def _csv(result: CompareResult) -> bytes:
+    first, second = (coverage.profiles for coverage in result.coverages)
+    unit = result.metric.unit
+    heads = {
+        "a_self": f"A self ({unit}, profiles: {first})",
+        "a_total": f"A total ({unit}, profiles: {first})",
+        "b_self": f"B self ({unit}, profiles: {second})",
+        "b_total": f"B total ({unit}, profiles: {second})",
+        "low": f"difference of mean totals, 95 % from ({unit})",
+        "high": f"to ({unit})",
+    }
+    rows = (asdict(change) for change in result.functions)
+    cells = ([_cell(row[name]) for name in _COLUMNS] for row in rows)
+    return sheet.encode([heads.get(name, name) for name in _COLUMNS], cells).encode()
+
+
+def _cell(value: object) -> object:
+    """What was not tested is empty; whether a change is real, a word."""
+    if isinstance(value, bool):
+        return "real" if value else ""
+    return "" if value is None else value

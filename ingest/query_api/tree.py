@@ -1,0 +1,38 @@
+"""`…/tree`: the merged call tree, one function with callers and callees, or a file of stacks."""
+
+from dataclasses import replace
+
+from ingest.query_api.asking import Asking, Question
+from ingest.query_api.forms import FOLDED, JSON, PPROF, SPEEDSCOPE
+from profiles.addresses.selection import read_selection
+from profiles.addresses.view import read_order, read_view
+from profiles.query import (
+    ExportFormat,
+    Selection,
+    View,
+    focus_json,
+    run_export,
+    run_focus,
+    run_tree,
+    tree_json,
+)
+
+
+def question(asking: Asking) -> Question:
+    parameters = asking.parameters
+    form = asking.form(JSON, PPROF, FOLDED, SPEEDSCOPE)
+    selection = read_selection(parameters, asking.project, asking.now)
+    view = replace(read_view(parameters), order=read_order(parameters))
+
+    def answer(deadline: float) -> bytes:
+        if form is JSON:
+            return _json(selection, view, deadline)
+        return run_export(selection, view, ExportFormat(form.name), deadline)
+
+    return Question(answer, selection.end, form)
+
+
+def _json(selection: Selection, view: View, deadline: float) -> bytes:
+    if view.focus is not None:
+        return focus_json(run_focus(selection, view, deadline))
+    return tree_json(run_tree(selection, view, deadline))

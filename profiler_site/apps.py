@@ -1,0 +1,10 @@
+"""The site itself as an app: its system checks."""
+
+from django.apps import AppConfig
+
+
+class SiteConfig(AppConfig):
+    name = "profiler_site"
+
+    def ready(self) -> None:
+        from profiler_site import checks  # noqa: F401, PLC0415  registers them; needs the apps

@@ -1,0 +1,16 @@
+"""`flamewatch key create PROJECT --scope write|read`"""
+
+from argparse import Namespace
+
+from profiler_site.cli.command import CommandFailed, answer
+from projects import keys
+from projects.models import Project
+
+
+def run(options: Namespace) -> int:
+    project = Project.objects.filter(project_id=options.project).first()
+    if project is None:
+        raise CommandFailed(f"There is no project {options.project}.")
+    write = options.scope == "write"
+    _, text = keys.create(project, options.name, write=write, read=not write)
+    return answer(options, text, {"project": project.project_id, "key": text})

@@ -1,0 +1,61 @@
+"""The `flamewatch` command: reads its arguments, sets the environment, calls one command."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import django
+
+from profiler_site.cli import command
+from profiler_site.env import BadSetting
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 where it worked, 1 where it could not, 2 for wrong arguments."""
+    options = _parser().parse_args(argv)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+    if options.data_dir:
+        os.environ["FLAMEWATCH_DATA_DIR"] = options.data_dir
+    if "host" in options:
+        os.environ.setdefault("FLAMEWATCH_URL", f"http://{options.host}:{options.port}")
+    try:
+        django.setup()
+        return command.load(options.command)(options)
+    except (BadSetting, command.CommandFailed) as failure:
+        print(f"flamewatch: {failure}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="answer in JSON")
+    common.add_argument("--data-dir", help="where the server's data is (default: ./data)")
+    parser = argparse.ArgumentParser(prog="flamewatch", description="A continuous profiler.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, add_arguments in command.ARGUMENTS.items():
+        words = name.split()
+        parent = commands
+        if len(words) == 2:
+            parent = _group(commands, words[0])
+        one = parent.add_parser(words[-1], parents=[common], help=command.HELP[name])
+        add_arguments(one)
+        one.set_defaults(command=name)
+    return parser
+
+
+_Subparsers = argparse._SubParsersAction  # argparse has no public name for it
+
+
+def _group(
+    commands: "_Subparsers[argparse.ArgumentParser]", name: str
+) -> "_Subparsers[argparse.ArgumentParser]":
+    parser = commands.choices.get(name) or commands.add_parser(name)
+    for action in parser._actions:
+        if isinstance(action, _Subparsers):
+            return action
+    return parser.add_subparsers(required=True, metavar="COMMAND")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

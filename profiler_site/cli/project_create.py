@@ -1,0 +1,21 @@
+"""`flamewatch project create NAME --owner EMAIL`"""
+
+from argparse import Namespace
+
+from profiler_site.cli.command import CommandFailed, answer
+from projects.models import User
+from projects.project_ids import create_project
+
+
+def run(options: Namespace) -> int:
+    owner = User.objects.filter(email=options.owner.lower()).first()
+    if owner is None:
+        raise CommandFailed(
+            f"There is no account for {options.owner}; `flamewatch user create` makes one."
+        )
+    project = create_project(options.name, owner)
+    return answer(
+        options,
+        f"Added {project.name}; its project id is {project.project_id}.",
+        {"name": project.name, "project": project.project_id},
+    )

@@ -1,0 +1,83 @@
+"""`flamewatch up`: the whole server in one process."""
+
+import signal
+import threading
+from argparse import Namespace
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from profiler_site import address, collecting, lifespan
+from profiler_site import demo as demos
+from profiler_site.cli.command import CommandFailed
+from profiler_site.embedded_celery import EmbeddedCelery
+from profiler_site.server import PortTaken, Server, bind, raise_file_limit
+from projects.models import User
+
+
+def run(options: Namespace) -> int:
+    """Serve until Ctrl-C or SIGTERM."""
+    agents = raise_file_limit()
+    try:
+        listener = bind(options.host, options.port)
+    except PortTaken as taken:
+        raise CommandFailed(str(taken)) from None
+    _prepare()
+    demo = demos.prepare(settings.DATA_DIR) if options.demo else None
+    services = demos.Services(demo, settings.FLAMEWATCH_URL) if demo else None
+    celery = None if settings.REDIS_URL else EmbeddedCelery()
+    welcome = _welcome(demo, agents)
+    connections.close_all()  # each thread that serves opens its own
+
+    def serving() -> None:
+        address.note()
+        print(welcome, flush=True)
+        if services:
+            services.start()
+
+    server = Server(
+        "profiler_site.asgi:application", on_serving=serving, before_stop=lifespan.stop_holding
+    )
+    if celery:
+        celery.start()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass  # how Ctrl-C and SIGTERM end: uvicorn raises them again after its own shutdown
+    finally:
+        _all_at_once([part.stop for part in (celery, services) if part])
+    return 0 if server.started else 1
+
+
+def _prepare() -> None:
+    call_command("migrate", interactive=False, verbosity=0)
+    collecting.collect()
+
+
+def _all_at_once(stops: list[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=stop) for stop in stops]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _welcome(demo: demos.Demo | None, agents: int) -> str:
+    lines = [f"Flamewatch {settings.VERSION} is at {settings.FLAMEWATCH_URL}"]
+    if demo:
+        lines += [
+            f"  Sign in as {demo.email} with the password {demo.password}",
+            f"  See {settings.FLAMEWATCH_URL}/p/{demo.project}/flame?service=main-foo-bar&type=CPU",
+            f"   or {settings.FLAMEWATCH_URL}/p/{demo.project}/flame?service=allocations&type=HEAP",
+            "  The first profile is there about 15 s from now; then one a minute of each type.",
+        ]
+    elif not User.objects.filter(is_superuser=True).exists():
+        lines.append("  Nobody may use the admin yet; this makes someone who may:")
+        lines.append("  flamewatch user create EMAIL --admin --password-stdin")
+    lines.append(
+        f"  Up to {agents:,} agents at once. Data is in {settings.DATA_DIR}. Ctrl-C stops."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,29 @@
+"""`flamewatch user password EMAIL --password-stdin`"""
+
+import sys
+from argparse import Namespace
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+
+from profiler_site.cli.command import CommandFailed, answer
+from projects.models import User
+
+
+def run(options: Namespace) -> int:
+    password = sys.stdin.readline().rstrip("\n")
+    user = User.objects.filter(email=options.email.lower()).first()
+    if user is None:
+        raise CommandFailed(f"There is no account for {options.email}.")
+    _set(user, password)
+    return answer(options, f"Set the password of {user.email}.", {"email": user.email})
+
+
+def _set(user: User, password: str) -> None:
+    """Whoever is signed in with the old one has to sign in again: sessions carry its hash."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise CommandFailed(" ".join(error.messages)) from None
+    user.set_password(password)
+    user.save(update_fields=["password"])

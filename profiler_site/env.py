@@ -1,0 +1,45 @@
+"""Typed readers of environment variables: a wrong value stops the start and names itself."""
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T", int, float)
+
+
+class BadSetting(Exception):
+    """An environment variable has a value that cannot be used."""
+
+
+def text(name: str, default: str) -> str:
+    return os.environ.get(name, "") or default
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in allowed:
+        raise BadSetting(f"{name} is {value!r}; it may be {', '.join(allowed)}.")
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    return choice(name, "yes" if default else "no", ("yes", "no")) == "yes"
+
+
+def integer(name: str, default: int, lowest: int = 0) -> int:
+    return _number(name, default, lowest, int, "a whole number")
+
+
+def seconds(name: str, default: float, lowest: float = 0.0) -> float:
+    return _number(name, default, lowest, float, "a number of seconds")
+
+
+def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: str) -> T:
+    raw = text(name, str(default))
+    try:
+        value = read(raw)
+    except ValueError:
+        raise BadSetting(f"{name} is {raw!r}; it has to be {what}.") from None
+    if not lowest <= value < float("inf"):
+        raise BadSetting(f"{name} is {raw!r}; it has to be {what}, {lowest} or more.")
+    return value

@@ -1,0 +1,235 @@
+"""Settings of the site, all from the environment; docs/settings.md has the table."""
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+from profiler_site import env, mail, secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+try:
+    VERSION = version("flamewatch")
+except PackageNotFoundError:  # a checkout that was not installed
+    VERSION = "0.0.0"
+
+# -- Where things are -----------------------------------------------------------------
+DATA_DIR = Path(env.text("FLAMEWATCH_DATA_DIR", "data")).resolve()
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqlite3'}")
+REDIS_URL = env.text("REDIS_URL", "")
+BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
+FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
+AGENT_FILES_DIR = Path(env.text("FLAMEWATCH_AGENT_FILES_DIR", str(DATA_DIR / "agents")))
+
+# -- How profiles are asked for -------------------------------------------------------
+WAITING_PER_DEPLOYMENT = env.integer("FLAMEWATCH_WAITING_PER_DEPLOYMENT", 32, lowest=1)
+HOLD_SECONDS = env.seconds("FLAMEWATCH_HOLD_SECONDS", 50.0)
+PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
+CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
+
+# -- Limits of one upload -------------------------------------------------------------
+MAX_UPLOAD_BYTES = env.integer("FLAMEWATCH_MAX_UPLOAD_BYTES", 16 * 2**20, lowest=1)
+MAX_PROFILE_BYTES = env.integer("FLAMEWATCH_MAX_PROFILE_BYTES", 128 * 2**20, lowest=1)
+MAX_SAMPLES = env.integer("FLAMEWATCH_MAX_SAMPLES", 1_000_000, lowest=1)
+MAX_DEPTH = env.integer("FLAMEWATCH_MAX_DEPTH", 10_000, lowest=1)
+MAX_NODES = env.integer("FLAMEWATCH_MAX_NODES", 2_000_000, lowest=1)
+MAX_SYMBOLS = env.integer("FLAMEWATCH_MAX_SYMBOLS", 1_000_000, lowest=1)
+MAX_STACK_FRAMES = env.integer("FLAMEWATCH_MAX_STACK_FRAMES", 100_000_000, lowest=1)
+MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
+
+# -- What programs may ask of the query API --------------------------------------------
+QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
+QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
+
+# -- Who may sign up ------------------------------------------------------------------
+SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
+
+# -- Django ---------------------------------------------------------------------------
+SECRET_KEY = secret_key.load_or_make(DATA_DIR)
+DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
+_public = urlsplit(FLAMEWATCH_URL)
+BEHIND_TLS = _public.scheme == "https"
+ALLOWED_HOSTS = [_public.hostname or "127.0.0.1", "localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = [FLAMEWATCH_URL]
+ROOT_URLCONF = "profiler_site.urls"
+ASGI_APPLICATION = "profiler_site.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "projects.User"
+SITE_NAME = "Flamewatch"
+
+INSTALLED_APPS = [
+    "profiler_site.apps.SiteConfig",
+    "projects",
+    "scheduler",
+    "ingest",
+    "profiles",
+    "frontend",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "django_htmx",
+    "csp",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "frontend.shell.shell",
+            ],
+        },
+    },
+]
+
+# -- Database: what was acknowledged survives a power cut -----------------------------
+_SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000;",
+}
+_POSTGRESQL_OPTIONS = {
+    # More than all threads of a process that ask at once; who waits longer is told to come back.
+    "pool": {"min_size": 2, "max_size": 20, "timeout": 10},
+    "options": "-c synchronous_commit=on",
+}
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
+    # A file for tests too: threads share one in memory only without waiting for locks.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+    Path(str(DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+else:
+    DATABASES["default"]["OPTIONS"] = _POSTGRESQL_OPTIONS
+    # The pool checks a connection before it is used: one from before a restart is none.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # An iteration that ends early leaves a cursor on the server for the garbage collector to
+    # close; when that happens inside another query of the same connection, both wait for ever.
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+
+CACHES: dict[str, dict[str, object]] = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+    }
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# -- Celery ---------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# -- Mail: without a server none is sent, and no page promises any ---------------------
+_smtp_url = env.text("FLAMEWATCH_SMTP_URL", "")
+SENDS_MAIL = bool(_smtp_url)
+_mail = mail.parse(_smtp_url) if SENDS_MAIL else mail.MailServer()
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if SENDS_MAIL else 'dummy'}.EmailBackend"
+EMAIL_TIMEOUT = 10
+EMAIL_HOST, EMAIL_PORT = _mail.host, _mail.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.starttls, _mail.tls
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+    "FLAMEWATCH_MAIL_FROM", f"{SITE_NAME} <flamewatch@{_public.hostname or 'localhost'}>"
+)
+
+# -- People ---------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "projects.passwords.LongEnoughValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
+ACCOUNT_ADAPTER = "projects.signup.SignupAdapter"
+ACCOUNT_FORMS = {"signup": "projects.signup.SignupForm"}
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+
+# -- Browser security -----------------------------------------------------------------
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_HTTPONLY = True
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
+SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+# -- The API --------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "UNAUTHENTICATED_USER": None,
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "ingest.refusals.rest_framework_handler",
+}
+
+# -- Language and time: UTC inside, local in the browser ------------------------------
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# -- Static files ---------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "profiler_site.static_files.ModuleManifestStorage"},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("FLAMEWATCH_LOG_LEVEL", "WARNING")},
+}

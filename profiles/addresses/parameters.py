@@ -1,0 +1,122 @@
+"""The parameters of an address: bounded, each read by its name, none overlooked."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+MAX_QUERY = 16 * 2**10  # bytes of all parameters
+MAX_PARAMETERS = 200
+MAX_VALUES = 50  # of one that may be repeated
+MAX_VALUE = 8 * 2**10  # characters: names of functions are long
+
+T = TypeVar("T")
+D = TypeVar("D")
+Pair = tuple[str, str]
+
+
+class BadParameter(Exception):
+    """A parameter cannot be used; the text names it and says what is allowed."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name[:100]}: {reason}")
+        self.name = name
+
+
+class Parameters:
+    """Reading a parameter marks it as known; `done` refuses what nobody read.
+
+    `called` is what stands before the names in messages.
+    """
+
+    def __init__(self, pairs: Iterable[Pair], called: str = "") -> None:
+        self._values: dict[str, list[str]] = {}
+        self._called = called
+        self._known: dict[str, None] = {}  # in order, for messages
+        self._prefixes: list[str] = []
+        for count, (name, value) in enumerate(pairs, 1):
+            if count > MAX_PARAMETERS:
+                raise self.bad(name, f"an address may have {MAX_PARAMETERS} parameters")
+            self._check(name, value)
+            self._values.setdefault(name, []).append(value)
+
+    def one(self, name: str) -> str:
+        """The value; empty where there is none."""
+        self._known[name] = None
+        values = self._values.get(name, [])
+        if len(values) > 1:
+            raise self.bad(name, f"is given {len(values)} times; it may be given once")
+        return values[0] if values else ""
+
+    def required(self, name: str) -> str:
+        text = self.one(name)
+        if not text:
+            raise self.bad(name, "is missing")
+        return text
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """All values in their order, without empty ones."""
+        self._known[name] = None
+        return self._bounded(name)
+
+    def starting(self, prefix: str) -> dict[str, tuple[str, ...]]:
+        """The values of each parameter whose name begins like this, by the rest of its name."""
+        self._prefixes.append(prefix)
+        names = [name for name in self._values if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self._bounded(name) for name in names}
+
+    def read(self, name: str, parse: Callable[[str], T], default: D) -> T | D:
+        """The value as `parse` reads it, whose ValueError says what is wrong with it."""
+        text = self.one(name)
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except (ValueError, OverflowError) as error:
+            raise self.bad(name, str(error)) from error
+
+    def has(self, *names: str) -> bool:
+        """Whether any of them is given."""
+        return any(any(self._values.get(name, ())) for name in names)
+
+    def pairs(self) -> Iterator[Pair]:
+        return ((name, value) for name, values in self._values.items() for value in values)
+
+    def side(self, prefix: str) -> "Parameters":
+        """Those that begin with `prefix`, without it."""
+        self._prefixes.append(prefix)
+        own = ((n.removeprefix(prefix), v) for n, v in self.pairs() if n.startswith(prefix))
+        return Parameters(own, prefix)
+
+    def done(self) -> None:
+        """Refuse a parameter that was not read."""
+        for name in self._values:
+            if name not in self._known and not name.startswith(tuple(self._prefixes)):
+                known = [*self._known, *(f"{prefix}…" for prefix in self._prefixes)]
+                allowed = ", ".join(f"{self._called}{each}" for each in known)
+                raise self.bad(name, f"is unknown here; there are {allowed}")
+
+    def bad(self, name: str, reason: str) -> BadParameter:
+        return BadParameter(f"{self._called}{name}", reason)
+
+    def _bounded(self, name: str) -> tuple[str, ...]:
+        values = self._values.get(name, [])
+        if len(values) > MAX_VALUES:
+            raise self.bad(name, f"is given {len(values)} times; it may be {MAX_VALUES} times")
+        return tuple(value for value in values if value)
+
+    def _check(self, name: str, value: str) -> None:
+        longest = max(len(name), len(value))
+        if longest > MAX_VALUE:
+            raise self.bad(name, f"may have {MAX_VALUE:,} characters; here are {longest:,}")
+        if "\0" in name or "\0" in value:  # which databases refuse
+            raise self.bad(name.replace("\0", "�"), "may not have the character NUL")
+
+
+def parse(query: str) -> Parameters:
+    """Those of the part of an address behind `?`, as it is sent."""
+    if len(query) > MAX_QUERY:
+        raise BadParameter("the address", f"its parameters may have {MAX_QUERY:,} bytes")
+    try:
+        return Parameters(parse_qsl(query, keep_blank_values=True, errors="strict"))
+    except UnicodeDecodeError:
+        raise BadParameter("the address", "its parameters have to be UTF-8") from None

@@ -1,0 +1,82 @@
+"""Single values of an address; each reader raises ValueError with what is allowed."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+LONGEST_SPAN = timedelta(days=400)
+MAX_TEXT = 512  # characters of a service, zone, version or label
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_YEARS = range(2000, 2200)
+
+
+def time(text: str, now: datetime) -> datetime:
+    """RFC 3339 with its zone, or `now`."""
+    if text == "now":
+        return now
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or moment.year not in _YEARS:
+        raise ValueError(
+            f"{_shown(text)} is neither now nor an RFC 3339 time with a zone, like "
+            "2026-11-21T09:30:00Z (in an address a + has to be written %2B)"
+        )
+    return moment.astimezone(UTC)
+
+
+def span(text: str) -> timedelta:
+    """A number and one of s, m, h, d, w."""
+    found = re.fullmatch(r"([0-9]{1,8})([smhdw])", text)
+    length = timedelta(seconds=int(found[1]) * _UNITS[found[2]]) if found else timedelta(0)
+    if not timedelta(0) < length <= LONGEST_SPAN:
+        raise ValueError(
+            f"{_shown(text)} is no span like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"
+        )
+    return length
+
+
+def percent(text: str) -> float:
+    """More than 0, at most 100."""
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) or not 0 < float(text) <= 100:
+        raise ValueError(f"{_shown(text)} is no percentage above 0, of 100 at most")
+    return float(text)
+
+
+def weights(text: str) -> tuple[int, int]:
+    """`<least>..<most>`, both inclusive."""
+    found = re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise ValueError(f"{_shown(text)} is no range of totals like 1000000..2500000")
+    return int(found[1]), int(found[2])
+
+
+def node(text: str) -> int:
+    """The id of a node."""
+    if not re.fullmatch(r"[0-9a-f]{16}", text):
+        raise ValueError(f"{_shown(text)} is no id of a node, which has 16 hexadecimal digits")
+    return int(text, 16)
+
+
+def count(text: str, most: int) -> int:
+    """From 1 to `most`."""
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not 1 <= int(text) <= most:
+        raise ValueError(f"{_shown(text)} is no number from 1 to {most:,}")
+    return int(text)
+
+
+def one_of(text: str, allowed: tuple[str, ...]) -> str:
+    if text not in allowed:
+        raise ValueError(f"{_shown(text)} is none of {', '.join(allowed)}")
+    return text
+
+
+def short(text: str) -> str:
+    """A name of no more than MAX_TEXT characters."""
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"may have {MAX_TEXT} characters; this one has {len(text):,}")
+    return text
+
+
+def _shown(text: str) -> str:
+    return repr(text[:60])

@@ -1,0 +1,7 @@
+"""The app `profiles`."""
+
+from django.apps import AppConfig
+
+
+class ProfilesConfig(AppConfig):
+    name = "profiles"

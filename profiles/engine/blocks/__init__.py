@@ -1,0 +1,23 @@
+"""Blocks: many profiles of one service and type in one run of bytes; docs/blocks.md."""
+
+from profiles.engine.blocks.build_day import build_day
+from profiles.engine.blocks.build_hour import build_hour
+from profiles.engine.blocks.day import ALL_LABELS, DayBlock, Groups, open_day
+from profiles.engine.blocks.hour import HourBlock, open_hour
+from profiles.engine.blocks.identities import Identities
+from profiles.engine.blocks.profile_columns import NO_AGENT, BlockProfile, ProfileColumns
+
+__all__ = [
+    "ALL_LABELS",
+    "NO_AGENT",
+    "BlockProfile",
+    "DayBlock",
+    "Groups",
+    "HourBlock",
+    "Identities",
+    "ProfileColumns",
+    "build_day",
+    "build_hour",
+    "open_day",
+    "open_hour",
+]

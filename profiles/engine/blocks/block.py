@@ -1,0 +1,109 @@
+"""What hour and day blocks have in common: symbols, two trees, and the values of rows."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.cells import CellReader, Rows
+from profiles.engine.blocks.container import Container, Source
+from profiles.engine.blocks.dictionary import (
+    Functions,
+    FunctionTree,
+    LineTree,
+    read_functions,
+    read_lines,
+    read_texts,
+    read_tree,
+)
+from profiles.engine.blocks.profile_columns import ProfileColumns, read_profiles
+from profiles.engine.blocks.sample_labels import LabelledCells, read_labelled
+from profiles.engine.blocks.used import UsedNodes, used_nodes
+from profiles.engine.errors import BadBlock
+from profiles.engine.metrics import Metric
+from profiles.engine.texts import Texts
+
+Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
+
+
+class Block:
+    """Sections are read when they are first asked for; BadBlock if one of them is damaged."""
+
+    def __init__(self, data: bytes | memoryview | Source, kind: bytes) -> None:
+        self._container = Container(data, kind)
+        head = self._container.head
+        try:
+            self.metrics = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+            self.count = int(head["profiles"])
+            self.rows = int(head["rows"])  # of cells: profiles, or groups of them
+            self._cuts = [int(cut) for cut in head["cuts"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
+
+    @cached_property
+    def profiles(self) -> ProfileColumns:
+        with self._container.section("profiles") as columns:
+            profiles = read_profiles(columns, self.count)
+            if profiles.metrics != self.metrics:
+                raise ValueError("its metrics are not those of the block")
+        return profiles
+
+    @cached_property
+    def functions(self) -> Functions:
+        return read_functions(self._container)
+
+    @cached_property
+    def strings(self) -> Texts:
+        strings = read_texts(self._container)
+        if len(strings) <= self._last_string():
+            raise BadBlock("The block is damaged, in its section texts: strings are missing.")
+        return strings
+
+    def _last_string(self) -> int:
+        names = self.functions.name.max(initial=-1), self.functions.file.max(initial=-1)
+        return int(max(names))
+
+    @cached_property
+    def tree(self) -> FunctionTree:
+        return read_tree(self._container, len(self.functions.id))
+
+    @cached_property
+    def node_of_line(self) -> NDArray[np.int32]:
+        return self.tree.node_of_line()
+
+    @cached_property
+    def lines(self) -> LineTree:
+        return read_lines(self._container, self.tree, len(self.strings))
+
+    @cached_property
+    def labelled(self) -> LabelledCells | None:
+        lines = len(self.node_of_line)
+        return read_labelled(self._container, self.rows, lines, len(self.metrics))
+
+    @cached_property
+    def cells(self) -> CellReader:
+        return CellReader(self._container, "cells", self._cuts, len(self.node_of_line))
+
+    def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        """Σself over the rows (None: all), of these of the block's metrics, by index.
+
+        int64 [len(metrics), nodes] and which nodes have any value, uint8 [nodes]; nodes are
+        those of the function tree, or else of lines. BadProfile beyond 64 bits.
+        """
+        lines = len(self.node_of_line)
+        place = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
+        return self.cells.sums(
+            rows, metrics, place, len(self.tree.parent) if by_function else lines
+        )
+
+    def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
+        """The nodes that `sums` marked, and what leads to them; of the same tree."""
+        tree = self.tree
+        if by_function:
+            return used_nodes(tree.parent, tree.function, used)
+        return used_nodes(self.lines.parent, self.lines.frame, used)
+
+    def labelled_of(self, rows: Rows | None) -> LabelledCells | None:
+        """What the labels of samples add in the rows; None where there is nothing."""
+        return self.labelled.of_rows(rows) if self.labelled else None

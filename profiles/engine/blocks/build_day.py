@@ -1,0 +1,165 @@
+"""Build a day block: hour blocks, summed by deployment and label set."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.builder import MAX_NODES, Builder
+from profiles.engine.blocks.cells import Cells, summable, write_cells
+from profiles.engine.blocks.container import write
+from profiles.engine.blocks.day import ALL_LABELS, KIND, Groups
+from profiles.engine.blocks.dictionary import Dictionary, write_dictionary
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.packed import Column, pack
+from profiles.engine.blocks.profile_columns import ProfileColumns, joined, write_profiles
+from profiles.engine.blocks.row_moments import GroupMoments, row_moments
+from profiles.engine.blocks.rows import cells_of, enter_used, spread
+from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels, write_labelled
+from profiles.engine.blocks.stored_moments import write_moments
+from profiles.engine.loops import Sums, add_rows
+
+MAX_LABEL_SETS = 64  # of a day; with more, groups are deployments alone
+MAX_MOMENTS = 2**21  # groups times nodes; not more than row_moments.MAX_NODES
+_NODE_BITS = np.uint64(2**32 - 1)
+
+
+class _Hour(NamedTuple):
+    block: HourBlock
+    place: NDArray[np.int32]  # [L], of its lines among those of the day
+    group: NDArray[np.int32]  # [R], of its profiles
+
+
+def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
+    """A block of all profiles of the hour blocks, which may hold any spans of time.
+
+    BadBlock if one cannot be read, TooLarge (max_nodes) if they have too many nodes together.
+    """
+    builder = Builder(max_nodes)
+    every = [np.arange(len(hour.node_of_line), dtype=np.int32) for hour in hours]
+    places = [enter_used(builder, hour, lines) for hour, lines in zip(hours, every, strict=True)]
+    dictionary, place = builder.finish()
+    profiles = joined([hour.profiles for hour in hours])
+    groups = _groups(profiles)
+    cuts = np.cumsum([len(hour.profiles) for hour in hours])[:-1]
+    parts = [
+        _Hour(hour, place[entered], group)
+        for hour, entered, group in zip(
+            hours, places, np.split(groups.of_profile, cuts), strict=True
+        )
+    ]
+    order = np.lexsort((profiles.weight, profiles.agent, profiles.deployment, profiles.time))
+    groups = Groups(groups.deployment, groups.label_set, groups.of_profile[order])
+    return _written(dictionary, profiles.taken(order), groups, parts)
+
+
+def _written(
+    dictionary: Dictionary, profiles: ProfileColumns, groups: Groups, hours: list[_Hour]
+) -> bytes:
+    count = len(groups.deployment)
+    cells, passing = _cells(hours, profiles, count)
+    labelled = _labelled(hours, profiles, passing)
+    moments = _moments(hours, dictionary, profiles, count)
+    cuts, of_cells = write_cells(cells, "cells")
+    head = {
+        "metrics": [[*metric] for metric in profiles.metrics],
+        "profiles": len(profiles),
+        "rows": count,
+        "cuts": cuts,
+        "by_labels": bool((groups.label_set != ALL_LABELS).all()),
+        "moments": moments is not None,
+        "passing": sorted(passing),
+    }
+    columns: list[Column] = [groups.deployment, groups.label_set + 1, groups.of_profile]
+    sections = {
+        "profiles": write_profiles(profiles),
+        "groups": pack({}, columns),
+        **write_dictionary(dictionary),
+        **of_cells,
+        **({"labels": write_labelled(labelled)} if len(labelled.row) else {}),
+        **{
+            f"moments.{k}": write_moments(of_metric, dictionary.tree)
+            for k, of_metric in enumerate(moments or ())
+        },
+    }
+    return write(KIND, head, sections)
+
+
+def _groups(profiles: ProfileColumns) -> Groups:
+    by_labels = len(np.unique(profiles.label_set)) <= MAX_LABEL_SETS
+    label_set = profiles.label_set if by_labels else np.full(len(profiles), ALL_LABELS, np.int32)
+    pairs = np.stack([profiles.deployment, label_set.astype(np.int64)])
+    distinct, of_profile = np.unique(pairs, axis=1, return_inverse=True)
+    return Groups(distinct[0], distinct[1].astype(np.int32), of_profile.ravel().astype(np.int32))
+
+
+def _cells(hours: list[_Hour], profiles: ProfileColumns, groups: int) -> tuple[Cells, set[int]]:
+    """Σ by group and line node, and the metrics that would pass 64 bits: they are all zero."""
+    metrics = profiles.metrics
+    sums = Sums(len(metrics), 2**30, "rows of a day block")
+    parts = [(hour, cells_of(hour.block, None)) for hour in hours]
+    values = [spread(cells.values, hour.block.metrics, metrics) for hour, cells in parts]
+    passing = {
+        k for k in range(len(metrics)) if not summable(np.concatenate([v[k] for v in values]))
+    }
+    for (hour, cells), of_hour in zip(parts, values, strict=True):
+        kept = [k for k in range(len(metrics)) if k not in passing]
+        group = np.repeat(hour.group, np.diff(cells.starts)).astype(np.uint64)
+        keys = group << np.uint64(32) | hour.place[cells.node].astype(np.uint64)
+        add_rows(sums, keys, of_hour[kept], np.array(kept, np.int32))
+    keys, table = sums.table()
+    order = np.argsort(keys)
+    starts = np.searchsorted(keys[order] >> np.uint64(32), np.arange(groups + 1, dtype=np.uint64))
+    node = (keys[order] & _NODE_BITS).astype(np.int32)
+    return Cells(starts.astype(np.int64), node, table[:, order]), passing
+
+
+def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -> LabelledCells:
+    """Labels of samples, by group."""
+    metrics = profiles.metrics
+    parts = []
+    for hour in hours:
+        if hour.block.labelled:
+            part = hour.block.labelled.renumbered(hour.group.astype(np.int64), hour.place)
+            parts.append(part.with_values(spread(part.values, hour.block.metrics, metrics)))
+    return joined_labels(parts, len(metrics)).summed(passing)
+
+
+def _moments(
+    hours: list[_Hour], dictionary: Dictionary, profiles: ProfileColumns, groups: int
+) -> list[GroupMoments] | None:
+    """By metric; None where they would be too many."""
+    nodes, functions = len(dictionary.tree.parent), len(dictionary.functions.id)
+    if groups * nodes > MAX_MOMENTS:
+        return None
+    return [
+        _of_metric(hours, dictionary, metric, (groups, nodes, functions))
+        for metric in profiles.metrics
+    ]
+
+
+def _of_metric(
+    hours: list[_Hour], dictionary: Dictionary, metric: object, shape: tuple[int, int, int]
+) -> GroupMoments:
+    groups, nodes, functions = shape
+    sums = GroupMoments(
+        np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
+    )
+    for hour in hours:
+        if metric in hour.block.metrics:
+            _add_moments(sums, hour, dictionary, hour.block.metrics.index(metric))
+    return sums
+
+
+def _add_moments(sums: GroupMoments, hour: _Hour, dictionary: Dictionary, metric: int) -> None:
+    """Groups, nodes and functions of the hour are distinct: each place is added to once."""
+    here, group = np.unique(hour.group, return_inverse=True)
+    found = row_moments(hour.block, metric, group.astype(np.int32), len(here))
+    first = hour.place[hour.block.tree.first_line[:-1]]
+    node = dictionary.tree.node_of_line()[first]
+    sums.square[np.ix_(here, node)] += found.square
+    sums.present[np.ix_(here, node)] += found.present
+    by_id = np.argsort(dictionary.functions.id)
+    place = by_id[np.searchsorted(dictionary.functions.id, hour.block.functions.id, sorter=by_id)]
+    sums.functions[np.ix_(here, np.arange(4), place)] += found.functions

@@ -1,0 +1,55 @@
+"""Hour blocks: the profiles of a service and type within some time, each with its values."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from profiles.engine.blocks.block import Block, Sums
+from profiles.engine.blocks.cells import Rows
+from profiles.engine.blocks.container import Source
+from profiles.engine.blocks.identities import Identities, read_identities
+from profiles.engine.loops import sum_cells
+
+KIND = b"h"
+
+
+class HourBlock(Block):
+    """The profiles are the rows of its cells."""
+
+    @cached_property
+    def identities(self) -> Identities:
+        with self._container.section("identities") as columns:
+            return read_identities(columns, self.count)
+
+    def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        if rows is not None and not rows.all():
+            return super().sums(metrics, rows, by_function)
+        if not all(self._container.has(f"sums.{k}") for k in metrics):
+            return super().sums(metrics, None, by_function)  # passes 64 bits, or nearly
+        return self._stored_sums(metrics, by_function)
+
+    def _stored_sums(self, metrics: Sequence[int], by_function: bool) -> Sums:
+        lines = len(self.node_of_line)
+        sums = np.zeros((len(metrics), lines), np.int64)
+        for place, k in enumerate(metrics):
+            with self._container.section(f"sums.{k}") as columns:
+                sums[place] = columns.values(lines)
+        if not by_function:
+            return sums, np.ones(lines, np.uint8)
+        nodes = len(self.tree.parent)
+        grouped = np.zeros((len(metrics), nodes), np.int64)
+        used = np.ones(nodes, np.uint8)
+        every, one = np.arange(lines, dtype=np.int32), np.ones(1, np.uint8)
+        starts = np.array([0, lines], np.int64)
+        for k in range(len(metrics)):
+            sum_cells(starts, every, sums[k], one, self.node_of_line, grouped[k], used)
+        return grouped, used
+
+
+def open_hour(data: bytes | memoryview | Source) -> HourBlock:
+    """The block in these bytes, or behind a function (offset, length) -> bytes that reads them.
+
+    BadBlock, here or when a part is first used, if the bytes are not such a block.
+    """
+    return HourBlock(data, KIND)

@@ -1,0 +1,225 @@
+"""Rows on their way into an hour block, wherever they come from: profiles with their cells."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.builder import Builder, Nodes
+from profiles.engine.blocks.cells import Cells, Rows
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.identities import Identities
+from profiles.engine.blocks.profile_columns import (
+    BlockProfile,
+    ProfileColumns,
+    columns_of,
+    joined,
+)
+from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels
+from profiles.engine.blocks.used import used_nodes
+from profiles.engine.codec import open_stored
+from profiles.engine.errors import BadTree
+from profiles.engine.metrics import Metric
+from profiles.engine.stored import Stored
+from profiles.engine.tree import LabelledSelf
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRows:
+    """R profiles with their cells, over one list of metrics; nodes are places in a builder."""
+
+    profiles: ProfileColumns
+    identities: Identities
+    lengths: NDArray[np.int64]  # [R], how many cells each has
+    node: NDArray[np.int32]  # [C]
+    values: NDArray[np.int64]  # [K, C]
+    labelled: LabelledCells
+
+
+def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
+    columns = columns_of(profiles)
+    metrics = columns.metrics
+    lengths, nodes = np.zeros(len(profiles), np.int64), [np.zeros(0, np.int32)]
+    values, labelled = [np.zeros((len(metrics), 0), np.int64)], []
+    for row, profile in enumerate(profiles):
+        tree = _opened(profile, metrics)
+        place = builder.add(_nodes_of(tree))
+        lengths[row] = len(tree.node)
+        nodes.append(place[tree.node])
+        values.append(spread(tree.values, tree.metrics, metrics))
+        if tree.labelled:
+            labelled.append(_labels_of(row, tree.labelled, place, tree.metrics, metrics))
+    return BlockRows(
+        profiles=columns,
+        identities=Identities(
+            name_id=tuple(profile.name_id for profile in profiles),
+            body_hash=tuple(profile.body_hash for profile in profiles),
+            time_source=tuple(profile.time_source for profile in profiles),
+        ),
+        lengths=lengths,
+        node=np.concatenate(nodes),
+        values=np.concatenate(values, axis=1),
+        labelled=joined_labels(labelled, len(metrics)),
+    )
+
+
+def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
+    kept = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
+    cells = cells_of(block, rows)
+    place = enter_used(builder, block, cells.node)
+    labelled = block.labelled.of_rows(rows) if block.labelled else None
+    rank = np.zeros(block.rows, np.int64)
+    rank[kept] = np.arange(len(kept))
+    return BlockRows(
+        profiles=block.profiles.taken(kept),
+        identities=block.identities.taken(kept),
+        lengths=np.diff(cells.starts),
+        node=place[cells.node],
+        values=cells.values,
+        labelled=labelled.renumbered(rank, place)
+        if labelled
+        else joined_labels([], len(block.metrics)),
+    )
+
+
+def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
+    """The rows of all parts, one part behind the other, over all their metrics."""
+    profiles = joined([part.profiles for part in parts])
+    at = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+    return BlockRows(
+        profiles=profiles,
+        identities=Identities(
+            name_id=tuple(name for part in parts for name in part.identities.name_id),
+            body_hash=tuple(known for part in parts for known in part.identities.body_hash),
+            time_source=tuple(source for part in parts for source in part.identities.time_source),
+        ),
+        lengths=np.concatenate([part.lengths for part in parts]),
+        node=np.concatenate([part.node for part in parts]),
+        values=np.concatenate(
+            [spread(part.values, part.profiles.metrics, profiles.metrics) for part in parts], 1
+        ),
+        labelled=joined_labels(
+            [
+                replace(
+                    part.labelled,
+                    row=part.labelled.row + np.int32(at[i]),
+                    values=spread(part.labelled.values, part.profiles.metrics, profiles.metrics),
+                )
+                for i, part in enumerate(parts)
+            ],
+            len(profiles.metrics),
+        ),
+    )
+
+
+def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
+    """In order of time then name, cells in order of node; places become `place` of them."""
+    names = np.array(rows.identities.name_id, object)
+    order = np.lexsort((names, rows.profiles.time)).astype(np.int64)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    row = np.repeat(rank, rows.lengths)
+    node = place[rows.node]
+    cells = np.argsort(row << 32 | node)
+    return BlockRows(
+        profiles=rows.profiles.taken(order),
+        identities=rows.identities.taken(order),
+        lengths=rows.lengths[order],
+        node=node[cells],
+        values=rows.values[:, cells],
+        labelled=rows.labelled.renumbered(rank, place),
+    )
+
+
+def _opened(profile: BlockProfile, metrics: Sequence[Metric]) -> Stored:
+    tree = open_stored(profile.tree)
+    if not set(tree.metrics) <= set(metrics):
+        raise BadTree(f"The totals of profile {profile.name_id} lack a metric of its tree.")
+    return tree
+
+
+def _nodes_of(tree: Stored) -> Nodes:
+    return Nodes(
+        strings=tree.strings,
+        function_id=tree.function_id,
+        name=tree.function_name,
+        file=tree.function_file,
+        function=tree.function,
+        line=tree.line,
+        mapping=tree.mapping,
+        parent=tree.parent,
+        frame=tree.frame,
+    )
+
+
+def _labels_of(
+    row: int,
+    labelled: LabelledSelf,
+    place: NDArray[np.int32],
+    own: Sequence[Metric],
+    metrics: Sequence[Metric],
+) -> LabelledCells:
+    return LabelledCells(
+        labelled.label_sets,
+        np.full(len(labelled.node), row, np.int32),
+        place[labelled.node],
+        labelled.label_set,
+        spread(labelled.values, own, metrics),
+    )
+
+
+def cells_of(block: Block, rows: Rows | None) -> Cells:
+    """Of the marked rows alone, all metrics."""
+    metrics = range(len(block.metrics))
+    lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    values = [np.zeros((len(block.metrics), 0), np.int64)]
+    for _, cells, marks in block.cells.marked(rows, metrics):
+        counts = np.diff(cells.starts)
+        kept = np.repeat(marks, counts).astype(bool)
+        lengths.append(counts[marks.astype(bool)])
+        nodes.append(cells.node[kept])
+        values.append(cells.values[:, kept])
+    starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
+    return Cells(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
+
+
+def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Enter the nodes that lead to these; their places by line node, -1 for the others."""
+    lines, functions = block.lines, block.functions
+    used = np.zeros(len(lines.parent), np.uint8)
+    used[node] = 1
+    part = used_nodes(lines.parent, lines.frame, used)
+    here, of_frame = np.unique(lines.function[part.frames], return_inverse=True)
+    place = np.full(len(used), -1, np.int32)
+    place[part.node] = builder.add(
+        Nodes(
+            strings=block.strings,
+            function_id=functions.id[here],
+            name=functions.name[here],
+            file=functions.file[here],
+            function=of_frame.astype(np.int32),
+            line=lines.line[part.frames],
+            mapping=lines.mapping[part.frames],
+            parent=part.parent,
+            frame=part.frame,
+        )
+    )
+    return place
+
+
+def _places(metrics: Sequence[Metric], among: Sequence[Metric]) -> NDArray[np.int64]:
+    """Where each of the metrics stands among the others; those that don't are an error."""
+    return np.array([among.index(metric) for metric in metrics], np.int64)
+
+
+def spread(
+    values: NDArray[np.int64], metrics: Sequence[Metric], among: Sequence[Metric]
+) -> NDArray[np.int64]:
+    """The values [K, C] as rows of the greater table of metrics."""
+    if tuple(metrics) == tuple(among):
+        return values
+    spread = np.zeros((len(among), values.shape[1]), np.int64)
+    spread[_places(metrics, among)] = values
+    return spread

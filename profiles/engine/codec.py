@@ -1,0 +1,115 @@
+"""Codec: a call tree as bytes and back; docs/stored-tree.md describes them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from profiles.engine import stored
+from profiles.engine.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
+from profiles.engine.errors import BadTree
+from profiles.engine.loops import frame_ids, node_ids
+from profiles.engine.stored import Stored
+from profiles.engine.tree import Frames, Tree
+
+MAGIC = b"ft\x01"  # the last byte is the version
+_SIZE = 4  # bytes
+
+
+def encode(tree: Tree) -> bytes:
+    numbers, texts = (compress(section) for section in stored.write(tree))
+    body = len(numbers).to_bytes(_SIZE, "little") + numbers + texts
+    return MAGIC + _checksum(body) + body
+
+
+def decode(data: bytes) -> Tree:
+    """The tree that was encoded; BadTree if these bytes are not one."""
+    columns = open_stored(data)
+    ids = frame_ids(columns.function_id[columns.function], columns.line)
+    own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
+    own[:, columns.node] = columns.values
+    with reading():
+        strings = columns.strings
+    return Tree(
+        metrics=columns.metrics,
+        frames=Frames(
+            strings=strings,
+            id=ids,
+            name=columns.function_name[columns.function],
+            file=columns.function_file[columns.function],
+            line=columns.line,
+            mapping=columns.mapping,
+        ),
+        id=node_ids(columns.parent, columns.frame, ids),
+        parent=columns.parent,
+        frame=columns.frame,
+        self=own,
+        labelled=columns.labelled,
+    )
+
+
+def open_stored(data: bytes, labels: bool = True) -> Stored:
+    """The columns of an encoded tree, checked; BadTree if these bytes are not one.
+
+    The checksum covers the strings too, although they are unpacked later.
+    """
+    with reading():
+        sections = _checked(data)
+        numbers = decompress(sections.numbers)
+        return stored.read(numbers, lambda: decompress(sections.texts), labels)
+
+
+class Numbers(NamedTuple):
+    """The first section of an encoded tree; its columns are not checked."""
+
+    head: dict[str, Any]
+    data: bytes
+    at: int  # where the columns begin
+
+
+def numbers_of(data: bytes) -> Numbers:
+    """For whoever reads the columns without making arrays of them. BadTree as `open_stored`."""
+    with reading():
+        numbers = decompress(_checked(data).numbers)
+        return Numbers(*stored.head_of(numbers))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """What damaged columns raise becomes BadTree."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise _damaged(error) from error
+
+
+class _Sections(NamedTuple):
+    numbers: memoryview
+    texts: memoryview
+
+
+def _checked(data: bytes) -> "_Sections":
+    if not data.startswith(MAGIC[:2]):
+        raise BadTree("These bytes are not a stored call tree.")
+    if not data.startswith(MAGIC):
+        version = int.from_bytes(data[2:3], "big")
+        raise BadTree(f"The call tree is of version {version}; this server reads {MAGIC[2]}.")
+    return _sections(data)
+
+
+def _sections(data: bytes) -> _Sections:
+    start = len(MAGIC) + CHECKSUM
+    body = memoryview(data)[start:]
+    if data[len(MAGIC) : start] != _checksum(body):
+        raise ValueError("its checksum is wrong")
+    middle = _SIZE + int.from_bytes(body[:_SIZE], "little")
+    return _Sections(body[_SIZE:middle], body[middle:])
+
+
+def _damaged(error: Exception) -> BadTree:
+    return BadTree(f"The stored call tree is damaged: {error}.")
+
+
+def _checksum(body: bytes | memoryview) -> bytes:
+    return checksum(body).to_bytes(CHECKSUM, "little")

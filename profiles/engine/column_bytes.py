@@ -1,0 +1,87 @@
+"""Columns of numbers as bytes, each in the narrowest width that holds it, behind a JSON head."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from profiles.engine.loops import widen
+
+Column = NDArray[Any]
+
+ANY = 2**31  # a bound for columns that are no indexes
+_UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
+_SIGNED = -8  # the code of int64
+_SIZE = 4  # bytes that say how long the head is
+
+
+def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    packed = [_narrow(column) for column in columns]
+    codes = [(code, len(column)) for code, column in packed]
+    text = orjson.dumps({**head, "columns": codes})
+    return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(c.tobytes() for _, c in packed)])
+
+
+def _narrow(column: Column) -> tuple[int, Column]:
+    """(code of the width, the column in it)."""
+    if not len(column):
+        return 1, column.astype(_UNSIGNED[1])
+    if int(column.min()) < 0:
+        return _SIGNED, column.astype("<i8")
+    highest = int(column.max())
+    width = next(width for width in _UNSIGNED if highest < 256**width)
+    return width, column.astype(_UNSIGNED[width], copy=False)
+
+
+class ColumnReader:
+    """Takes column after column; ValueError for what cannot be one."""
+
+    def __init__(self, data: bytes) -> None:
+        start = _SIZE + int.from_bytes(data[:_SIZE], "little")
+        self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
+        self._data = data
+        self.at = start
+        self._columns = iter(self.head["columns"])
+
+    def index(self, below: int) -> NDArray[np.int32]:
+        """Numbers that are less than `below`."""
+        width, count = self._next()
+        column = widen(self._data, self.at, count, width, below)
+        self.at += count * width
+        return column
+
+    def ids(self) -> NDArray[np.uint64]:
+        return self._numbers().astype(np.uint64)
+
+    def values(self, count: int, factors: Sequence[int]) -> NDArray[np.int64]:
+        """A column for each factor, multiplied by it: int64 [len(factors), count]."""
+        rows = np.empty((len(factors), count), np.int64)
+        for k, factor in enumerate(factors):
+            rows[k] = self._numbers()
+            if factor != 1:
+                rows[k] *= factor
+        return rows
+
+    def data(self) -> bytes:
+        """A column of bytes."""
+        return self._numbers().astype(np.uint8).tobytes()
+
+    def end(self) -> None:
+        if self.at != len(self._data):
+            raise ValueError(f"{len(self._data) - self.at} bytes too many")
+
+    def _numbers(self) -> Column:
+        code, count = self._next()
+        dtype = np.dtype("<i8") if code == _SIGNED else _UNSIGNED[code]
+        column: Column = np.frombuffer(self._data, dtype, count, self.at)
+        self.at += count * dtype.itemsize
+        return column
+
+    def _next(self) -> tuple[int, int]:
+        column = next(self._columns, None)
+        if column is None:
+            raise ValueError("a column is missing")
+        code, count = column
+        return int(code), int(count)

@@ -1,0 +1,140 @@
+"""The tree on the wire: columns in pre-order, from which a reader derives totals and offsets."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.loops import count_down, follow, sum_up
+from profiles.engine.tree import Frames, Tree
+
+
+class FoldedColumns(TypedDict):
+    """Children that were left out of the drawing: under row `at`, so many, with this total."""
+
+    at: list[int]
+    count: list[int]
+    total: list[int]
+
+
+class FrameColumns(TypedDict):
+    """Distinct frames; `name` and `file` index the columns' `names` and `files`."""
+
+    name: list[int]
+    file: list[int]
+    line: NotRequired[list[int]]  # when grouped by line
+
+
+class TreeColumns(TypedDict):
+    """The columns of the JSON of docs/interfaces.md; sums over the profiles, integers.
+
+    Nodes have no ids here: they are hashes of what is here (docs/decisions/0003-ids.md).
+    """
+
+    names: list[str]
+    files: list[str]
+    frames: FrameColumns
+    frame: list[int]  # of each node, index into frames
+    depth: list[int]
+    self: list[int]
+    folded: FoldedColumns
+    highlight: NotRequired[list[int]]  # rows, where there are any
+
+
+def totals(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Total of each node, [N]: its self value and the totals of its children.
+
+    `parent` as in Tree: parents stand before their children.
+    """
+    return sum_up(parent, np.ascontiguousarray(own))
+
+
+def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Depth of each node, [N]; roots have 0."""
+    return count_down(parent)
+
+
+def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
+    """Indexes of the nodes in pre-order, [N]; siblings by total then name, or by name."""
+    rank = _name_ranks(tree.frames)[tree.frame]
+    total = totals(tree.parent, tree.self[0])
+    keys = (tree.id, rank) if by_name else (tree.id, rank, -total)
+    return follow(tree.parent, np.lexsort(keys))
+
+
+def _name_ranks(frames: Frames) -> NDArray[np.int64]:
+    strings = tuple(frames.strings)
+    order = sorted(range(len(strings)), key=strings.__getitem__)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[frames.name]
+
+
+def to_columns(
+    tree: Tree,
+    by_name: bool = False,
+    lines: bool = False,
+    folded: Mapping[int, tuple[int, int]] | None = None,
+    highlighted: Sequence[int] = (),
+) -> TreeColumns:
+    """The columns of a tree with one metric; `folded` as in subtree.fold, by node; so are those
+    that are highlighted."""
+    order = pre_order(tree, by_name)
+    frames = tree.frames
+    used, frame = _distinct(frames, tree.frame[order], lines)
+    names, name = _used(frames.strings, frames.name[used])
+    files, file = _used(frames.strings, frames.file[used])
+    table: FrameColumns = {"name": name, "file": file}
+    if lines:
+        table["line"] = frames.line[used].tolist()
+    columns: TreeColumns = {
+        "names": names,
+        "files": files,
+        "frames": table,
+        "frame": frame.tolist(),
+        "depth": depths(tree.parent)[order].tolist(),
+        "self": tree.self[0][order].tolist(),
+        "folded": _folded(order, folded or {}),
+    }
+    if highlighted:
+        columns["highlight"] = np.flatnonzero(np.isin(order, highlighted)).tolist()
+    return columns
+
+
+def _distinct(
+    frames: Frames, frame: NDArray[np.int32], lines: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A frame for each distinct name and file (and line), in order of first use, and the index
+    into them; what differs in its binary alone is one."""
+    used, first, inverse = np.unique(frame, return_index=True, return_inverse=True)
+    line = frames.line[used] if lines else np.zeros_like(used)
+    keys = np.stack([frames.name[used], frames.file[used], line])
+    _, group = np.unique(keys, axis=1, return_inverse=True)
+    begins = np.full(int(group.max(initial=-1)) + 1, len(frame))
+    np.minimum.at(begins, group.ravel(), first)
+    order = np.argsort(begins)
+    return frame[begins[order]], _ranks(order)[group.ravel()][inverse]
+
+
+def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> FoldedColumns:
+    rows = {node: row for row, node in enumerate(order.tolist()) if node in folded}
+    return {
+        "at": list(rows.values()),
+        "count": [folded[node][0] for node in rows],
+        "total": [folded[node][1] for node in rows],
+    }
+
+
+def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
+    """Only the strings that occur, in order of first use, and the index into them."""
+    unique, first, inverse = np.unique(index, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return [strings[i] for i in unique[order].tolist()], _ranks(order)[inverse].tolist()
+
+
+def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each index stands in `order`."""
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks

@@ -1,0 +1,139 @@
+"""Digest: the bytes of a pprof profile become a call tree.
+
+The loops over bytes are compiled (loops.pyx); they check every bound and give the
+GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.errors import BadProfile
+from profiles.engine.limits import DigestLimits
+from profiles.engine.loops import Spans, Stacks, Symbols, Wire, comments, numbers
+from profiles.engine.metrics import Metric, default_of, dropped_when_zero, normalise
+from profiles.engine.sample_labels import read_label_sets
+from profiles.engine.texts import Texts
+from profiles.engine.tree import Frames, LabelledSelf, Tree
+from profiles.engine.unpack import unpack
+
+__all__ = ["DigestLimits", "Digested", "digest", "unpack"]
+
+MOST_COMMENTS = 64
+LONGEST_COMMENT = 200  # characters; the rest is cut off
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """What a profile says."""
+
+    tree: Tree
+    samples: int
+    time_ns: int  # since 1970; 0: unknown
+    duration_ns: int  # 0: unknown
+    default: int  # index of the metric that the profile is shown by
+    totals: tuple[int, ...]  # [K], of the tree's metrics
+    comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
+
+    @property
+    def weight(self) -> int:
+        return self.totals[self.default]
+
+
+def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
+    """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
+    wire = Wire(raw)
+    spans = Spans(wire, limits)
+    symbols = Symbols(wire, spans.places, limits)
+    metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
+    stacks = Stacks(wire, symbols, factors, limits)
+    stacks.read(spans.places["samples"])
+    kept = _kept(profile_type, metrics, stacks.total.table()[1][:, 0])
+    metrics = tuple(metrics[k] for k in kept)
+    return Digested(
+        tree=_tree(symbols, stacks, metrics, kept, _labelled(wire, spans, symbols, stacks, kept)),
+        samples=len(spans.places["samples"]),
+        time_ns=_nanoseconds(spans.scalars["time"]),
+        duration_ns=max(0, spans.scalars["duration"]),
+        default=default_of(profile_type, metrics, named),
+        totals=tuple(stacks.total.table()[1][kept, 0].tolist()),
+        comments=_comments(wire, symbols) if spans.commented else (),
+    )
+
+
+def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
+    texts = (symbols.strings.text(number) for number in comments(wire, MOST_COMMENTS))
+    return tuple(text[:LONGEST_COMMENT] for text in texts)
+
+
+def _metrics(
+    wire: Wire, profile_type: str, spans: Spans, symbols: Symbols
+) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
+    """Metrics of the sample types, the factors of their values, and the default's name."""
+    named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
+    found: dict[Metric, int] = {}
+    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+        met = symbols.strings.text(name)
+        metric, factor = normalise(profile_type, met, symbols.strings.text(unit))
+        if metric in found:
+            raise BadProfile(f"Two sample types are {metric.name} in {metric.unit}.")
+        found[metric] = factor
+        named = metric.name if met == named else named
+    if not found:
+        raise BadProfile("This is not a pprof profile: it has no sample types.")
+    return tuple(found), np.array(list(found.values()), np.int64), named
+
+
+def _kept(profile_type: str, metrics: tuple[Metric, ...], totals: NDArray[np.int64]) -> list[int]:
+    """Indexes of the metrics that are worth keeping: all, or all but empty ones."""
+    full = [
+        k
+        for k, metric in enumerate(metrics)
+        if totals[k] or not dropped_when_zero(profile_type, metric)
+    ]
+    return full or list(range(len(metrics)))
+
+
+def _tree(
+    symbols: Symbols,
+    stacks: Stacks,
+    metrics: tuple[Metric, ...],
+    kept: list[int],
+    labelled: LabelledSelf | None,
+) -> Tree:
+    ids, parent, frame, values = stacks.nodes.table()
+    text, ends, frame_ids, name, file, line, mapping = symbols.used(frame)
+    return Tree(
+        metrics=metrics,
+        frames=Frames(Texts(text, ends), frame_ids, name, file, line, mapping),
+        id=ids,
+        parent=parent,
+        frame=frame,
+        self=values if len(kept) == len(values) else values[kept],
+        labelled=labelled,
+    )
+
+
+def _labelled(
+    wire: Wire, spans: Spans, symbols: Symbols, stacks: Stacks, kept: list[int]
+) -> LabelledSelf | None:
+    keys, values = stacks.labelled.table()
+    if not len(keys):
+        return None
+    first_samples = stacks.label_sets.table()[1][0]
+    sets = read_label_sets(wire, spans.places["samples"][first_samples], symbols.strings.text)
+    return LabelledSelf(
+        label_sets=tuple(sets),
+        node=(keys >> np.uint64(32)).astype(np.int32),
+        label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
+        values=values[kept],
+    )
+
+
+def _nanoseconds(time: int) -> int:
+    """A profile's time in ns since 1970: some senders count in µs, ms or s. 0: unknown."""
+    for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
+        if time >= above:
+            return time * factor
+    return 0

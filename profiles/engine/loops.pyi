@@ -1,0 +1,218 @@
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.limits import DigestLimits
+
+def text_ids(strings: Sequence[str]) -> NDArray[np.uint64]: ...
+def text_ids_of(text: bytes, ends: NDArray[np.int64]) -> NDArray[np.uint64]: ...
+def function_ids(
+    texts: NDArray[np.uint64], name: NDArray[np.int32], file: NDArray[np.int32]
+) -> NDArray[np.uint64]: ...
+def frame_ids(functions: NDArray[np.uint64], line: NDArray[np.int32]) -> NDArray[np.uint64]: ...
+def pair_ids(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def node_ids(
+    parent: NDArray[np.int32], frame: NDArray[np.int32], frames: NDArray[np.uint64]
+) -> NDArray[np.uint64]: ...
+
+class Keys:
+    count: int
+    def __init__(self, allowed: int, limit: str, expected: int = ...) -> None: ...
+    def enter_all(
+        self, keys: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+    def has_all(self, keys: NDArray[np.uint64]) -> bool: ...
+    def table(self) -> NDArray[np.uint64]: ...
+
+class Sums:
+    keys: Keys
+    def __init__(self, width: int, allowed: int, limit: str) -> None: ...
+    def table(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]: ...
+
+class Nodes:
+    sums: Sums
+    count: int
+    def __init__(self, width: int, allowed: int, limit: str) -> None: ...
+    def table(
+        self,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
+
+class Forest:
+    nodes: Nodes
+    frames: Keys
+    def __init__(self, width: int, max_nodes: int, limit: str) -> None: ...
+    def enter_frames(
+        self, ids: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+    def add(
+        self,
+        parent: NDArray[np.int32],
+        frame: NDArray[np.int32],
+        frame_rows: NDArray[np.int32],
+        sampled: NDArray[np.int32],
+        values: NDArray[np.int64],
+        columns: NDArray[np.int32],
+    ) -> NDArray[np.int32]: ...
+
+def add_rows(
+    sums: Sums,
+    keys: NDArray[np.uint64],
+    values: NDArray[np.int64],
+    columns: NDArray[np.int32],
+) -> None: ...
+def sum_up(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int64]: ...
+def count_down(parent: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def follow(parent: NDArray[np.int32], ranked: NDArray[np.int64]) -> NDArray[np.int64]: ...
+def gather(
+    parent: NDArray[np.int32],
+    order: NDArray[np.int64],
+    function: NDArray[np.int32],
+    own: NDArray[np.int64],
+    total: NDArray[np.int64],
+    stacks: NDArray[np.int64],
+    functions: int,
+) -> NDArray[np.int64]: ...
+def outermost(
+    parent: NDArray[np.int32], function: NDArray[np.int32], functions: int
+) -> NDArray[np.uint8]: ...
+
+class Wire:
+    def __init__(self, raw: bytes) -> None: ...
+
+class Spans:
+    places: dict[str, NDArray[np.intp]]
+    scalars: dict[str, int]
+    commented: bool
+    def __init__(self, wire: Wire, limits: DigestLimits) -> None: ...
+
+def numbers(wire: Wire, spans: NDArray[np.intp], width: int) -> NDArray[np.uint64]: ...
+def fields(wire: Wire, start: int, stop: int, number: int) -> NDArray[np.intp]: ...
+def comments(wire: Wire, most: int) -> list[int]: ...
+
+class Index:
+    def __init__(self, kind: str, table: NDArray[np.uint64]) -> None: ...
+
+class Strings:
+    def text(self, string: int) -> str: ...
+
+class Symbols:
+    strings: Strings
+    def __init__(
+        self, wire: Wire, places: dict[str, NDArray[np.intp]], limits: DigestLimits
+    ) -> None: ...
+    def used(
+        self, of_nodes: NDArray[np.int32]
+    ) -> tuple[
+        bytes,
+        NDArray[np.int64],
+        NDArray[np.uint64],
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.int32],
+    ]: ...
+
+class Stacks:
+    nodes: Nodes
+    label_sets: Sums
+    labelled: Sums
+    total: Sums
+    def __init__(
+        self, wire: Wire, symbols: Symbols, factors: NDArray[np.int64], limits: DigestLimits
+    ) -> None: ...
+    def read(self, samples: NDArray[np.intp]) -> None: ...
+
+def widen(body: bytes, at: int, count: int, width: int, below: int) -> NDArray[np.int32]: ...
+def parents(back: NDArray[np.int32]) -> None: ...
+def ascending(steps: NDArray[np.int32], below: int) -> None: ...
+def pairs(
+    first: NDArray[np.int32], second: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+def unshuffle(
+    data: bytes, at: int, count: int, width: int, base: int, factor: int
+) -> NDArray[np.uint64]: ...
+def unshuffle_index(
+    data: bytes, at: int, count: int, width: int, base: int, factor: int, below: int
+) -> NDArray[np.int32]: ...
+def unfold(
+    ups: NDArray[np.int32], refs: NDArray[np.int32], functions: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def cell_nodes(steps: NDArray[np.int32], starts: NDArray[np.int64], below: int) -> None: ...
+def sum_cells(
+    starts: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+    values: NDArray[np.int64],
+    rows: NDArray[np.uint8],
+    place: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    used: NDArray[np.uint8],
+) -> None: ...
+def mark_parents(parent: NDArray[np.int32], used: NDArray[np.uint8]) -> None: ...
+def place_in(ends: NDArray[np.int64], count: int) -> NDArray[np.int32]: ...
+
+class RowMoments:
+    def __init__(
+        self,
+        parent: NDArray[np.int32],
+        function: NDArray[np.int32],
+        has_values: NDArray[np.uint8],
+        functions: int,
+        groups: int,
+    ) -> None: ...
+    def add(
+        self,
+        starts: NDArray[np.int64],
+        nodes: NDArray[np.int32],
+        values: NDArray[np.int64],
+        node_of_line: NDArray[np.int32],
+        rows: NDArray[np.int64],
+        group: NDArray[np.int32],
+    ) -> None: ...
+    def tables(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
+class MomentSums:
+    def __init__(self) -> None: ...
+    def grow(self, nodes: int, functions: int) -> None: ...
+    def add_tree(
+        self,
+        parent: NDArray[np.int32],
+        place: NDArray[np.int32],
+        function: NDArray[np.int32],
+        functions: NDArray[np.int32],
+        sampled: NDArray[np.int32],
+        values: NDArray[np.int64],
+        is_new: bool,
+    ) -> None: ...
+    def add_nodes(
+        self,
+        parent: NDArray[np.int32],
+        place: NDArray[np.int32],
+        function: NDArray[np.int32],
+        square: NDArray[np.float64],
+        present: NDArray[np.float64],
+    ) -> None: ...
+    def add_functions(self, rows: NDArray[np.int32], columns: NDArray[np.float64]) -> None: ...
+    def tables(
+        self, nodes: int, functions: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+def outermost_nodes(
+    parent: NDArray[np.int32], function: NDArray[np.int32], functions: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+
+class PackedTrees:
+    def __init__(self, forest: Forest) -> None: ...
+    def read(self, data: bytes, at: int, columns: list[list[int]], metrics: int) -> list[int]: ...
+    def add(self, wanted: list[tuple[int, int, int]]) -> bool: ...
+    def add_moments(self, sums: MomentSums, is_new: bool) -> None: ...
+    def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+
+class TextPool:
+    def __init__(self) -> None: ...
+    def enter(
+        self, text: bytes, ends: NDArray[np.int64], index: NDArray[np.int32]
+    ) -> NDArray[np.int32]: ...
+    def table(self) -> tuple[bytes, NDArray[np.int64]]: ...

@@ -1,0 +1,131 @@
+"""Moments: Σtotal² over profiles beside the sums, from which a comparison has its intervals.
+
+By function and for one metric. They add up over profiles that are not the same, and equal what
+the profiles give one by one, within rounding, however these were cut into blocks.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.cells import Rows
+from profiles.engine.blocks.day import DayBlock
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.row_moments import GroupMoments, row_moments
+from profiles.engine.codec import encode, numbers_of, reading
+from profiles.engine.loops import MomentSums, follow, gather, sum_up
+from profiles.engine.merge import MAX_NODES, Merge
+from profiles.engine.metrics import Metric
+from profiles.engine.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMoments:
+    """Of the totals of the nodes of a tree, over profiles."""
+
+    square: NDArray[np.float64]  # [N], Σtotal²
+    present: NDArray[np.int64]  # [N], profiles in which the total is not zero
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMoments:
+    """Of F functions, in no order; totals count recursion once."""
+
+    name: tuple[str, ...]  # [F]
+    file: tuple[str, ...]  # [F]
+    self: NDArray[np.int64]  # [F], Σ
+    self_square: NDArray[np.float64]  # [F], Σself² over profiles
+    self_present: NDArray[np.int64]  # [F], profiles in which it is not zero
+    total: NDArray[np.int64]
+    total_square: NDArray[np.float64]
+    total_present: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    tree: Tree  # by function, one metric
+    nodes: NodeMoments  # of its nodes
+    functions: FunctionMoments
+
+
+class MomentMerge(Merge):
+    """A merge by function, over one metric, that keeps moments."""
+
+    def __init__(self, metric: Metric, max_nodes: int = MAX_NODES) -> None:
+        super().__init__([metric], by_function=True, max_nodes=max_nodes)
+        self._moments = MomentSums()
+
+    def add_tree(self, tree: Tree) -> None:
+        self.add_encoded(encode(tree))
+
+    def add_encoded(self, data: bytes) -> None:
+        numbers = numbers_of(data)
+        with reading():
+            metrics = [Metric(*metric) for metric in numbers.head["metrics"]]
+        if self.metrics[0] in metrics:
+            self._packed.add_moments(self._moments, self._add_packed(numbers, data))
+
+    def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        metric = self._metric_of(block)
+        if metric is not None:
+            marks = np.ones(block.rows, bool) if profiles is None else profiles
+            group = marks.astype(np.int32) - np.int32(1)
+            self._add_moments(block, profiles, row_moments(block, metric, group, 1))
+
+    def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        """ValueError if the block has no moments: its hours have to be taken instead."""
+        metric = self._metric_of(block)
+        if metric is not None:
+            self._add_moments(block, groups, block.moments(metric, groups))
+
+    def moments(self) -> Moments:
+        tree = self.tree()
+        frames = tree.frames
+        nodes, functions = self._moments.tables(len(tree.id), len(frames.id))
+        sums = _function_sums(tree)
+        return Moments(
+            tree=tree,
+            nodes=NodeMoments(nodes[0], nodes[1].astype(np.int64)),
+            functions=FunctionMoments(
+                name=tuple(frames.strings[i] for i in frames.name.tolist()),
+                file=tuple(frames.strings[i] for i in frames.file.tolist()),
+                self=sums[0],
+                self_square=functions[0],
+                self_present=functions[1].astype(np.int64),
+                total=sums[1],
+                total_square=functions[2],
+                total_present=functions[3].astype(np.int64),
+            ),
+        )
+
+    def _metric_of(self, block: Block) -> int | None:
+        """Its index in the block; None where no profile of the block has the metric."""
+        return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
+
+    def _add_moments(self, block: Block, rows: Rows | None, found: GroupMoments) -> None:
+        used, frames, place = self._add_block(block, rows)
+        self._moments.grow(self._forest.nodes.count, self._forest.frames.count)
+        self._moments.add_nodes(
+            used.parent,
+            place,
+            frames[used.frame],
+            np.ascontiguousarray(found.square[0, used.node]),
+            np.ascontiguousarray(found.present[0, used.node]),
+        )
+        self._moments.add_functions(frames, found.functions[0][:, used.frames])
+
+
+def _function_sums(tree: Tree) -> NDArray[np.int64]:
+    """(self, total) of each frame of a tree by function, int64 [2, F]."""
+    parent, own = tree.parent, np.ascontiguousarray(tree.self[0])
+    return gather(
+        parent,
+        follow(parent, np.arange(len(parent))),
+        tree.frame,
+        own,
+        sum_up(parent, own),
+        np.zeros(len(parent), np.int64),
+        len(tree.frames.id),
+    )[:2]

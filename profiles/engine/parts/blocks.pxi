@@ -1,0 +1,150 @@
+# Blocks: columns whose bytes are shuffled, trees in pre-order, and cells (row, node, value).
+
+cdef check_column(Py_ssize_t size, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width):
+    if at < 0 or count < 0 or not 0 <= width <= 8 or count > MOST_ROWS or count * width > size - at:
+        raise ValueError("a column reaches beyond the end")
+
+cdef enum:
+    MOST_ROWS = 0x8000000  # of a column
+
+
+def unshuffle(
+    const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width, uint64_t base, uint64_t factor
+):
+    """`count` numbers of `width` bytes, all first bytes before all second ones; uint64 [count].
+
+    Each is multiplied by `factor` and added to `base`, modulo 2^64.
+    """
+    check_column(data.shape[0], at, count, width)
+    column = np.zeros(count, np.uint64)
+    cdef uint64_t[::1] out = column
+    cdef Py_ssize_t i, byte, start
+    with nogil:
+        for byte in range(width):
+            start = at + byte * count
+            for i in range(count):
+                out[i] |= <uint64_t>data[start + i] << (8 * byte)
+        if factor != 1 or base != 0:
+            for i in range(count):
+                out[i] = out[i] * factor + base
+    return column
+
+
+def unshuffle_index(
+    const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width, uint64_t base, uint64_t factor,
+    uint64_t below,
+):
+    """The same as int32 [count]; ValueError when one is not less than `below` (at most 2^31)."""
+    check_column(data.shape[0], at, count, width)
+    column = np.empty(count, np.int32)
+    cdef int32_t[::1] out = column
+    cdef Py_ssize_t i, byte
+    cdef uint64_t value, highest = 0
+    with nogil:
+        for i in range(count):
+            value = 0
+            for byte in range(width):
+                value |= <uint64_t>data[at + byte * count + i] << (8 * byte)
+            value = value * factor + base
+            highest = max(highest, value)
+            out[i] = <int32_t>value
+    if count and highest >= below:
+        raise ValueError(f"{highest} points at nothing: there are {below}")
+    return column
+
+
+def unfold(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t functions):
+    """(parent, function) of a tree in pre-order, int32 [N] each.
+
+    ups [N]: how many nodes to leave before this one is entered (the first leaves 0). refs [N]:
+    0 for the first function that was not met yet, else how far before it the function stands.
+    ValueError when they make no tree, or not all `functions` are met.
+    """
+    cdef Py_ssize_t count = ups.shape[0], i, depth = 0, met = 0
+    parents_, functions_ = np.empty(count, np.int32), np.empty(count, np.int32)
+    cdef int32_t[::1] parent = parents_, function = functions_, path = np.empty(count, np.int32)
+    if refs.shape[0] != count:
+        raise ValueError("columns of one table differ in length")
+    with nogil:
+        for i in range(count):
+            if not (0 <= ups[i] <= depth and 0 <= refs[i] <= met) or (refs[i] == 0 and met >= functions):
+                with gil:
+                    raise ValueError(f"node {i} has no place in its tree")
+            depth -= ups[i]
+            parent[i] = path[depth - 1] if depth else -1
+            path[depth] = <int32_t>i
+            depth += 1
+            function[i] = <int32_t>(met - refs[i])
+            met += refs[i] == 0
+    if met != functions:
+        raise ValueError(f"there are {functions} functions, and {met} of them in the tree")
+    return parents_, functions_
+
+
+def cell_nodes(int32_t[::1] steps, const int64_t[::1] starts, int64_t below):
+    """Steps become the nodes that they lead to, in place; each row begins at -1.
+
+    Row r has the cells starts[r] to starts[r + 1]. ValueError when a node is not below.
+    """
+    cdef Py_ssize_t r, i
+    cdef int64_t at
+    with nogil:
+        for r in range(starts.shape[0] - 1):
+            at = -1
+            for i in range(starts[r], starts[r + 1]):
+                at += <int64_t>steps[i] + 1
+                if at >= below or steps[i] < 0:
+                    with gil:
+                        raise ValueError(f"{at} points at nothing: there are {below}")
+                steps[i] = <int32_t>at
+
+
+def sum_cells(
+    const int64_t[::1] starts,
+    const int32_t[::1] nodes,
+    const int64_t[::1] values,
+    const uint8_t[::1] rows,
+    const int32_t[::1] place,
+    int64_t[::1] sums,
+    uint8_t[::1] used,
+):
+    """Add the cells of the marked rows to sums[place[node]], and mark those places as used."""
+    cdef Py_ssize_t r, i
+    cdef int32_t at
+    cdef int64_t before, after, value
+    with nogil:
+        for r in range(rows.shape[0]):
+            if not rows[r]:
+                continue
+            for i in range(starts[r], starts[r + 1]):
+                at = place[nodes[i]]
+                value = values[i]
+                before = sums[at]
+                after = <int64_t>(<uint64_t>before + <uint64_t>value)
+                if ((before ^ after) & (value ^ after)) < 0:
+                    with gil:
+                        raise BadProfile("The values of a stack add up to more than 64 bits hold.")
+                sums[at] = after
+                used[at] = 1
+
+
+def mark_parents(const int32_t[::1] parent, uint8_t[::1] used):
+    """Mark what leads to a marked node."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(parent.shape[0] - 1, -1, -1):
+            if used[i] and parent[i] >= 0:
+                used[parent[i]] = 1
+
+
+def place_in(const int64_t[::1] ends, Py_ssize_t count):
+    """Which group each of `count` rows belongs to, int32; group g has the rows up to ends[g]."""
+    cdef Py_ssize_t g, i = 0
+    groups = np.empty(count, np.int32)
+    cdef int32_t[::1] out = groups
+    with nogil:
+        for g in range(ends.shape[0]):
+            while i < ends[g]:
+                out[i] = <int32_t>g
+                i += 1
+    return groups

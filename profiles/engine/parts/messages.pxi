@@ -1,0 +1,97 @@
+# Embedded messages as rows of numbers, found by the ids that the profile gave them.
+
+cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
+    """The varint fields below `width` of each message, uint64 [count, width]; 0 where absent."""
+    cdef uint64_t[:, ::1] table = np.zeros((spans.shape[0], width), np.uint64)
+    cdef Field field
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(spans.shape[0]):
+            field.at = spans[i, 0]
+            while wire.next(&field, spans[i, 1]):
+                if field.wire == VARINT and field.number < width:
+                    table[i, field.number] = field.value
+    return np.asarray(table)
+
+
+def fields(Wire wire, Py_ssize_t start, Py_ssize_t stop, int number):
+    """Places of the embedded messages `number` between start and stop, intp [count, 2]."""
+    cdef Field field
+    places = []
+    field.at = start
+    while wire.next(&field, stop):
+        if field.number == number and field.wire == BYTES:
+            places.append((field.start, field.stop))
+    return np.array(places, np.intp).reshape(-1, 2)
+
+
+def comments(Wire wire, Py_ssize_t most):
+    """Numbers of the strings that are a profile's comments, the first `most` of them."""
+    cdef Field field
+    cdef Py_ssize_t at
+    found = []
+    field.at = 0
+    while len(found) < most and wire.next(&field, wire.raw.shape[0]):
+        if field.number != COMMENTS:
+            continue
+        if field.wire == VARINT:
+            found.append(field.value)
+        elif field.wire == BYTES:
+            at = field.start
+            while at < field.stop and len(found) < most:
+                found.append(wire.varint(&at, field.stop))
+    return found
+
+
+@cython.final
+cdef class Index:
+    """Finds a row of `table` by the id in its column 1: in order, scattered, or 64 bits wide."""
+
+    cdef str kind
+    cdef bint small  # ids are about as small as there are rows
+    cdef int32_t[::1] rows  # by id, if small
+    cdef Keys ids  # else
+
+    def __init__(self, str kind, const uint64_t[:, ::1] table):
+        cdef Py_ssize_t i
+        cdef uint64_t highest = 0
+        self.kind = kind
+        for i in range(table.shape[0]):
+            highest = max(highest, table[i, 1])
+        self.small = highest <= <uint64_t>(4 * table.shape[0] + 64)
+        if self.small:
+            self.rows = np.full(highest + 1, -1, np.int32)
+        else:
+            self.ids = Keys(table.shape[0], "", table.shape[0])
+        with nogil:
+            for i in range(table.shape[0]):
+                self.enter(table[i, 1], i)
+
+    cdef int enter(self, uint64_t key, Py_ssize_t row) except -1 nogil:
+        if key == 0:
+            with gil:
+                raise BadProfile(f"A {self.kind} has the id 0, which means none.")
+        if self.known(key) >= 0:
+            with gil:
+                raise BadProfile(f"Two {self.kind}s have the id {key}.")
+        if self.small:
+            self.rows[<Py_ssize_t>key] = <int32_t>row
+        else:
+            self.ids.enter(key)
+        return 0
+
+    cdef Py_ssize_t known(self, uint64_t key) except -2 nogil:
+        if not self.small:
+            return self.ids.find(key)
+        return self.rows[<Py_ssize_t>key] if key < <uint64_t>self.rows.shape[0] else -1
+
+    cdef Py_ssize_t find(self, uint64_t key) except -2 nogil:
+        """The row; -1 for id 0, which means none."""
+        cdef Py_ssize_t row
+        if key == 0:
+            return -1
+        row = self.known(key)
+        if row < 0:
+            with gil:
+                raise BadProfile(f"There is no {self.kind} with the id {key}.")
+        return row

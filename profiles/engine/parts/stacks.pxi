@@ -1,0 +1,220 @@
+# The samples of a profile become the nodes of a call tree.
+
+cdef enum:
+    LABEL_FIELDS = 5  # key 1, str 2, num 3, num_unit 4
+
+cdef int64_t MOST = 2**63 - 1
+
+
+@cython.final
+cdef class Stacks:
+    """Adds up samples: self values by node, and by (node, set of labels)."""
+
+    cdef Wire wire
+    cdef Index locations
+    cdef const int32_t[::1] first
+    cdef const int32_t[::1] frame_of
+    cdef const uint64_t[::1] frame_id
+    cdef const int64_t[::1] factors
+    cdef bint negative
+    cdef Py_ssize_t max_depth
+    cdef Py_ssize_t frames_left
+    cdef object limits
+    cdef uint64_t[::1] stack  # of the sample at hand: ids of its locations, leaf first
+    cdef Py_ssize_t depth
+    cdef uint64_t[::1] row  # its values as they came
+    cdef Py_ssize_t filled
+    cdef int64_t[::1] scaled_row
+    cdef uint64_t[::1] former  # the sample before: ids of its locations, root first,
+    cdef int32_t[::1] former_node  # the node that each led to,
+    cdef int32_t[::1] former_frames  # and the depth of that
+    cdef Py_ssize_t former_depth
+    cdef uint64_t seed
+    cdef uint64_t labels  # hash of the labels as they stand in the sample; 0: none
+    cdef readonly Nodes nodes
+    cdef readonly Sums label_sets  # row: a set; its sum: the first sample that has it
+    cdef readonly Sums labelled  # key: node << 32 | set
+    cdef readonly Sums total
+
+    def __init__(self, Wire wire, symbols, factors, limits):
+        cdef Py_ssize_t width = len(factors)
+        self.wire = wire
+        self.locations = symbols.location_index
+        self.first, self.frame_of = symbols.first, symbols.frame_of
+        self.frame_id = symbols.frames.table()
+        self.factors = factors
+        self.negative = limits.negative
+        self.max_depth = limits.max_depth
+        self.frames_left = limits.max_stack_frames
+        self.limits = limits
+        self.stack = np.empty(limits.max_depth, np.uint64)
+        self.row = np.empty(width, np.uint64)
+        self.scaled_row = np.empty(width, np.int64)
+        self.former = np.empty(limits.max_depth, np.uint64)
+        self.former_node = np.empty(limits.max_depth, np.int32)
+        self.former_frames = np.empty(limits.max_depth, np.int32)
+        self.former_depth = 0
+        self.seed = secrets.randbits(64)
+        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"))
+        self.label_sets = Sums(1, limits.max_samples, setting("max_samples"))
+        self.labelled = Sums(width, limits.max_samples, setting("max_samples"))
+        self.total = Sums(width, 1, "")
+
+    def read(self, const Py_ssize_t[:, ::1] samples):
+        cdef Py_ssize_t i
+        with nogil:
+            self.total.row(0)
+            for i in range(samples.shape[0]):
+                self.read_sample(i, samples[i, 0], samples[i, 1])
+                if self.scaled(i):
+                    self.enter(i)
+
+    cdef int read_sample(self, Py_ssize_t i, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        cdef Field field
+        self.depth = self.filled = 0
+        self.labels = 0
+        field.at = start
+        while self.wire.next(&field, stop):
+            if field.number == 1:
+                self.depth = self.taken(&field, self.stack, self.depth)
+                if self.depth > self.max_depth:
+                    self.too_deep(self.depth)
+            elif field.number == 2:
+                self.filled = self.taken(&field, self.row, self.filled)
+                if self.filled > self.row.shape[0]:
+                    self.wrong_values(i)
+            elif field.number == 3 and field.wire == BYTES:
+                self.label(field.start, field.stop)
+        if self.filled != self.row.shape[0]:
+            self.wrong_values(i)
+        return 0
+
+    cdef Py_ssize_t taken(
+        self, Field* field, uint64_t[::1] into, Py_ssize_t filled
+    ) except -1 nogil:
+        """Append the numbers of a repeated field, packed or not; as Wire.varints."""
+        if field.wire == BYTES:
+            return self.wire.varints(field.start, field.stop, into, filled)
+        if field.wire != VARINT:
+            return filled
+        if filled < into.shape[0]:
+            into[filled] = field.value
+        return filled + 1
+
+    cdef int label(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        cdef uint64_t[LABEL_FIELDS] parts
+        cdef Field field
+        cdef int i
+        for i in range(LABEL_FIELDS):
+            parts[i] = 0
+        field.at = start
+        while self.wire.next(&field, stop):
+            if field.wire == VARINT and field.number < LABEL_FIELDS:
+                parts[field.number] = field.value
+        for i in range(1, LABEL_FIELDS):
+            self.labels = pair(self.labels ^ self.seed, parts[i])
+        return 0
+
+    cdef bint scaled(self, Py_ssize_t i) except -1 nogil:
+        """Bring the values to their normal units; False when all are zero."""
+        cdef Py_ssize_t k
+        cdef bint some = False
+        cdef int64_t value, most
+        for k in range(self.row.shape[0]):
+            value = <int64_t>self.row[k]
+            if value < 0 and not self.negative:
+                self.below_zero(i, value)
+            if self.factors[k] != 1:
+                most = MOST // self.factors[k]
+                if not -most <= value <= most:
+                    self.too_great(i, value)
+                value *= self.factors[k]
+            self.scaled_row[k] = value
+            some = some or value != 0
+        return some
+
+    cdef int enter(self, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t node = self.leaf(), k, labelled = -1
+        if self.labels:
+            labelled = self.labelled.row(<uint64_t>node << 32 | <uint64_t>self.label_set(i))
+        for k in range(self.row.shape[0]):
+            self.nodes.sums.add(node, k, self.scaled_row[k])
+            self.total.add(0, k, self.scaled_row[k])
+            if labelled >= 0:
+                self.labelled.add(labelled, k, self.scaled_row[k])
+        return 0
+
+    cdef Py_ssize_t label_set(self, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t before = self.label_sets.keys.count
+        cdef Py_ssize_t row = self.label_sets.row(self.labels)
+        if row == before:
+            self.label_sets.values[row, 0] = i
+        return row
+
+    cdef Py_ssize_t leaf(self) except -1 nogil:
+        """The node of the stack at hand; nodes on the way to it are made.
+
+        The part that it has in common with the stack before, from the root on, is known.
+        """
+        cdef Py_ssize_t i = 0, location, node = -1, frames = 0
+        if self.depth == 0:
+            return self.below(node, self.first.shape[0] - 2)
+        while i < self.former_depth and i < self.depth:
+            if self.former[i] != self.stack[self.depth - 1 - i]:
+                break
+            i += 1
+        if i:
+            node, frames = self.former_node[i - 1], self.former_frames[i - 1]
+        self.former_depth = self.depth
+        while i < self.depth:
+            self.former[i] = self.stack[self.depth - 1 - i]
+            location = self.locations.find(self.former[i])
+            if location < 0:
+                self.no_location()
+            frames += self.first[location + 1] - self.first[location]
+            if frames > self.max_depth:
+                self.too_deep(frames)
+            node = self.below(node, location)
+            self.former_node[i], self.former_frames[i] = <int32_t>node, <int32_t>frames
+            i += 1
+        self.frames_left -= frames
+        if self.frames_left < 0:
+            self.too_long()
+        return node
+
+    cdef Py_ssize_t below(self, Py_ssize_t node, Py_ssize_t location) except -1 nogil:
+        """Go down from `node` by the frames of a location, which has the innermost first."""
+        cdef Py_ssize_t at
+        cdef int32_t frame
+        for at in range(self.first[location + 1] - 1, self.first[location] - 1, -1):
+            frame = self.frame_of[at]
+            node = self.nodes.child(node, frame, self.frame_id[frame])
+        return node
+
+    cdef int wrong_values(self, Py_ssize_t i) except -1 nogil:
+        with gil:
+            raise BadProfile(
+                f"Sample {i} has {'more' if self.filled > self.row.shape[0] else self.filled}"
+                f" values; the profile has {self.row.shape[0]} sample types."
+            )
+
+    cdef int below_zero(self, Py_ssize_t i, int64_t value) except -1 nogil:
+        with gil:
+            raise BadProfile(f"Sample {i} has the value {value}; below zero are only differences.")
+
+    cdef int too_great(self, Py_ssize_t i, int64_t value) except -1 nogil:
+        with gil:
+            raise BadProfile(f"Sample {i} has the value {value}; in its unit that passes 64 bits.")
+
+    cdef int no_location(self) except -1 nogil:
+        with gil:
+            raise BadProfile("A sample points at location 0, which means none.")
+
+    cdef int too_deep(self, Py_ssize_t depth) except -1 nogil:
+        with gil:
+            raise TooLarge(setting("max_depth"), depth, self.max_depth)
+
+    cdef int too_long(self) except -1 nogil:
+        with gil:
+            allowed = self.limits.max_stack_frames
+            raise TooLarge(setting("max_stack_frames"), allowed + 1, allowed)

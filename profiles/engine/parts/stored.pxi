@@ -1,0 +1,98 @@
+# Stored columns: numbers in the narrowest width that holds them, little-endian.
+
+def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, int64_t below):
+    """`count` unsigned numbers of `width` bytes from `at` on, int32 [count].
+
+    ValueError when one is not less than `below`, or when they reach beyond the end.
+    """
+    cdef int32_t[::1] out
+    cdef uint32_t highest
+    if at < 0 or count < 0 or width not in (1, 2, 4) or at + count * width > body.shape[0]:
+        raise ValueError("a column reaches beyond the end")
+    column = np.empty(count, np.int32)
+    out = column
+    with nogil:
+        if width == 1:
+            highest = widen_1(body, at, out)
+        elif width == 2:
+            highest = widen_2(body, at, out)
+        else:
+            highest = widen_4(body, at, out)
+    if count and (<int64_t>highest >= below or highest > <uint32_t>(2**31 - 1)):
+        raise ValueError(f"{highest} points at nothing: there are {below}")
+    return column
+
+
+cdef uint32_t widen_1(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
+    cdef Py_ssize_t i
+    cdef uint32_t highest = 0, value
+    for i in range(out.shape[0]):
+        value = body[at + i]
+        highest = max(highest, value)
+        out[i] = <int32_t>value
+    return highest
+
+
+cdef uint32_t widen_2(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
+    cdef Py_ssize_t i
+    cdef uint32_t highest = 0, value
+    for i in range(out.shape[0]):
+        value = body[at + 2 * i] | <uint32_t>body[at + 2 * i + 1] << 8
+        highest = max(highest, value)
+        out[i] = <int32_t>value
+    return highest
+
+
+cdef uint32_t widen_4(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
+    cdef Py_ssize_t i, place
+    cdef uint32_t highest = 0, value
+    for i in range(out.shape[0]):
+        place = at + 4 * i
+        value = (
+            body[place]
+            | <uint32_t>body[place + 1] << 8
+            | <uint32_t>body[place + 2] << 16
+            | <uint32_t>body[place + 3] << 24
+        )
+        highest = max(highest, value)
+        out[i] = <int32_t>value
+    return highest
+
+
+def parents(int32_t[::1] back):
+    """How far back each node's parent stands becomes where it stands, in place; -1 for roots.
+
+    ValueError when one would stand before the first node, or behind its child.
+    """
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(back.shape[0]):
+            if not 1 <= back[i] <= i + 1:
+                with gil:
+                    raise ValueError(f"the parent of node {i} is {back[i]} nodes before it")
+            back[i] = <int32_t>(i - back[i])
+
+
+def ascending(int32_t[::1] steps, int64_t below):
+    """Steps become the numbers they lead to, in place; ValueError when one is not below."""
+    cdef Py_ssize_t i
+    cdef int64_t at = 0
+    with nogil:
+        for i in range(steps.shape[0]):
+            at += steps[i]
+            if at >= below:
+                with gil:
+                    raise ValueError(f"{at} points at nothing: there are {below}")
+            steps[i] = <int32_t>at
+
+
+def pairs(const int32_t[::1] first, const int32_t[::1] second):
+    """Number the distinct pairs by first use: (number of each [N], first [P], second [P]), int32."""
+    cdef Keys keys = Keys(first.shape[0] + 1, "", first.shape[0])
+    cdef int32_t[::1] number = np.empty(first.shape[0], np.int32)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(first.shape[0]):
+            number[i] = <int32_t>keys.enter(<uint64_t>first[i] << 32 | <uint64_t>second[i])
+    table = keys.table()
+    return np.asarray(number), (table >> 32).astype(np.int32), table.astype(np.uint32).view(np.int32)

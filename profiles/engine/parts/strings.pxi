@@ -1,0 +1,114 @@
+# The strings of a profile, as bytes: most are never looked at.
+
+cdef enum:
+    NOT_ASCII = 128
+
+
+@cython.final
+cdef class Strings:
+    """Numbered as in the profile; then come the empty one (`none`) and made-up ones."""
+
+    cdef Wire wire
+    cdef Py_ssize_t[:, ::1] at  # start and stop of each in the profile
+    cdef Py_ssize_t none
+    cdef dict made  # bytes of those that are not in the profile as they are
+    cdef uint8_t[::1] is_made
+    cdef uint64_t[::1] ids
+
+    def __init__(self, Wire wire, Py_ssize_t[:, ::1] at):
+        if at.shape[0] and at[0, 0] != at[0, 1]:
+            raise BadProfile("The first string of a pprof profile is empty; here it is not.")
+        self.wire = wire
+        self.at = at
+        self.none = at.shape[0]
+        self.made = {}
+        self.is_made = np.zeros(self.none, np.uint8)
+        self.ids = np.zeros(self.none, np.uint64)
+        self.replace_foreign()
+        self.append([b""])
+
+    cdef replace_foreign(self):
+        """Strings that are not UTF-8 count as what they are replaced by."""
+        cdef Py_ssize_t i, foreign = 0
+        cdef uint64_t seen
+        with nogil:
+            for i in range(self.none):
+                seen = 0
+                self.ids[i] = text_id(self.wire.raw, self.at[i, 0], self.at[i, 1], &seen)
+                if seen & <uint64_t>0x8080808080808080:
+                    self.is_made[i] = NOT_ASCII
+                    foreign += 1
+        if foreign:
+            for i in np.flatnonzero(self.is_made).tolist():
+                data = bytes(self.wire.raw[self.at[i, 0] : self.at[i, 1]])
+                good = data.decode("utf-8", "replace").encode()
+                self.is_made[i] = good != data
+                if self.is_made[i]:
+                    self.made[i] = good
+                    self.ids[i] = id_of(good)
+
+    cdef append(self, list texts):
+        """Add made-up strings, bytes, behind the others."""
+        count = len(self.ids)
+        for i, data in enumerate(texts, count):
+            self.made[i] = data
+        self.ids = np.concatenate((self.ids, np.array([id_of(data) for data in texts], np.uint64)))
+        self.is_made = np.concatenate((self.is_made, np.ones(len(texts), np.uint8)))
+
+    cdef Py_ssize_t checked(self, uint64_t string) except -1 nogil:
+        """The number of a string that the profile points at."""
+        if string != 0 and string >= <uint64_t>self.none:
+            with gil:
+                raise BadProfile(f"A message points at string {string}; there are {self.none}.")
+        return <Py_ssize_t>string
+
+    cdef int empty(self, uint64_t string) except -1 nogil:
+        cdef Py_ssize_t i = self.checked(string)
+        return i == self.none or self.at[i, 0] == self.at[i, 1]
+
+    cdef bytes data(self, Py_ssize_t i):
+        if self.is_made[i]:
+            return self.made[i]
+        return bytes(self.wire.raw[self.at[i, 0] : self.at[i, 1]])
+
+    def text(self, uint64_t string):
+        """The string that the profile points at, as text."""
+        return self.data(self.checked(string)).decode()
+
+    cdef gather(self, const int32_t[::1] which):
+        """(bytes, ends int64 [len(which)]): those strings, one behind the other."""
+        cdef int64_t[::1] ends = np.empty(which.shape[0], np.int64)
+        cdef uint8_t[::1] out
+        cdef Py_ssize_t k, i, j, to = 0
+        for k in range(which.shape[0]):
+            i = which[k]
+            if self.is_made[i]:
+                to += len(<bytes>self.made[i])
+            else:
+                to += self.at[i, 1] - self.at[i, 0]
+            ends[k] = to
+        out = np.empty(to, np.uint8)
+        to = 0
+        for k in range(which.shape[0]):
+            i = which[k]
+            if self.is_made[i]:
+                self.copy(self.made[i], 0, out, to, ends[k])
+            else:
+                self.copy(self.wire.raw, self.at[i, 0], out, to, ends[k])
+            to = ends[k]
+        return bytes(out), np.asarray(ends)
+
+    cdef copy(
+        self, const uint8_t[::1] data, Py_ssize_t start,
+        uint8_t[::1] out, Py_ssize_t to, Py_ssize_t end,
+    ):
+        if end == to:
+            return
+        if start < 0 or to < 0 or start + end - to > data.shape[0] or end > out.shape[0]:
+            out_of_bounds()
+        memcpy(&out[to], &data[start], end - to)
+
+
+cdef uint64_t id_of(bytes data) except? 7:
+    cdef uint64_t seen = 0
+    return text_id(data, 0, len(data), &seen)

@@ -1,0 +1,206 @@
+# What is kept by a 64-bit key: rows of sums, nodes of a tree.
+#
+# Sums that overflow are an error, never a wrong number.
+
+cdef enum:
+    FREE = -1
+    FIRST = 256
+
+# This process's secret, odd: nobody can choose keys that fall into one slot.
+cdef uint64_t FACTOR = secrets.randbits(64) | 1
+
+
+@cython.final
+cdef class Keys:
+    """Numbers keys from 0, in order of entry; one more than `allowed` is TooLarge of `limit`."""
+
+    cdef readonly Py_ssize_t count
+    cdef Py_ssize_t allowed
+    cdef str limit
+    cdef uint64_t factor
+    cdef int shift
+    cdef uint64_t[::1] keys
+    cdef int32_t[::1] slots
+
+    def __init__(self, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
+        self.count = 0
+        self.allowed = min(allowed, 2**30)
+        self.limit = limit
+        self.factor = FACTOR
+        self.keys = np.empty(max(1, min(expected, self.allowed)), np.uint64)
+        self.refill()
+
+    cdef Py_ssize_t slot(self, uint64_t key) except -1 nogil:
+        """Where the number of `key` stands, or would."""
+        cdef uint64_t mask = <uint64_t>self.slots.shape[0] - 1
+        cdef uint64_t at = (key * self.factor) >> self.shift
+        cdef int32_t number
+        while True:
+            number = self.slots[<Py_ssize_t>at]
+            if number == FREE or self.keys[number] == key:
+                return <Py_ssize_t>at
+            at = (at + 1) & mask
+
+    cdef Py_ssize_t find(self, uint64_t key) except -2 nogil:
+        """The number of `key`; -1 if it is not here."""
+        return self.slots[self.slot(key)]
+
+    cdef Py_ssize_t enter(self, uint64_t key) except -1 nogil:
+        """The number of `key`, a new one (the former count) if it was not here."""
+        cdef Py_ssize_t slot = self.slot(key)
+        cdef int32_t number = self.slots[slot]
+        if number != FREE:
+            return number
+        if self.count == self.keys.shape[0]:
+            with gil:
+                self.grow()
+            slot = self.slot(key)
+        number = <int32_t>self.count
+        self.keys[number] = key
+        self.slots[slot] = number
+        self.count += 1
+        return number
+
+    cdef grow(self):
+        cdef Py_ssize_t capacity = self.keys.shape[0]
+        if capacity >= self.allowed:
+            raise TooLarge(self.limit, self.allowed + 1, self.allowed)
+        self.keys = enlarged(self.keys, min(2 * capacity, self.allowed))
+        self.refill()
+
+    cdef refill(self):
+        """Make the slots anew, at most half of them taken."""
+        cdef Py_ssize_t i
+        bits = (2 * len(self.keys)).bit_length()
+        self.shift = 64 - bits
+        self.slots = np.full(1 << bits, FREE, np.int32)
+        with nogil:
+            for i in range(self.count):
+                self.slots[self.slot(self.keys[i])] = <int32_t>i
+
+    def enter_all(self, const uint64_t[::1] keys):
+        """(number of each key, int32 [N]; where each new one stands first in them, in order)."""
+        numbers, news = np.empty(keys.shape[0], np.int32), np.empty(keys.shape[0], np.int32)
+        cdef int32_t[::1] out = numbers, new = news
+        cdef Py_ssize_t i, before = self.count, known = self.count
+        with nogil:
+            for i in range(keys.shape[0]):
+                out[i] = <int32_t>self.enter(keys[i])
+                if self.count > known:
+                    new[known - before] = <int32_t>i
+                    known = self.count
+        return numbers, news[: known - before]
+
+    def has_all(self, const uint64_t[::1] keys):
+        """Whether each of these was entered."""
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(keys.shape[0]):
+                if self.find(keys[i]) < 0:
+                    break
+            else:
+                i = -1
+        return i == -1
+
+    def table(self):
+        """The keys in order of entry, uint64 [count]."""
+        return np.array(self.keys[: self.count])
+
+
+@cython.final
+cdef class Sums:
+    """`width` int64 sums for each key."""
+
+    cdef readonly Keys keys
+    cdef int64_t[:, ::1] values
+
+    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
+        self.keys = Keys(allowed, limit)
+        self.values = np.zeros((FIRST, width), np.int64)
+
+    cdef Py_ssize_t row(self, uint64_t key) except -1 nogil:
+        """The row of `key`; a new one is all zeros."""
+        cdef Py_ssize_t row = self.keys.enter(key)
+        if row >= self.values.shape[0]:
+            with gil:
+                self.values = enlarged(self.values, 2 * row)
+        return row
+
+    cdef int add(self, Py_ssize_t row, Py_ssize_t column, int64_t value) except -1 nogil:
+        cdef int64_t before = self.values[row, column]
+        cdef int64_t after = <int64_t>(<uint64_t>before + <uint64_t>value)
+        if ((before ^ after) & (value ^ after)) < 0:
+            with gil:
+                raise BadProfile("The values of a stack add up to more than 64 bits hold.")
+        self.values[row, column] = after
+        return 0
+
+    def table(self):
+        """(keys uint64 [count], sums int64 [width, count])."""
+        values = np.asarray(self.values)[: self.keys.count]
+        return self.keys.table(), np.ascontiguousarray(values.T)
+
+
+@cython.final
+cdef class Nodes:
+    """The nodes of a call tree with their sums, found by (parent, frame)."""
+
+    cdef readonly Sums sums  # the key is parent + 1 and frame, 32 bits each
+    cdef uint64_t[::1] id
+    cdef int32_t[::1] parent
+    cdef int32_t[::1] frame
+
+    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
+        self.sums = Sums(width, allowed, limit)
+        self.id = np.empty(FIRST, np.uint64)
+        self.parent = np.empty(FIRST, np.int32)
+        self.frame = np.empty(FIRST, np.int32)
+
+    cdef Py_ssize_t child(
+        self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
+    ) except -1 nogil:
+        """The node of `frame` below `parent` (-1: a root); frame_id is the id of that frame."""
+        cdef Py_ssize_t before = self.sums.keys.count
+        cdef Py_ssize_t node = self.sums.row(<uint64_t>(parent + 1) << 32 | <uint64_t>frame)
+        if node < before:
+            return node
+        if node >= self.id.shape[0]:
+            with gil:
+                self.id = enlarged(self.id, 2 * node)
+                self.parent = enlarged(self.parent, 2 * node)
+                self.frame = enlarged(self.frame, 2 * node)
+        self.id[node] = pair(self.id[parent] if parent >= 0 else 0, frame_id)
+        self.parent[node] = <int32_t>parent
+        self.frame[node] = <int32_t>frame
+        return node
+
+    cdef inline Py_ssize_t child_after(
+        self, Py_ssize_t last, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
+    ) except -1 nogil:
+        """The same as `child`; fast where it follows the `last` one, as it did in another tree."""
+        cdef Py_ssize_t next = last + 1
+        if next < self.sums.keys.count and self.parent[next] == parent and self.frame[next] == frame:
+            return next
+        return self.child(parent, frame, frame_id)
+
+    @property
+    def count(self):
+        return self.sums.keys.count
+
+    def table(self):
+        """(id uint64, parent int32, frame int32, each [count]; sums int64 [width, count])."""
+        cdef Py_ssize_t count = self.sums.keys.count
+        return (
+            np.array(self.id[:count]),
+            np.array(self.parent[:count]),
+            np.array(self.frame[:count]),
+            self.sums.table()[1],
+        )
+
+
+cdef enlarged(old, Py_ssize_t capacity):
+    """A copy with room for `capacity` rows, the new ones zero."""
+    old = np.asarray(old)
+    new = np.zeros((capacity, *old.shape[1:]), old.dtype)
+    new[: len(old)] = old
+    return new

@@ -1,0 +1,257 @@
+# The tables of a profile (strings, mappings, functions, locations) become distinct frames.
+
+cdef enum:  # field numbers, which are the columns of `numbers`
+    MAPPING_START = 2
+    MAPPING_OFFSET = 4
+    MAPPING_FILE = 5
+    MAPPING_BUILD_ID = 6
+    FUNCTION_NAME = 2
+    FUNCTION_SYSTEM_NAME = 3
+    FUNCTION_FILE = 4
+    LOCATION_MAPPING = 2
+    LOCATION_ADDRESS = 3
+    LOCATION_LINE = 4
+
+cdef uint64_t LAST_LINE = 2**31 - 1
+
+
+@cython.final
+cdef class Symbols:
+    """Distinct frames, and which of them each location stands for (innermost first).
+
+    Behind the profile's locations stands an empty one, for samples without a stack.
+    """
+
+    cdef Wire wire
+    cdef readonly Strings strings
+    cdef uint64_t[:, ::1] mappings
+    cdef int32_t[::1] mapping_name
+    cdef uint64_t[:, ::1] functions
+    cdef uint64_t[:, ::1] locations
+    cdef Index mapping_index
+    cdef Index function_index
+    cdef readonly Index location_index
+    cdef int32_t[::1] line_function  # row of the function; -1: see line_name
+    cdef int32_t[::1] line_number
+    cdef Py_ssize_t max_lines
+    cdef int32_t[::1] line_name  # string of a made-up name
+    cdef readonly int32_t[::1] first  # [locations + 1]
+    cdef readonly int32_t[::1] frame_of  # frame of each line
+    cdef readonly Keys frames  # their ids
+    cdef int32_t[::1] name  # [frames], and so are the following
+    cdef int32_t[::1] file
+    cdef int32_t[::1] line
+    cdef int32_t[::1] mapping
+
+    def __init__(self, Wire wire, dict places, limits):
+        self.wire = wire
+        self.strings = Strings(wire, places["strings"])
+        self.mappings = numbers(wire, places["mappings"], 7)
+        self.functions = numbers(wire, places["functions"], 5)
+        self.mapping_index = Index("mapping", self.mappings)
+        self.function_index = Index("function", self.functions)
+        self.check_functions()
+        self.name_mappings()
+        self.read_locations(places["locations"], limits)
+        self.location_index = Index("location", self.locations[: self.locations.shape[0] - 1])
+        self.name_unsymbolised()
+        self.make_frames()
+
+    cdef check_functions(self):
+        """Names and files exist; without a name the system name counts, without any `none`."""
+        cdef Py_ssize_t i
+        cdef uint64_t name
+        with nogil:
+            for i in range(self.functions.shape[0]):
+                self.strings.checked(self.functions[i, FUNCTION_FILE])
+                name = self.functions[i, FUNCTION_NAME]
+                if self.strings.empty(name):
+                    name = self.functions[i, FUNCTION_SYSTEM_NAME]
+                    if self.strings.empty(name):
+                        name = <uint64_t>self.strings.none
+                self.functions[i, FUNCTION_NAME] = name
+
+    cdef read_locations(self, const Py_ssize_t[:, ::1] spans, limits):
+        """Locations as numbers, and their named lines, one location's behind the other's."""
+        cdef Py_ssize_t i, count = spans.shape[0]
+        # A line takes two bytes at least; and a location without one gets a frame of its own.
+        cdef Py_ssize_t room = count + 1
+        for i in range(count):
+            room += (spans[i, 1] - spans[i, 0]) // 2
+        self.max_lines = limits.max_symbols
+        room = min(room, self.max_lines + count + 1)
+        self.locations = np.zeros((count + 1, 4), np.uint64)
+        self.line_function = np.empty(room, np.int32)
+        self.line_number = np.empty(room, np.int32)
+        self.first = np.zeros(count + 2, np.int32)
+        with nogil:
+            for i in range(count):
+                self.first[i + 1] = self.first[i]
+                self.read_location(i, spans[i, 0], spans[i, 1])
+                self.enter_unnamed(i)
+            self.first[count + 1] = self.first[count]
+            self.enter_unnamed(count)
+
+    cdef int enter_unnamed(self, Py_ssize_t i) except -1 nogil:
+        if self.first[i + 1] == self.first[i]:
+            self.line_function[self.first[i]] = -1
+            self.line_number[self.first[i]] = 0
+            self.first[i + 1] += 1
+        return 0
+
+    cdef int read_location(self, Py_ssize_t i, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        cdef Field field
+        field.at = start
+        while self.wire.next(&field, stop):
+            if field.wire == VARINT and field.number < LOCATION_LINE:
+                self.locations[i, field.number] = field.value
+            elif field.wire == BYTES and field.number == LOCATION_LINE:
+                self.read_line(&self.first[i + 1], field.start, field.stop)
+        return 0
+
+    cdef int read_line(self, int32_t* at, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        """Enter a line at `at` and move it on; lines without a function's name are left out."""
+        cdef Field field
+        cdef Py_ssize_t function
+        cdef uint64_t function_id = 0, line = 0
+        field.at = start
+        while self.wire.next(&field, stop):
+            if field.wire == VARINT and field.number == 1:
+                function_id = field.value
+            elif field.wire == VARINT and field.number == 2:
+                line = field.value
+        function = self.function_index.find(function_id)
+        if function >= 0 and self.functions[function, FUNCTION_NAME] != <uint64_t>self.strings.none:
+            if at[0] >= self.line_function.shape[0]:
+                with gil:
+                    raise TooLarge(setting("max_symbols"), self.max_lines + 1, self.max_lines)
+            self.line_function[at[0]] = <int32_t>function
+            self.line_number[at[0]] = <int32_t>line if line <= LAST_LINE else 0
+            at[0] += 1
+        return 0
+
+    cdef name_unsymbolised(self):
+        """Names `binary+0x…` for locations without a named line."""
+        cdef Py_ssize_t i, first = len(self.strings.ids)
+        names = {}
+        self.line_name = np.zeros(self.line_function.shape[0], np.int32)
+        for i in range(self.locations.shape[0]):
+            if self.line_function[self.first[i]] < 0:
+                name = self.unsymbolised(i)
+                self.line_name[self.first[i]] = names.setdefault(name, first + len(names))
+        self.strings.append([name.encode() for name in names])
+
+    cdef str unsymbolised(self, Py_ssize_t location):
+        cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
+        cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
+        if row < 0:
+            return f"0x{address:x}" if address else "?"
+        path = self.strings.text(self.mappings[row, MAPPING_FILE])
+        binary = path.rpartition("/")[2] or "?"
+        if address == 0:
+            return binary
+        if address >= self.mappings[row, MAPPING_START]:
+            address += self.mappings[row, MAPPING_OFFSET] - self.mappings[row, MAPPING_START]
+        return f"{binary}+0x{address:x}"
+
+    cdef make_frames(self):
+        cdef Py_ssize_t i, at, lines = self.first[self.first.shape[0] - 1]
+        self.frame_of = np.zeros(lines, np.int32)
+        self.frames = Keys(lines, "", lines)
+        self.name, self.file, self.line, self.mapping = np.zeros((4, lines), np.int32)
+        with nogil:
+            for i in range(self.locations.shape[0]):
+                for at in range(self.first[i], self.first[i + 1]):
+                    self.frame_of[at] = <int32_t>self.enter_frame(i, at)
+
+    cdef Py_ssize_t enter_frame(self, Py_ssize_t location, Py_ssize_t at) except -1 nogil:
+        """Find or make the frame of a line."""
+        cdef Py_ssize_t function = self.line_function[at], before = self.frames.count
+        cdef Py_ssize_t name = self.line_name[at], file = self.strings.none, frame
+        cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
+        cdef int32_t mapping = self.mapping_name[row] if row >= 0 else <int32_t>self.strings.none
+        cdef uint64_t key
+        if function >= 0:
+            name = <Py_ssize_t>self.functions[function, FUNCTION_NAME]
+            file = <Py_ssize_t>self.functions[function, FUNCTION_FILE]
+        key = pair(self.strings.ids[name], self.strings.ids[file])
+        frame = self.frames.enter(pair(key, <uint64_t>self.line_number[at]))
+        if frame < before:
+            self.prefer_mapping(frame, mapping)
+            return frame
+        self.name[frame] = <int32_t>name
+        self.file[frame] = <int32_t>file
+        self.line[frame] = self.line_number[at]
+        self.mapping[frame] = mapping
+        return frame
+
+    cdef name_mappings(self):
+        """String of the build id, else of the path, of each binary."""
+        cdef Py_ssize_t i
+        cdef uint64_t name
+        self.mapping_name = np.full(self.mappings.shape[0], self.strings.none, np.int32)
+        for i in range(self.mappings.shape[0]):
+            for name in (self.mappings[i, MAPPING_FILE], self.mappings[i, MAPPING_BUILD_ID]):
+                if not self.strings.empty(name):
+                    self.mapping_name[i] = <int32_t>name
+
+    cdef int prefer_mapping(self, Py_ssize_t frame, int32_t other) except -1 nogil:
+        """Of several mappings of one frame the greater text id stays, whatever the order."""
+        cdef int32_t now = self.mapping[frame]
+        if other == self.strings.none or other == now:
+            return 0
+        if now == self.strings.none or self.strings.ids[other] > self.strings.ids[now]:
+            self.mapping[frame] = other
+        return 0
+
+    def used(self, int32_t[::1] of_nodes):
+        """(text, ends, id, name, file, line, mapping) of the frames that nodes have.
+
+        Both frames and strings are numbered by first use; `of_nodes` is rewritten so.
+        """
+        cdef const int32_t[::1] kept = renumbered(of_nodes, self.frames.count)
+        cdef int32_t[:, ::1] columns = np.empty((4, kept.shape[0]), np.int32)
+        cdef uint64_t[::1] ids = np.empty(kept.shape[0], np.uint64)
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(kept.shape[0]):
+                ids[i] = self.frames.keys[kept[i]]
+                columns[0, i] = self.name[kept[i]]
+                columns[1, i] = self.file[kept[i]]
+                columns[2, i] = self.mapping[kept[i]]
+                columns[3, i] = self.line[kept[i]]
+        text, ends = self.pruned(columns[:3])
+        name, file, mapping, line = np.asarray(columns)
+        return text, ends, np.asarray(ids), name, file, line, mapping
+
+    cdef pruned(self, int32_t[:, ::1] columns):
+        """The strings that are used, each text once; the columns are renumbered so."""
+        cdef Keys texts = Keys(3 * columns.shape[1] + 1, "")
+        cdef int32_t[::1] which = np.empty(3 * columns.shape[1], np.int32)
+        cdef int32_t[::1] place = np.full(self.strings.ids.shape[0], -1, np.int32)
+        cdef Py_ssize_t i, j
+        cdef int32_t string
+        with nogil:
+            for j in range(columns.shape[1]):
+                for i in range(3):
+                    string = columns[i, j]
+                    if place[string] < 0:
+                        place[string] = <int32_t>texts.enter(self.strings.ids[string])
+                        which[place[string]] = string
+                    columns[i, j] = place[string]
+        return self.strings.gather(which[: texts.count])
+
+
+cdef renumbered(int32_t[::1] index, Py_ssize_t count):
+    """The numbers below `count` that occur in `index`, in order of first use; it is rewritten."""
+    cdef int32_t[::1] place = np.full(count, -1, np.int32)
+    cdef int32_t[::1] used = np.empty(count, np.int32)
+    cdef Py_ssize_t i, kept = 0
+    with nogil:
+        for i in range(index.shape[0]):
+            if place[index[i]] < 0:
+                place[index[i]] = <int32_t>kept
+                used[kept] = index[i]
+                kept += 1
+            index[i] = place[index[i]]
+    return np.asarray(used[:kept])

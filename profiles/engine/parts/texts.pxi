@@ -1,0 +1,53 @@
+# Texts that many sources have in common, each kept once, known by their ids.
+
+@cython.final
+cdef class TextPool:
+    """Numbers texts from 0, in order of entry."""
+
+    cdef Keys ids
+    cdef uint8_t[::1] text
+    cdef int64_t[::1] ends
+
+    def __init__(self):
+        self.ids = Keys(2**30, "texts")
+        self.text, self.ends = np.zeros(FIRST, np.uint8), np.zeros(FIRST, np.int64)
+
+    def enter(self, const unsigned char[::1] text, const int64_t[::1] ends, const int32_t[::1] index):
+        """Numbers of those texts that index names, int32 [len(index)].
+
+        The texts stand one behind the other and end at `ends`.
+        """
+        numbers = np.empty(index.shape[0], np.int32)
+        cdef int32_t[::1] out = numbers
+        cdef Py_ssize_t i, start, stop, known, number
+        cdef uint64_t seen = 0
+        with nogil:
+            for i in range(index.shape[0]):
+                start = ends[index[i] - 1] if index[i] > 0 else 0
+                stop = ends[index[i]]
+                known = self.ids.count
+                number = self.ids.enter(text_id(text, start, stop, &seen))
+                out[i] = <int32_t>number
+                if number == known:
+                    self.append(text, start, stop)
+        return numbers
+
+    def table(self):
+        """(the texts, one behind the other; where each ends, int64)."""
+        ends = np.array(self.ends[: self.ids.count])
+        return bytes(self.text[: ends[len(ends) - 1] if len(ends) else 0]), ends
+
+    cdef int append(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        cdef Py_ssize_t number = self.ids.count - 1
+        cdef Py_ssize_t at = self.ends[number - 1] if number else 0
+        cdef Py_ssize_t size = stop - start
+        if number >= self.ends.shape[0] or at + size > self.text.shape[0]:
+            with gil:
+                if number >= self.ends.shape[0]:
+                    self.ends = enlarged(self.ends, 2 * number)
+                if at + size > self.text.shape[0]:
+                    self.text = enlarged(self.text, 2 * (at + size))
+        if size:
+            memcpy(&self.text[at], &text[start], size)
+        self.ends[number] = at + size
+        return 0

@@ -1,0 +1,114 @@
+# Protobuf's wire format, read field by field.
+
+cdef enum:
+    VARINT = 0
+    BYTES = 2
+
+cdef struct Field:
+    Py_ssize_t at  # where the next field begins
+    int number
+    int wire
+    uint64_t value  # of a varint
+    Py_ssize_t start  # of bytes
+    Py_ssize_t stop
+
+
+@cython.final
+cdef class Wire:
+    """The bytes of a message. Methods, not functions: views are costly to pass along."""
+
+    cdef const uint8_t[::1] raw
+
+    def __init__(self, const uint8_t[::1] raw):
+        self.raw = raw
+
+    cdef inline int next(self, Field* field, Py_ssize_t end) except -1 nogil:
+        """Read the field at `field.at`; 0 when there is none left before `end`.
+
+        `value` is set for numbers, `start` and `stop` for embedded bytes.
+        """
+        cdef uint64_t tag, value
+        if field.at >= end:
+            return 0
+        tag = self.varint(&field.at, end)
+        field.number = <int>(tag >> 3)
+        field.wire = <int>(tag & 7)
+        if tag < 8 or tag >> 3 > 0x1FFFFFFF:
+            not_protobuf(field.at)
+        if field.wire == VARINT:
+            field.value = self.varint(&field.at, end)
+            return 1
+        if field.wire == BYTES:
+            value = self.varint(&field.at, end)
+            if value > <uint64_t>(end - field.at):
+                cut_short(field.at)
+            field.start = field.at
+            field.stop = field.at = field.at + <Py_ssize_t>value
+            return 1
+        return self.skip(field, end)
+
+    cdef int skip(self, Field* field, Py_ssize_t end) except -1 nogil:
+        """Leave out a fixed number: nothing in a profile is one."""
+        cdef Py_ssize_t size = 8 if field.wire == 1 else 4
+        if field.wire != 1 and field.wire != 5:
+            not_protobuf(field.at)
+        if size > end - field.at:
+            cut_short(field.at)
+        field.at += size
+        return 1
+
+    cdef Py_ssize_t varints(
+        self, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] into, Py_ssize_t filled
+    ) except -1 nogil:
+        """Append packed numbers behind the `filled` ones; returns how many it has then.
+
+        If `into` cannot hold them all, that is one more than it can hold.
+        """
+        cdef Py_ssize_t at = start
+        while at < stop:
+            if filled == into.shape[0]:
+                return filled + 1
+            into[filled] = self.varint(&at, stop)
+            filled += 1
+        return filled
+
+    cdef inline uint64_t varint(self, Py_ssize_t* at, Py_ssize_t end) except? 7 nogil:
+        cdef Py_ssize_t place = at[0]
+        cdef uint8_t byte
+        if place < end:
+            byte = self.raw[place]
+            if byte < 128:  # as most are
+                at[0] = place + 1
+                return byte
+            if place + 1 < end and self.raw[place + 1] < 128:
+                at[0] = place + 2
+                return (byte & 127) | (<uint64_t>self.raw[place + 1] << 7)
+        return self.long_varint(at, end)
+
+    cdef uint64_t long_varint(self, Py_ssize_t* at, Py_ssize_t end) except? 7 nogil:
+        cdef Py_ssize_t place = at[0]
+        cdef uint64_t value = 0
+        cdef int shift = 0
+        cdef uint8_t byte = 128
+        while place < end and shift < 64:
+            byte = self.raw[place]
+            place += 1
+            value |= (<uint64_t>(byte & 127)) << shift
+            if byte < 128:
+                at[0] = place
+                return value
+            shift += 7
+        if shift >= 64:
+            not_protobuf(place)
+        cut_short(place)
+        return 7
+
+
+cdef int cut_short(Py_ssize_t at) except -1 nogil:
+    with gil:
+        raise BadProfile(f"The profile is cut short: a field at byte {at} has no end.")
+
+
+cdef int not_protobuf(Py_ssize_t at) except -1 nogil:
+    with gil:
+        raise BadProfile(f"This is not a pprof profile: byte {at} starts no field of it.")

@@ -1,0 +1,157 @@
+"""A tree as it is stored: two sections of columns, numbers and texts; docs/stored-tree.md.
+
+Merging needs the texts of those functions alone that it meets for the first time. Columns are
+little-endian, in the narrowest width that holds them. Every index is checked while it is read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.column_bytes import ANY, Column, ColumnReader, join
+from profiles.engine.loops import ascending, function_ids, pairs, parents
+from profiles.engine.metrics import Metric
+from profiles.engine.texts import Texts
+from profiles.engine.tree import Label, LabelledSelf, Tree
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The columns of a stored tree; only nodes with values have sums."""
+
+    metrics: tuple[Metric, ...]  # [K]
+    function_id: NDArray[np.uint64]  # [P], distinct functions
+    function_name: NDArray[np.int32]  # [P], index `strings`
+    function_file: NDArray[np.int32]  # [P]
+    function: NDArray[np.int32]  # [F], of each frame
+    line: NDArray[np.int32]  # [F]
+    mapping: NDArray[np.int32]  # [F], indexes `strings`
+    parent: NDArray[np.int32]  # [N]
+    frame: NDArray[np.int32]  # [N]
+    node: NDArray[np.int32]  # [M], the nodes that have values
+    values: NDArray[np.int64]  # [K, M]
+    labelled: LabelledSelf | None
+    read_strings: Callable[[], Texts]
+
+    @cached_property
+    def strings(self) -> Texts:
+        return self.read_strings()
+
+
+def write(tree: Tree) -> tuple[bytes, bytes]:
+    """The section of numbers, and that of texts."""
+    frames, texts = tree.frames, Texts.of(tree.frames.strings)
+    function, name, file = pairs(frames.name, frames.file)
+    node = np.flatnonzero(tree.self.any(axis=0))
+    scaled = [_scaled(row) for row in tree.self[:, node]]
+    columns: list[Column] = [
+        function_ids(texts.ids(), name, file),
+        name,
+        file,
+        function,
+        frames.line,
+        frames.mapping,
+        np.arange(len(tree.parent)) - tree.parent,
+        tree.frame,
+        np.diff(node, prepend=0),
+        *(row for row, _ in scaled),
+        *_label_columns(tree.labelled, len(scaled)),
+    ]
+    head = {
+        "metrics": [[*metric] for metric in tree.metrics],
+        "factors": [factor for _, factor in scaled],
+        "labels": [[[*label] for label in s] for s in tree.labelled.label_sets]
+        if tree.labelled
+        else [],
+        "strings": len(texts),
+    }
+    lengths = np.diff(texts.ends, prepend=0)
+    return join(head, columns), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
+
+
+def head_of(numbers: bytes) -> tuple[dict[str, Any], bytes, int]:
+    """(head of the section, the section, where its columns begin)."""
+    columns = ColumnReader(numbers)
+    return columns.head, numbers, columns.at
+
+
+def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Stored:
+    """The columns; ValueError, KeyError or TypeError if they make no tree.
+
+    `texts` gives the other section, should it be wanted. Without `labels` those of samples are
+    left out.
+    """
+    columns = ColumnReader(numbers)
+    head = columns.head
+    metrics = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+    strings = int(head["strings"])
+    ids, name, file = columns.ids(), columns.index(strings), columns.index(strings)
+    function, line, mapping = columns.index(len(ids)), columns.index(ANY), columns.index(strings)
+    parent = columns.index(ANY)
+    parents(parent)
+    frame, node = columns.index(len(function)), columns.index(ANY)
+    ascending(node, len(parent))
+    values = columns.values(len(node), head["factors"])
+    _same({len(ids), len(name), len(file)}, {len(function), len(line), len(mapping)})
+    _same({len(parent), len(frame)}, {len(metrics), len(values)})
+    return Stored(
+        metrics=metrics,
+        function_id=ids,
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=line,
+        mapping=mapping,
+        parent=parent,
+        frame=frame,
+        node=node,
+        values=values,
+        labelled=_labelled(columns, len(metrics), len(parent)) if labels else None,
+        read_strings=lambda: _texts(texts(), strings),
+    )
+
+
+def _texts(section: bytes, count: int) -> Texts:
+    columns = ColumnReader(section)
+    ends = np.cumsum(columns.index(ANY), dtype=np.int64)
+    data = columns.data()
+    columns.end()
+    if len(ends) != count or (int(ends[-1]) if count else 0) != len(data):
+        raise ValueError("the strings are not as many or as long as they say")
+    return Texts(data, ends)
+
+
+def _label_columns(labelled: LabelledSelf | None, width: int) -> list[Column]:
+    if labelled is None:
+        return [_NONE] * (2 + width)
+    return [labelled.node, labelled.label_set, *labelled.values]
+
+
+def _labelled(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | None:
+    sets = columns.head["labels"]
+    node = columns.index(nodes)
+    label_set = columns.index(len(sets))
+    values = columns.values(len(node), [1] * width)
+    columns.end()
+    _same({len(node), len(label_set)})
+    if not len(node):
+        return None
+    label_sets = tuple(tuple(Label(*label) for label in labels) for labels in sets)
+    return LabelledSelf(label_sets, node, label_set, values)
+
+
+def _same(*lengths: set[int]) -> None:
+    if any(len(group) != 1 for group in lengths):
+        raise ValueError("columns of one table differ in length")
+
+
+def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """The values by their common divisor, and that: a CPU profile counts in periods."""
+    factor = int(np.gcd.reduce(row)) if len(row) else 1
+    return (row // factor, factor) if factor > 1 else (row, 1)

@@ -1,0 +1,61 @@
+"""Call trees as arrays: nodes keyed by (parent, frame), with self values for each metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Distinct frames, F of them; `name`, `file` and `mapping` index `strings`.
+
+    `id` is a 64-bit hash of (function name, file, line): the same frame has the same id in
+    every profile of every agent. A frame without symbols is named `binary+0x…`.
+    """
+
+    strings: Sequence[str]
+    id: NDArray[np.uint64]  # [F]
+    name: NDArray[np.int32]  # [F]
+    file: NDArray[np.int32]  # [F]
+    line: NDArray[np.int32]  # [F], 0 where unknown
+    mapping: NDArray[np.int32]  # [F], build id or binary's name
+
+
+class Label(NamedTuple):
+    """A label of a sample: text (unit None), or a number in a unit ("" where it is not said)."""
+
+    key: str
+    value: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSelf:
+    """What the labels of samples add: self values by (node, label set), L rows."""
+
+    label_sets: tuple[tuple[Label, ...], ...]  # each sorted
+    node: NDArray[np.int32]  # [L]
+    label_set: NDArray[np.int32]  # [L]
+    values: NDArray[np.int64]  # [K, L]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """N nodes, K metrics. A parent stands before its children; roots have parent -1.
+
+    `id` is the hash of (parent's id, frame's id), so equal stacks have equal ids everywhere.
+    `self` includes what `labelled` has; samples without labels are in `self` alone.
+    """
+
+    metrics: tuple[Metric, ...]  # [K]
+    frames: Frames
+    id: NDArray[np.uint64]  # [N]
+    parent: NDArray[np.int32]  # [N]
+    frame: NDArray[np.int32]  # [N]
+    self: NDArray[np.int64]  # [K, N]
+    labelled: LabelledSelf | None = None

@@ -1,0 +1,24 @@
+"""Ways: each stack of a tree, written out from the root."""
+
+from collections.abc import Iterator
+
+from profiles.engine.columns import pre_order
+from profiles.engine.tree import Tree
+
+
+def ways(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
+    """(frames from the root to the node, self value) of each node that has one, in pre-order.
+
+    The list is the caller's; its entries index the tree's frames.
+    """
+    own, parent, frame = tree.self[metric].tolist(), tree.parent.tolist(), tree.frame.tolist()
+    nodes: list[int] = []
+    frames: list[int] = []
+    for node in pre_order(tree).tolist():
+        while nodes and nodes[-1] != parent[node]:
+            nodes.pop()
+            frames.pop()
+        nodes.append(node)
+        frames.append(frame[node])
+        if own[node]:
+            yield [*frames], own[node]

@@ -1,0 +1,15 @@
+"""How large an uploaded profile may be, as this site is set up."""
+
+from django.conf import settings
+
+from profiles.engine.limits import DigestLimits
+
+
+def digest_limits() -> DigestLimits:
+    return DigestLimits(
+        max_samples=settings.MAX_SAMPLES,
+        max_depth=settings.MAX_DEPTH,
+        max_nodes=settings.MAX_NODES,
+        max_symbols=settings.MAX_SYMBOLS,
+        max_stack_frames=settings.MAX_STACK_FRAMES,
+    )

@@ -1,0 +1,153 @@
+"""The part of a selection that is in a block."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+
+from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns, open_day, open_hour
+from profiles.engine.blocks.container import Source
+from profiles.engine.errors import BadTree
+from profiles.engine.metrics import Metric
+from profiles.queries.block_rows import BlockRow
+from profiles.queries.part import NOTHING, Dimension, Sink
+from profiles.queries.used import Used
+from profiles.queries.wanted import Mask, Wanted, moment
+from profiles.store.blobs import BlobError
+from profiles.store.summary import exact_sum
+
+UNREADABLE = (BadTree, BlobError)
+
+
+class Opened:
+    """A block that is opened when it is first used, and remembers why it could not be."""
+
+    def __init__(self, row: BlockRow, source: Source) -> None:
+        self.row = row
+        self._source = source
+
+    @cached_property
+    def hour(self) -> HourBlock:
+        return open_hour(self._source)
+
+    @cached_property
+    def day(self) -> DayBlock:
+        return open_day(self._source)
+
+    @property
+    def profiles(self) -> ProfileColumns:
+        return (self.day if self.row.is_day else self.hour).profiles
+
+
+@dataclass(frozen=True)
+class HourPart:
+    """The wanted profiles of an hour block, start <= time < end."""
+
+    opened: Opened
+    wanted: Wanted
+    metric: Metric
+    start: datetime
+    end: datetime
+    chosen: Mask | None = None  # of the block's profiles; instead of all that are wanted
+
+    @cached_property
+    def meant(self) -> Mask:
+        """Of the block's profiles, whatever metrics they have."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.wanted.profiles(self.opened.hour, self.start, self.end)
+
+    @cached_property
+    def mask(self) -> Mask:
+        """Those of them that have the metric."""
+        return self.meant & _has(self.opened.profiles, self.metric)
+
+    def add_to(self, sink: Sink, used: Used) -> None:
+        try:
+            if self.mask.any():
+                sink.add_hour(self.opened.hour, None if self.mask.all() else self.mask)
+                take(used, self.opened.profiles, self.mask, self.metric)
+        except UNREADABLE as error:
+            leave_out(used, self.opened.row, error)
+
+    def dimension(self, used: Used) -> Dimension:
+        return _dimension(self, used)
+
+
+@dataclass(frozen=True)
+class DayPart:
+    """The wanted groups of a day block."""
+
+    opened: Opened
+    wanted: Wanted
+    metric: Metric
+
+    @property
+    def start(self) -> datetime:
+        return self.opened.row.start
+
+    @cached_property
+    def groups(self) -> Mask:
+        return self.wanted.groups(self.opened.day)
+
+    @cached_property
+    def meant(self) -> Mask:
+        """Of the block's profiles, those of the wanted groups."""
+        return self.groups[self.opened.day.groups.of_profile]
+
+    @cached_property
+    def mask(self) -> Mask:
+        return self.meant & _has(self.opened.profiles, self.metric)
+
+    def add_to(self, sink: Sink, used: Used) -> None:
+        try:
+            if self.mask.any():
+                sink.add_day(self.opened.day, None if self.groups.all() else self.groups)
+                take(used, self.opened.profiles, self.mask, self.metric)
+        except UNREADABLE as error:
+            leave_out(used, self.opened.row, error)
+
+    def dimension(self, used: Used) -> Dimension:
+        return _dimension(self, used)
+
+
+def _dimension(part: HourPart | DayPart, used: Used) -> Dimension:
+    try:
+        profiles, mask = part.opened.profiles, part.mask
+    except UNREADABLE as error:
+        leave_out(used, part.opened.row, error)
+        return NOTHING
+    if not mask.any():
+        return NOTHING
+    take(used, profiles, mask, part.metric)
+    return Dimension(
+        time=profiles.time[mask],
+        deployment=profiles.deployment[mask],
+        duration_ns=profiles.duration_ns[mask],
+        weight=profiles.weight[mask],
+        total=profiles.totals[profiles.metrics.index(part.metric)][mask],
+    )
+
+
+def _has(profiles: ProfileColumns, metric: Metric) -> Mask:
+    if metric not in profiles.metrics:
+        return np.zeros(len(profiles), bool)
+    has: Mask = profiles.has[profiles.metrics.index(metric)]
+    return has
+
+
+def take(used: Used, profiles: ProfileColumns, mask: Mask, metric: Metric) -> None:
+    time = profiles.time[mask]
+    total = profiles.totals[profiles.metrics.index(metric)][mask]
+    used.take(
+        profiles=len(time),
+        total=exact_sum(total),
+        duration_ns=exact_sum(profiles.duration_ns[mask]),
+        first=moment(int(time.min())),
+        last=moment(int(time.max())),
+    )
+
+
+def leave_out(used: Used, row: BlockRow, error: Exception) -> None:
+    used.leave_out(row.start, row.end, str(error))

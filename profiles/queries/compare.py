@@ -1,0 +1,171 @@
+"""Comparison: two selections node by node, and which of their differences are real."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import isnan
+from typing import NamedTuple
+
+from profiles.engine import compare as engine
+from profiles.engine.compare import Compared, FunctionPairs, compared
+from profiles.engine.errors import TooLarge
+from profiles.engine.measured import of_moments, of_rows
+from profiles.engine.metrics import DEFAULT_METRICS, Metric
+from profiles.engine.moments import MomentMerge
+from profiles.engine.per_profile import MAX_CELLS, PerProfile
+from profiles.engine.significance import MIN_PROFILES, REAL
+from profiles.engine.subtree import node_of
+from profiles.engine.united import united
+from profiles.queries.answers import CompareResult, Coverage, FunctionChange, Intervals
+from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
+from profiles.queries.merged import added, explained, merged
+from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.project_ids import project_id_of
+from profiles.queries.shown import highlighted, is_plain, shown
+
+Sides = tuple[Selection, Selection]
+
+
+def run_compare(
+    a: Selection, b: Selection, view: View, deadline: float | None = None
+) -> CompareResult:
+    """Both sides as the view shows them; differences are A - B of per-profile means.
+
+    Whatever is shown, what is tested are the nodes and functions of the whole tree: a root and
+    folding cut the answer, not the question. Unanswerable also if the sides are not of one
+    project, service and type.
+    """
+    if (a.project, a.service, a.type) != (b.project, b.service, b.type):
+        raise Unanswerable("Only profiles of one service and type can be compared.")
+    metrics = _common(a, metrics_of(a), metrics_of(b))
+    metric = chosen(view, metrics)
+    found, coverages, why = _sides((a, b), metric, view, deadline)
+    if view.root is not None:
+        found = _below(found, view.root, view.shape)
+    profiles = coverages[0].profiles, coverages[1].profiles
+    drawn, folded = engine.fold(found, profiles, view.max_nodes)
+    return CompareResult(
+        selections=(a, b),
+        project_id=project_id_of(a),
+        view=view,
+        metric=metric,
+        metrics=metrics,
+        coverages=coverages,
+        tree=drawn.tree,
+        intervals=None if why else Intervals(drawn.nodes.low, drawn.nodes.high, drawn.nodes.q),
+        why_no_intervals=why,
+        functions=_changes(found.functions, profiles),
+        folded=folded,
+        highlighted=highlighted(drawn.tree, view),
+    )
+
+
+class _Found(NamedTuple):
+    compared: Compared
+    coverages: tuple[Coverage, Coverage]
+    why_no_intervals: str
+
+
+def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """The metrics of both sides; of one, if the other has no profile, or none in common."""
+    both = tuple(metric for metric in of_a if metric in of_b)
+    nothing = (DEFAULT_METRICS[a.type.value],)  # also what a side without profiles has
+    return both or (of_b if of_a == nothing else of_a)
+
+
+def _sides(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:
+    whole = replace(view, root=None)
+    try:
+        found = _tested(sides, metric, whole, deadline)
+    except TooLarge as error:
+        why = f"Intervals of this view need every profile by itself: {error}."
+        return _untested(sides, metric, whole, deadline, why)
+    fewest = min(coverage.profiles for coverage in found.coverages)
+    if fewest >= MIN_PROFILES:
+        return found
+    why = f"Intervals need {MIN_PROFILES} profiles on either side; here one has {fewest}."
+    return found._replace(why_no_intervals=why)
+
+
+def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:
+    with explained():
+        if is_plain(view):
+            return _by_moments(sides, metric, deadline)
+    return _by_profile(sides, metric, view, deadline)
+
+
+def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
+    merges = MomentMerge(metric), MomentMerge(metric)
+    first, second = (
+        added(side, metric, merge, deadline, moments=True)
+        for side, merge in zip(sides, merges, strict=True)
+    )
+    a, b = (
+        of_moments(merge.moments(), coverage.profiles)
+        for merge, coverage in zip(merges, (first, second), strict=True)
+    )
+    return _Found(compared(a, b), (first, second), "")
+
+
+def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:
+    """For a view that changes the nodes: moments are not kept of what it makes of them."""
+    apart = PerProfile(metric, view.group is Group.FUNCTION, MAX_CELLS)
+    first = added(sides[0], metric, apart, deadline, by_profile=True)
+    cut = apart.count
+    second = added(sides[1], metric, apart, deadline, by_profile=True)
+    kept = apart.tree()
+
+    def compare(view: View) -> Compared:
+        tree = shown(kept, view)
+        return compared(*(of_rows(tree, metric, rows) for rows in (slice(cut), slice(cut, None))))
+
+    return _Found(_as_shown(compare, view), (first, second), "")
+
+
+def _untested(sides: Sides, metric: Metric, view: View, deadline: float | None, why: str) -> _Found:
+    (a, first), (b, second) = (merged(side, metric, view.group, deadline) for side in sides)
+
+    def compare(view: View) -> Compared:
+        tree, _ = united(shown(a, view), shown(b, view))
+        return Compared(tree, engine.untested(len(tree.id)), engine.pairs(tree))
+
+    return _Found(_as_shown(compare, view), (first, second), why)
+
+
+def _as_shown(compare: Callable[[View], Compared], view: View) -> Compared:
+    """A list of functions is of the stacks as they were called, whichever way the tree grows."""
+    called = compare(replace(view, shape=Shape.TOP_DOWN))
+    return called if view.shape is Shape.TOP_DOWN else engine.turned(compare(view), called)
+
+
+def _below(found: Compared, root: int, shape: Shape) -> Compared:
+    node = node_of(found.tree, root)
+    if node is None:
+        raise Unanswerable(f"The selected profiles have no node {root:016x} in this view.")
+    cut = engine.below(found, node)
+    return cut if shape is Shape.TOP_DOWN else replace(cut, functions=found.functions)
+
+
+def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:
+    columns = (pairs.self[0], pairs.total[0], pairs.self[1], pairs.total[1])
+    sums = zip(*(column.tolist() for column in columns), strict=True)
+    tested = pairs.tested
+    rows = zip(tested.low.tolist(), tested.high.tolist(), tested.q.tolist(), strict=True)
+    changes = [
+        _change(name, file, values, row)
+        for name, file, values, row in zip(pairs.names, pairs.files, sums, rows, strict=True)
+    ]
+    a, b = (max(n, 1) for n in profiles)
+    changes.sort(key=lambda row: (-abs(row.a_total / a - row.b_total / b), row.name, row.file))
+    return tuple(changes)
+
+
+def _change(
+    name: str,
+    file: str,
+    sums: tuple[int, int, int, int],
+    tested: tuple[float, float, float],
+) -> FunctionChange:
+    low, high, q = tested
+    if isnan(q):
+        return FunctionChange(name, file, *sums, low=None, high=None, q=None, real=False)
+    return FunctionChange(name, file, *sums, low=low, high=high, q=q, real=q <= REAL)

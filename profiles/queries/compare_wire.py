@@ -1,0 +1,47 @@
+"""A comparison on the wire: the tree's columns with those of the other side beside them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.columns import pre_order
+from profiles.engine.compare import drawn, untested
+from profiles.queries.answers import CompareResult
+from profiles.queries.asked import Group, Order
+from profiles.queries.wire import asked, columns_of, covered, dumps
+
+
+def compare_json(result: CompareResult) -> bytes:
+    """The JSON of docs/interfaces.md; siblings by their mean widths, or by name."""
+    return dumps(compare_document(result))
+
+
+def compare_document(result: CompareResult) -> dict[str, Any]:
+    """The same before it is written; arrays are NumPy's."""
+    view, (first, second) = result.view, result.coverages
+    tree = drawn(result.tree, (first.profiles, second.profiles))
+    lines = view.group is Group.LINE
+    columns = columns_of(tree, view, lines, result.folded, result.highlighted)
+    order = pre_order(tree, view.order is Order.NAME)
+    a, b = result.tree.self[:, order]
+    found = result.intervals or untested(len(order))
+    return {
+        **asked(result, result.selections[0]),
+        **covered(first),
+        **columns,
+        "self": np.ascontiguousarray(a),
+        "b": {**covered(second), "self": np.ascontiguousarray(b)},
+        "ci_lo": _short(found.low[order]),
+        "ci_hi": _short(found.high[order]),
+        "q": _short(found.q[order]),
+        "why_no_intervals": result.why_no_intervals,
+    }
+
+
+def _short(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """To five digits; NaN, which is null on the wire, stays."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 10.0 ** (np.floor(np.log10(np.abs(column))) - 4)
+        rounded: NDArray[np.float64] = np.rint(column / scale) * scale
+    return np.where(column == 0, 0.0, np.where(np.isnan(rounded), column, rounded))

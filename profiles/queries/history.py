@@ -1,0 +1,208 @@
+"""History: what functions cost, step by step."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from profiles.engine.metrics import Metric
+from profiles.engine.patterns import BadPattern, matcher
+from profiles.engine.steps import Course, Courses, StepMerge
+from profiles.engine.tree import Tree
+from profiles.queries.answers import (
+    Coverage,
+    HistoryLine,
+    HistoryResult,
+    HistoryStep,
+    VersionSpan,
+)
+from profiles.queries.asked import Selection, Shape, Unanswerable, View
+from profiles.queries.merged import explained
+from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.part import Part
+from profiles.queries.parts import parts
+from profiles.queries.shown import shown
+from profiles.queries.used import Used
+from profiles.queries.wanted import moment
+from projects.models import Deployment
+
+LINES = 5  # functions, unless some are named
+MAX_LINES = 50
+MAX_STEPS = 400
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+# Steps that divide a day, so that they begin where clocks do; then days and weeks.
+_WITHIN_A_DAY = [
+    timedelta(seconds=seconds)
+    for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)
+]
+_MOST_WITHIN_A_DAY = 60  # steps
+_MOST_DAYS = 120
+
+
+def run_history(
+    selection: Selection,
+    view: View,
+    deadline: float | None = None,
+    *,
+    step: timedelta | None = None,
+    names: Sequence[str] = (),
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
+    lines: int = LINES,
+) -> HistoryResult:
+    """The functions of these whole names, or the `lines` with the greatest self value in all.
+
+    `show` and `hide` are parts of names, or expressions between slashes: of the top functions
+    only those that any of `show` matches are meant, and none that any of `hide` does. The view's
+    filters say which stacks count. Steps are round ones of UTC (a day for 30 days). Unanswerable
+    also if there are too many steps, or a pattern cannot be used.
+    """
+    wanted = _wanted(show, hide)
+    step = step or step_of(selection.end - selection.start)
+    starts = _starts(selection, step)
+    metrics = metrics_of(selection)
+    metric = chosen(view, metrics)
+    found = _merged(selection, metric, starts, step, deadline)
+    tree = shown(found.merge.tree(), replace(view, shape=Shape.TOP_DOWN))
+    courses = Courses(tree)
+    return HistoryResult(
+        selection=selection,
+        view=view,
+        metric=metric,
+        metrics=metrics,
+        coverage=found.coverage(),
+        step_seconds=step.total_seconds(),
+        steps=_steps(starts, found.used, tree),
+        lines=_lines(courses, names, wanted, len(starts), min(lines, MAX_LINES)),
+        versions=found.versions(),
+    )
+
+
+def step_of(span: timedelta) -> timedelta:
+    """A round step: a day from 30 days on, less for less, weeks beyond 120 days."""
+    for step in _WITHIN_A_DAY:
+        if span / step < _MOST_WITHIN_A_DAY:
+            return step
+    if span / _DAY <= _MOST_DAYS:
+        return _DAY
+    weeks = -(-span // (7 * _DAY * _MOST_DAYS))
+    return 7 * _DAY * weeks
+
+
+def _wanted(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bool]:
+    try:
+        shows, hides = [matcher(value) for value in show], [matcher(value) for value in hide]
+    except BadPattern as error:
+        raise Unanswerable(str(error)) from error
+
+    def wanted(name: str) -> bool:
+        shown = not shows or any(matches(name) for matches in shows)
+        return shown and not any(matches(name) for matches in hides)
+
+    return wanted
+
+
+def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+    if selection.end <= selection.start or step < timedelta(seconds=1):
+        raise Unanswerable(
+            "A history has steps of at least a second, of a range that is not empty."
+        )
+    first = _EPOCH + (selection.start - _EPOCH) // step * step
+    count = -((first - selection.end) // step)
+    if count > MAX_STEPS:
+        raise Unanswerable(
+            f"A history has at most {MAX_STEPS} steps; steps of {step} make {count} of this range."
+        )
+    return [first + i * step for i in range(count)]
+
+
+@dataclass(slots=True)
+class _Span:
+    first: int  # µs since 1970
+    last: int
+    profiles: int
+
+
+@dataclass(slots=True)
+class _Merged:
+    """All that matches, by step, and which deployments it is of."""
+
+    merge: StepMerge
+    used: list[Used]
+    deployments: dict[int, _Span] = field(default_factory=dict)
+
+    def add(self, part: Part, step: int) -> None:
+        self.merge.step = step
+        part.add_to(self.merge, self.used[step])
+        known = part.dimension(Used())  # counted already
+        for deployment in np.unique(known.deployment).tolist():
+            times = known.time[known.deployment == deployment]
+            new = _Span(int(times.min()), int(times.max()), len(times))
+            self.deployments[deployment] = _joined(self.deployments.get(deployment, new), new)
+
+    def coverage(self) -> Coverage:
+        whole = Used()
+        for used in self.used:
+            if used.first and used.last:
+                whole.take(used.profiles, used.total, used.duration_ns, used.first, used.last)
+            whole.missing.extend(used.missing)
+        return whole.coverage()
+
+    def versions(self) -> tuple[VersionSpan, ...]:
+        versions: dict[str, _Span] = {}
+        of = Deployment.objects.filter(pk__in=self.deployments).values_list("pk", "version")
+        for deployment, version in of:
+            span = self.deployments[deployment]
+            versions[version] = _joined(versions[version], span) if version in versions else span
+        spans = [
+            VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
+            for version, span in versions.items()
+        ]
+        return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
+
+
+def _joined(span: _Span, new: _Span) -> _Span:
+    if span is new:
+        return new
+    first, last = min(span.first, new.first), max(span.last, new.last)
+    return _Span(first, last, span.profiles + new.profiles)
+
+
+def _merged(
+    selection: Selection,
+    metric: Metric,
+    starts: list[datetime],
+    step: timedelta,
+    deadline: float | None,
+) -> _Merged:
+    found = _Merged(StepMerge(metric, len(starts)), [Used() for _ in starts])
+    with explained(), parts(selection, metric, deadline=deadline, cuts=starts) as pieces:
+        for part in pieces:
+            found.add(part, max(0, (part.start - starts[0]) // step))
+    return found
+
+
+def _steps(starts: list[datetime], used: list[Used], tree: Tree) -> tuple[HistoryStep, ...]:
+    totals = tree.self.sum(axis=1).tolist()
+    return tuple(
+        HistoryStep(start, of.profiles, total, of.duration_ns)
+        for start, of, total in zip(starts, used, totals, strict=True)
+    )
+
+
+def _lines(
+    courses: Courses, names: Sequence[str], wanted: Callable[[str], bool], steps: int, count: int
+) -> tuple[HistoryLine, ...]:
+    if not names:
+        return tuple(map(_line, courses.of(courses.top(count, wanted))))
+    found: list[HistoryLine] = []
+    for name in dict.fromkeys(names[:MAX_LINES]):
+        known = courses.of(courses.named(name))
+        found += map(_line, known or [Course(name, "", [0] * steps, [0] * steps)])
+    return tuple(found)
+
+
+def _line(course: Course) -> HistoryLine:
+    return HistoryLine(course.name, course.file, tuple(course.self), tuple(course.total))

@@ -1,0 +1,98 @@
+"""Where the profiles of a selection are: rows of the head, and blocks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import tee
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.engine.metrics import Metric
+from profiles.models import Profile
+from profiles.queries.asked import Selection, check
+from profiles.queries.block_part import UNREADABLE, DayPart, HourPart, Opened, leave_out
+from profiles.queries.block_rows import BlockRow, block_rows
+from profiles.queries.head_rows import unweighted
+from profiles.queries.heaviest import heaviest
+from profiles.queries.used import Used
+from profiles.queries.wanted import Wanted, wanted
+from profiles.store.block_bytes import sources
+
+BlockPart = HourPart | DayPart
+ANY = Metric("", "")  # where nothing depends on a metric
+
+
+class Known(NamedTuple):
+    """What is known of the profiles of a part without their trees."""
+
+    part: BlockPart
+    columns: ProfileColumns  # of its block
+    meant: NDArray[np.int64]  # rows of these, at least one, whatever metrics they have
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    head: QuerySet[Profile]
+    blocks: Iterator[BlockPart]  # in order of time, to be gone through once
+    rows: tuple[int, ...]  # Block.pk of those that were looked into
+    deadline: float | None
+
+    def known(self, used: Used) -> Iterator[Known]:
+        return known(self.blocks, used, self.deadline)
+
+
+def located(
+    selection: Selection,
+    metric: Metric = ANY,
+    *,
+    days: bool = True,
+    moments: bool = False,
+    cuts: Sequence[datetime] = (),
+    deadline: float | None = None,
+) -> Located:
+    """Inside a snapshot, in which all of it has to be read. The options are those of `parts`."""
+    which = wanted(selection)
+    rows = block_rows(selection, days=days, moments=moments, cuts=cuts)
+    head = unweighted(selection)
+    blocks = in_rows(which, rows, metric, cuts, deadline)
+    if selection.weight is not None:
+        hours = [part for part in blocks if isinstance(part, HourPart)]
+        those, narrowed = heaviest(which, selection.weight, hours)
+        head, blocks = head.filter(those), iter(narrowed)
+    return Located(head, blocks, tuple(row.pk for row in rows), deadline)
+
+
+def known(parts: Iterable[BlockPart], used: Used, deadline: float | None = None) -> Iterator[Known]:
+    """Of each part that has any; what cannot be read is named in `used`, and nothing counted."""
+    for part in parts:
+        check(deadline)
+        try:
+            columns, meant = part.opened.profiles, np.flatnonzero(part.meant)
+        except UNREADABLE as error:
+            leave_out(used, part.opened.row, error)
+            continue
+        if len(meant):
+            yield Known(part, columns, meant)
+
+
+def in_rows(
+    which: Wanted,
+    rows: Iterable[BlockRow],
+    metric: Metric = ANY,
+    cuts: Sequence[datetime] = (),
+    deadline: float | None = None,
+) -> Iterator[BlockPart]:
+    """The parts that are in these blocks, in their order, whatever the top n %."""
+    rows, ahead = tee(rows)
+    for row, source in zip(rows, sources((row.place for row in ahead), deadline), strict=True):
+        opened = Opened(row, source)
+        if row.is_day:
+            yield DayPart(opened, which, metric)
+            continue
+        inside = [cut for cut in cuts if row.start < cut < row.end]
+        for start, end in zip([row.start, *inside], [*inside, row.end], strict=True):
+            yield HourPart(opened, which, metric, start, end)

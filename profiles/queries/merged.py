@@ -1,0 +1,73 @@
+"""Merged: the trees of all profiles of a selection, as one, with what it was made of."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import Metric
+from profiles.engine.tree import Tree
+from profiles.queries import remembered
+from profiles.queries.answers import Coverage
+from profiles.queries.asked import Group, Selection, Unanswerable
+from profiles.queries.part import Part, Sink
+from profiles.queries.parts import parts
+from profiles.queries.used import Used
+
+MAX_NODES = 16_000_000  # of the merged tree: about 1 GB
+
+
+def merged(
+    selection: Selection, metric: Metric, group: Group, deadline: float | None
+) -> tuple[Tree, Coverage]:
+    """The sum over every matching profile that has the metric.
+
+    What cannot be read is named in the coverage; the rest is answered. What is all in blocks is
+    remembered: the tree is not the caller's alone.
+    """
+    with explained(), parts(selection, metric, deadline=deadline) as found:
+        key = remembered.key(selection, metric, group, found)
+        known = remembered.recall(key)
+        if known is None:
+            merge = Merge([metric], by_function=group is Group.FUNCTION, max_nodes=MAX_NODES)
+            coverage = _add(found, merge)
+            known = merge.tree(), coverage
+            remembered.remember(key, *known)
+        return known
+
+
+def added(
+    selection: Selection,
+    metric: Metric,
+    sink: Sink,
+    deadline: float | None,
+    *,
+    by_profile: bool = False,
+    moments: bool = False,
+) -> Coverage:
+    """Add every matching profile that has the metric to a sum; `by_profile` and `moments` as in
+    parts. BadProfile or TooLarge where it becomes impossible."""
+    with parts(
+        selection, metric, deadline=deadline, by_profile=by_profile, moments=moments
+    ) as found:
+        return _add(found, sink)
+
+
+def _add(found: Iterable[Part], sink: Sink) -> Coverage:
+    used = Used()
+    for part in found:
+        part.add_to(sink, used)
+    coverage = used.coverage()
+    # Sums of stacks are watched where they are made; with this the totals above them fit too.
+    if coverage.total >= 2**63:
+        raise BadProfile("The values add up to more than 64 bits hold.")
+    return coverage
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Unanswerable where a sum becomes impossible."""
+    try:
+        yield
+    except (BadProfile, TooLarge) as error:
+        raise Unanswerable(f"Together these profiles are too large: {error}") from error

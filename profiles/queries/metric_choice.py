@@ -1,0 +1,50 @@
+"""Which metrics the selected profiles have, and which of them is shown."""
+
+from collections.abc import Iterable, Sequence
+
+from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric
+from profiles.models import Block
+from profiles.queries.asked import Selection, Unanswerable, View
+from profiles.queries.block_rows import in_range
+from profiles.queries.head_rows import unweighted
+
+# Of the newest: a service's metrics seldom change.
+LOOKED_AT = 50  # profiles of the head
+BLOCKS_LOOKED_AT = 5
+
+
+def metrics_of(selection: Selection) -> tuple[Metric, ...]:
+    """Metrics of the selection's newest profiles; the one that is shown by itself comes first."""
+    found: dict[Metric, None] = {}
+    for metrics in (*_of_head(selection), *_of_blocks(selection)):
+        found.update({Metric(name, unit): None for name, unit, _ in metrics})
+    type_ = selection.type.value
+    wanted = [DEFAULT_METRICS[type_], *SECOND_CHOICE.get(type_, ())]
+    first = [metric for metric in wanted if metric in found] or list(found)[:1]
+    return tuple(dict.fromkeys([*first[:1], *found])) or (DEFAULT_METRICS[type_],)
+
+
+def _of_head(selection: Selection) -> Iterable[Sequence[tuple[str, str, int]]]:
+    newest = unweighted(selection).order_by("-time")
+    return newest.values_list("totals", flat=True)[:LOOKED_AT]
+
+
+def _of_blocks(selection: Selection) -> Iterable[Sequence[tuple[str, str, int]]]:
+    newest = Block.objects.filter(in_range(selection)).order_by("-start")
+    return newest.values_list("summary__metrics", flat=True)[:BLOCKS_LOOKED_AT]
+
+
+def chosen(view: View, metrics: tuple[Metric, ...]) -> Metric:
+    """The metric of the view, or the first of its name where it says no unit.
+
+    Unanswerable if the profiles don't have it.
+    """
+    if view.metric is None:
+        return metrics[0]
+    if view.metric in metrics:
+        return view.metric
+    named = [metric for metric in metrics if metric.name == view.metric.name]
+    if named and not view.metric.unit:
+        return named[0]
+    names = ", ".join(f"{metric.name} ({metric.unit})" for metric in metrics)
+    raise Unanswerable(f"These profiles have no metric {view.metric.name}; they have {names}.")

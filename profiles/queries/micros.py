@@ -1,0 +1,24 @@
+"""Time as µs since 1970, in the database."""
+
+from typing import Any
+
+from django.db.models import BigIntegerField, Func
+from django.db.models.sql.compiler import SQLCompiler
+
+
+class Micros(Func):
+    """Of a DateTimeField: an exact integer on both databases."""
+
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        # SQLite has times as text, with six digits behind the point or no point at all.
+        template = (
+            "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) * 1000000"
+            " + CAST(substr(%(expressions)s, 21, 6) AS INTEGER))"
+        )
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        template = "(extract(epoch from %(expressions)s) * 1000000)::bigint"
+        return self.as_sql(compiler, connection, template=template, **extra)

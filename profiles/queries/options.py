@@ -1,0 +1,117 @@
+"""What the picker's menus offer."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+import numpy as np
+from django.db.models import Count, QuerySet
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.models import Profile
+from profiles.queries.answers import Choice, OptionsResult, WeightChoice
+from profiles.queries.asked import Selection
+from profiles.queries.head_rows import share
+from profiles.queries.located import Located, located
+from profiles.queries.metric_choice import metrics_of
+from profiles.queries.used import Used
+from profiles.store.snapshot import snapshot
+from projects.models import Deployment
+from projects.profile_types import ProfileType
+
+WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
+LABEL_VALUES = 1000  # shown of each label, the most frequent
+
+
+def run_options(
+    project: int,
+    service: str,
+    type: ProfileType,
+    start: datetime,
+    end: datetime,
+    *,
+    deadline: float | None = None,
+) -> OptionsResult:
+    """Menus of zones, versions, labels, weights and metrics with profiles."""
+    selection = Selection(project, service, type, start, end)
+    with snapshot():
+        met = _met(located(selection, deadline=deadline))
+        metrics = metrics_of(selection)
+        deployments = Deployment.objects.in_bulk([*met.deployments])
+    return OptionsResult(
+        zones=_choices(met.by({pk: each.zone for pk, each in deployments.items()})),
+        versions=_choices(met.by({pk: each.version for pk, each in deployments.items()})),
+        labels=met.labels_by_count(),
+        weights=_weights(met.sorted_weights()),
+        metrics=metrics,
+    )
+
+
+def _choices(counts: Counter[str]) -> tuple[Choice, ...]:
+    """By value."""
+    return tuple(Choice(value, counts[value]) for value in sorted(counts))
+
+
+class _Met:
+    """What the profiles of a service and type are of."""
+
+    def __init__(self) -> None:
+        self.deployments: Counter[int] = Counter()
+        self._labels: dict[str, Counter[str]] = {}
+        self._weights = [np.empty(0, np.int64)]
+
+    def add_head(self, rows: QuerySet[Profile]) -> None:
+        rows = rows.order_by()
+        self.deployments.update(dict(rows.values_list("deployment_id").annotate(Count("pk"))))
+        for labels, count in rows.values_list("labels").annotate(Count("pk")):
+            self._label(labels.items(), count)
+        weights = rows.values_list("weight", flat=True)
+        self._weights.append(np.fromiter(weights.iterator(), np.int64))
+
+    def add(self, columns: ProfileColumns, meant: NDArray[np.int64]) -> None:
+        pks, counts = np.unique(columns.deployment[meant], return_counts=True)
+        self.deployments.update(dict(zip(pks.tolist(), counts.tolist(), strict=True)))
+        sets = np.bincount(columns.label_set[meant], minlength=len(columns.label_sets))
+        for labels, count in zip(columns.label_sets, sets.tolist(), strict=True):
+            if count:
+                self._label(labels, count)
+        self._weights.append(columns.weight[meant])
+
+    def by(self, values: dict[int, str]) -> Counter[str]:
+        """Counts by what the deployments are; one that was deleted is no choice."""
+        counts: Counter[str] = Counter()
+        for pk, value in values.items():
+            counts[value] += self.deployments[pk]
+        return counts
+
+    def labels_by_count(self) -> dict[str, tuple[Choice, ...]]:
+        """Values of each label with their counts, the most frequent first."""
+        return {
+            name: tuple(
+                Choice(*entry)
+                for entry in sorted(self._labels[name].items(), key=lambda e: (-e[1], e[0]))
+            )[:LABEL_VALUES]
+            for name in sorted(self._labels)
+        }
+
+    def sorted_weights(self) -> NDArray[np.int64]:
+        """The greatest first."""
+        return np.sort(np.concatenate(self._weights))[::-1]
+
+    def _label(self, labels: Iterable[tuple[str, str]], count: int) -> None:
+        for name, value in labels:
+            self._labels.setdefault(name, Counter())[value] += count
+
+
+def _met(there: Located) -> _Met:
+    met = _Met()
+    met.add_head(there.head)
+    for _, columns, meant in there.known(Used()):
+        met.add(columns, meant)
+    return met
+
+
+def _weights(weights: NDArray[np.int64]) -> tuple[WeightChoice, ...]:
+    kept = [(percent, share(len(weights), percent)) for percent in WEIGHTS if len(weights)]
+    return tuple(WeightChoice(p, n, int(weights[n - 1]), int(weights[0])) for p, n in kept)

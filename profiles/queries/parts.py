@@ -1,0 +1,67 @@
+"""Parts: what a selection consists of, piece by piece, each ready to be added to a sum.
+
+    with parts(selection, metric, deadline=…) as found:
+        for part in found:
+            part.add_to(merge, used)
+
+A part is some profiles that are stored together. Which ones are there is read in one snapshot, so
+that a profile that moves meanwhile is neither lost nor counted twice.
+"""
+
+import contextlib
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from profiles.engine.metrics import Metric
+from profiles.queries.asked import Selection, check
+from profiles.queries.head_part import head_parts
+from profiles.queries.located import Located, located
+from profiles.queries.part import Part
+from profiles.store.snapshot import snapshot
+
+
+@contextlib.contextmanager
+def parts(
+    selection: Selection,
+    metric: Metric,
+    *,
+    deadline: float | None = None,
+    cuts: Sequence[datetime] = (),
+    by_profile: bool = False,
+    moments: bool = False,
+) -> Generator["Found", None, None]:
+    """All that matches and has the metric, in no particular order.
+
+    `cuts` are moments, ascending, that no part lies across; `by_profile` asks for parts that know
+    the values of each profile, not only their sums; `moments` for such as have at least those.
+    DeadlinePassed is raised between parts.
+    """
+    with snapshot():
+        there = located(
+            selection, metric, days=not by_profile, moments=moments, cuts=cuts, deadline=deadline
+        )
+        all_of_it = chain(head_parts(there.head, metric, cuts), there.blocks)
+        yield Found(there, _checked(all_of_it, deadline))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The parts, to be gone through once, inside the snapshot."""
+
+    _there: Located
+    _parts: Iterator[Part]
+
+    def __iter__(self) -> Iterator[Part]:
+        return self._parts
+
+    def blocks(self) -> tuple[int, ...] | None:
+        """Block.pk of all that the parts are in; None if some are in the head, which changes."""
+        return None if self._there.head.exists() else self._there.rows
+
+
+def _checked(found: Iterator[Part], deadline: float | None) -> Iterator[Part]:
+    for part in found:
+        check(deadline)
+        yield part

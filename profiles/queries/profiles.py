@@ -1,0 +1,100 @@
+"""Single profiles, the newest or the heaviest first, a page at a time."""
+
+from collections.abc import Sequence
+
+from django.db.models import Count, F, Max, Min, QuerySet, Sum
+
+from profiles.models import Profile
+from profiles.queries.answers import ProfileRow, ProfilesResult
+from profiles.queries.asked import ProfileOrder, Selection, View, check
+from profiles.queries.located import BlockPart, Located, located
+from profiles.queries.page import Found, mark_of, next_in_blocks, next_in_head, read_mark
+from profiles.queries.used import Used
+from profiles.queries.wanted import moment
+from profiles.store.snapshot import snapshot
+from profiles.store.summary import exact_sum
+from projects.models import Agent, Deployment
+
+PAGE = 100
+MAX_PAGE = 1000
+_HALF = 2**31
+
+
+def run_profiles(
+    selection: Selection,
+    view: View | None = None,
+    deadline: float | None = None,
+    *,
+    page: str = "",
+    size: int = PAGE,
+    order: ProfileOrder = ProfileOrder.NEWEST,
+) -> ProfilesResult:
+    """A page of the matching profiles; `page` is the `next_page` of the one before."""
+    mark, size, used = read_mark(page), min(max(size, 1), MAX_PAGE), Used()
+    with snapshot():
+        there = located(selection, days=False, deadline=deadline)
+        blocks = _counted(there, used)
+        _count_head(there.head, used)
+        check(deadline)
+        found = next_in_head(there.head, order, mark, size + 1)
+        found += next_in_blocks(blocks, order, mark, size + 1, used)
+        shown = sorted(found, reverse=True)[: size + 1]
+        rows = _rows(shown[:size])
+    more = len(shown) > size
+    next_page = mark_of(shown[size - 1].key) if more else None
+    return ProfilesResult(selection, used.coverage(), rows, next_page)
+
+
+def _counted(there: Located, used: Used) -> list[BlockPart]:
+    """The parts that can be read, in order of their last profiles."""
+    parts = []
+    for part, columns, meant in there.known(used):
+        parts.append(part)
+        time = columns.time[meant]
+        used.take(
+            profiles=len(meant),
+            total=exact_sum(columns.weight[meant]),
+            duration_ns=exact_sum(columns.duration_ns[meant]),
+            first=moment(int(time.min())),
+            last=moment(int(time.max())),
+        )
+    return sorted(parts, key=lambda part: part.opened.row.last, reverse=True)
+
+
+def _count_head(rows: QuerySet[Profile], used: Used) -> None:
+    sums = rows.order_by().aggregate(
+        Count("pk"),
+        Sum("duration_ns"),
+        Min("time"),
+        Max("time"),
+        # In halves: SQLite refuses sums beyond 64 bits.
+        high=Sum(F("weight") / _HALF),
+        low=Sum(F("weight") % _HALF),
+    )
+    if sums["pk__count"]:
+        used.take(
+            profiles=sums["pk__count"],
+            total=sums["high"] * _HALF + sums["low"],
+            duration_ns=sums["duration_ns__sum"],
+            first=sums["time__min"],
+            last=sums["time__max"],
+        )
+
+
+def _rows(found: Sequence[Found]) -> tuple[ProfileRow, ...]:
+    deployments = Deployment.objects.in_bulk({each.deployment for each in found})
+    agents = Agent.objects.in_bulk({each.agent for each in found if each.agent is not None})
+    return tuple(
+        ProfileRow(
+            name_id=each.name_id,
+            time=each.time,
+            duration_ns=each.duration_ns,
+            # One that was deleted has no name any more.
+            zone=deployments[each.deployment].zone if each.deployment in deployments else "",
+            version=deployments[each.deployment].version if each.deployment in deployments else "",
+            weight=each.weight,
+            labels=each.labels,
+            agent=str(agents.get(each.agent or 0, "")),
+        )
+        for each in found
+    )

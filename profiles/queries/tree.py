@@ -1,0 +1,144 @@
+"""The flame graph and the list of functions: everything that matches, merged."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from profiles.engine.metrics import Metric
+from profiles.engine.subtree import fold
+from profiles.engine.top import FunctionCost, function_cost, top
+from profiles.engine.top import lines as lines_of
+from profiles.engine.tree import Tree
+from profiles.queries.answers import (
+    Coverage,
+    FocusResult,
+    FunctionRow,
+    LineRow,
+    LinesResult,
+    TopResult,
+    TreeResult,
+)
+from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
+from profiles.queries.merged import merged
+from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.project_ids import project_id_of
+from profiles.queries.shown import around, filtered, highlighted, shown
+
+
+def run_tree(selection: Selection, view: View, deadline: float | None = None) -> TreeResult:
+    """The merged call tree as it is shown, in one metric; what is too narrow to draw is folded.
+
+    With a focus: the stacks that reach the function, whole.
+    """
+    return _tree(_all(selection, view, view.group, deadline), selection, view)
+
+
+def run_tree_and_top(
+    selection: Selection, view: View, deadline: float | None = None
+) -> tuple[TreeResult | FocusResult, TopResult]:
+    """What is drawn of a view grouped by function (its focus, where it has one) and the list
+    beside it, from one merge. The list is of whole stacks: it has neither shape nor root."""
+    of = _all(selection, view, Group.FUNCTION, deadline)
+    listed = replace(view, shape=Shape.TOP_DOWN, root=None)
+    drawn = _tree(of, selection, view) if view.focus is None else _focus(of, selection, view)
+    return drawn, _top(of, selection, listed)
+
+
+def run_top(selection: Selection, view: View, deadline: float | None = None) -> TopResult:
+    """The functions of the uncut tree as it is shown, by self, then total, then name.
+
+    A list has no shape: it is of the stacks as they were called. With a focus: of the stacks
+    that reach the function.
+    """
+    if view.shape is not Shape.TOP_DOWN and view.root is not None:
+        raise Unanswerable("A list is of whole stacks, so it has no root in the bottom-up view.")
+    return _top(_all(selection, view, Group.FUNCTION, deadline), selection, view)
+
+
+def run_focus(selection: Selection, view: View, deadline: float | None = None) -> FocusResult:
+    """The callers and callees of the view's focus, after its filters; by function, never by line.
+
+    A root opens what was folded below it, in the tree that has it.
+    """
+    if view.focus is None:
+        raise Unanswerable("A focus needs the name of a function.")
+    return _focus(_all(selection, view, Group.FUNCTION, deadline), selection, view)
+
+
+def run_lines(
+    selection: Selection, view: View, name: str, file: str, deadline: float | None = None
+) -> LinesResult:
+    """The lines of the function of this name in this file, in the stacks that are shown."""
+    of = _all(selection, view, Group.LINE, deadline)
+    rows = tuple(
+        LineRow(cost.line, cost.self, cost.total)
+        for cost in lines_of(filtered(of.tree, view), name, file)
+    )
+    return LinesResult(selection, of.metric, of.coverage, name, file, rows)
+
+
+class _All(NamedTuple):
+    """Everything that matches, in one metric."""
+
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    tree: Tree
+    coverage: Coverage
+
+
+def _all(selection: Selection, view: View, group: Group, deadline: float | None) -> _All:
+    metrics = metrics_of(selection)
+    metric = chosen(view, metrics)
+    tree, coverage = merged(selection, metric, group, deadline)
+    return _All(metric, metrics, tree, coverage)
+
+
+def _tree(of: _All, selection: Selection, view: View) -> TreeResult:
+    drawn, folded = fold(shown(of.tree, view), view.max_nodes)
+    return TreeResult(
+        selection=selection,
+        project_id=project_id_of(selection),
+        view=view,
+        metric=of.metric,
+        metrics=of.metrics,
+        coverage=of.coverage,
+        tree=drawn,
+        folded=folded,
+        highlighted=highlighted(drawn, view),
+    )
+
+
+def _top(of: _All, selection: Selection, view: View) -> TopResult:
+    rows = tuple(_row(cost) for cost in top(shown(of.tree, _as_called(view))))
+    return TopResult(selection, view, of.metric, of.metrics, of.coverage, rows)
+
+
+def _focus(of: _All, selection: Selection, view: View) -> FocusResult:
+    name = view.focus or ""
+    tree = filtered(of.tree, view)
+    row = function_cost(tree, name)
+    both = around(tree, name, view)
+    callers, callers_folded = fold(both.callers, view.max_nodes)
+    callees, callees_folded = fold(both.callees, view.max_nodes)
+    return FocusResult(
+        selection=selection,
+        project_id=project_id_of(selection),
+        view=view,
+        metric=of.metric,
+        metrics=of.metrics,
+        coverage=of.coverage,
+        row=_row(row) if row else None,
+        callers=callers,
+        callees=callees,
+        callers_folded=callers_folded,
+        callees_folded=callees_folded,
+        callers_highlighted=highlighted(callers, view),
+        callees_highlighted=highlighted(callees, view),
+    )
+
+
+def _as_called(view: View) -> View:
+    return replace(view, shape=Shape.TOP_DOWN)
+
+
+def _row(cost: FunctionCost) -> FunctionRow:
+    return FunctionRow(cost.name, cost.file, cost.self, cost.total, cost.count)

@@ -1,0 +1,85 @@
+"""Which profiles of a block a selection means, as masks over its columns."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns
+from profiles.queries.asked import Selection
+from projects.models import Deployment
+
+Mask = NDArray[np.bool_]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def micros(time: datetime) -> int:
+    """µs since 1970."""
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(time: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=time)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A selection as blocks know it."""
+
+    selection: Selection
+    deployments: NDArray[np.int64] | None  # None: any
+
+    def profiles(self, block: HourBlock, start: datetime, end: datetime) -> Mask:
+        """Of those of an hour block with start <= time < end."""
+        columns, selection = block.profiles, self.selection
+        mask = (columns.time >= micros(max(start, selection.start))) & (
+            columns.time < micros(min(end, selection.end))
+        )
+        mask &= self._of_deployments(columns.deployment)
+        mask &= self._labelled(columns)[columns.label_set]
+        if selection.weights:
+            lowest, highest = selection.weights
+            mask &= (columns.weight >= lowest) & (columns.weight <= highest)
+        if selection.profile:
+            names = block.identities.name_id
+            mask &= np.fromiter((name == selection.profile for name in names), bool, len(mask))
+        return mask
+
+    def groups(self, block: DayBlock) -> Mask:
+        """Of the groups of a day block that lies inside the range."""
+        groups = block.groups
+        mask = self._of_deployments(groups.deployment)
+        if self.selection.labels:
+            mask &= self._labelled(block.profiles)[groups.label_set]
+        return mask
+
+    def _of_deployments(self, deployment: NDArray[np.int64]) -> Mask:
+        if self.deployments is None:
+            return np.ones(len(deployment), bool)
+        return np.isin(deployment, self.deployments)
+
+    def _labelled(self, columns: ProfileColumns) -> Mask:
+        """Of the label sets."""
+        asked = [(name, set(values)) for name, values in self.selection.labels]
+        return np.array(
+            [
+                all(dict(labels).get(name) in values for name, values in asked)
+                for labels in columns.label_sets
+            ],
+            bool,
+        )
+
+
+def wanted(selection: Selection) -> Wanted:
+    """Without a service: of all services of the project."""
+    if not selection.zones and not selection.versions:
+        return Wanted(selection, None)
+    rows = Deployment.objects.filter(project=selection.project)
+    if selection.service:
+        rows = rows.filter(service=selection.service)
+    if selection.zones:
+        rows = rows.filter(zone__in=selection.zones)
+    if selection.versions:
+        rows = rows.filter(version__in=selection.versions)
+    return Wanted(selection, np.array(rows.values_list("pk", flat=True), np.int64))

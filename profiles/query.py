@@ -1,0 +1,127 @@
+"""Questions about profiles: which ones (Selection), what of them (View), and the answers.
+
+Pages, the API and exports import only this module of `profiles`. Each run_* may raise
+DeadlinePassed (`deadline` is a moment of time.monotonic()) or Unanswerable, whose text says why.
+"""
+
+from profiles.engine.metrics import Metric
+from profiles.engine.patterns import BadPattern, matcher
+from profiles.queries.answers import (
+    Choice,
+    CompareResult,
+    Coverage,
+    FocusResult,
+    FunctionChange,
+    FunctionRow,
+    HeatMapResult,
+    HistoryLine,
+    HistoryResult,
+    HistoryStep,
+    Intervals,
+    LineRow,
+    LinesResult,
+    Missing,
+    OptionsResult,
+    ProfileRow,
+    ProfilesResult,
+    ServiceRow,
+    ServicesResult,
+    Sparkline,
+    StripResult,
+    StripStep,
+    TopResult,
+    TreeResult,
+    VersionSpan,
+    WeightChoice,
+)
+from profiles.queries.asked import (
+    DeadlinePassed,
+    FilterOption,
+    Group,
+    Order,
+    ProfileOrder,
+    Selection,
+    Shape,
+    Unanswerable,
+    View,
+    ViewFilter,
+    abandoned_when,
+    check,
+)
+from profiles.queries.compare import run_compare
+from profiles.queries.compare_wire import compare_document, compare_json
+from profiles.queries.deployments import run_deployment_counts
+from profiles.queries.exports import ExportFormat, run_export
+from profiles.queries.heat_map import run_heat_map
+from profiles.queries.history import run_history
+from profiles.queries.options import run_options
+from profiles.queries.profiles import run_profiles
+from profiles.queries.services import run_services
+from profiles.queries.sparklines import run_sparklines
+from profiles.queries.strip import run_strip
+from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
+from profiles.queries.wire import focus_json, tree_json
+
+__all__ = [
+    "BadPattern",
+    "Choice",
+    "CompareResult",
+    "Coverage",
+    "DeadlinePassed",
+    "ExportFormat",
+    "FilterOption",
+    "FocusResult",
+    "FunctionChange",
+    "FunctionRow",
+    "Group",
+    "HeatMapResult",
+    "HistoryLine",
+    "HistoryResult",
+    "HistoryStep",
+    "Intervals",
+    "LineRow",
+    "LinesResult",
+    "Metric",
+    "Missing",
+    "OptionsResult",
+    "Order",
+    "ProfileOrder",
+    "ProfileRow",
+    "ProfilesResult",
+    "Selection",
+    "ServiceRow",
+    "ServicesResult",
+    "Shape",
+    "Sparkline",
+    "StripResult",
+    "StripStep",
+    "TopResult",
+    "TreeResult",
+    "Unanswerable",
+    "VersionSpan",
+    "View",
+    "ViewFilter",
+    "WeightChoice",
+    "abandoned_when",
+    "check",
+    "compare_document",
+    "compare_json",
+    "focus_json",
+    "matcher",
+    "run_compare",
+    "run_deployment_counts",
+    "run_export",
+    "run_focus",
+    "run_heat_map",
+    "run_history",
+    "run_lines",
+    "run_options",
+    "run_profiles",
+    "run_services",
+    "run_sparklines",
+    "run_strip",
+    "run_top",
+    "run_tree",
+    "run_tree_and_top",
+    "tree_json",
+]

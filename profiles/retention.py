@@ -1,0 +1,102 @@
+"""Retention: what is older than a project's days goes, wherever it is stored.
+
+In whole hours. Blocks that are older go as they are; of those that the limit runs through, hour
+blocks are cut, once they are worth it, and a day block leaves its place to its hours.
+"""
+
+import logging
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Length
+
+from profiles.engine.blocks import build_hour, open_hour
+from profiles.engine.errors import BadTree
+from profiles.models import Block, Level, Profile
+from profiles.queries.wanted import micros
+from profiles.rollup.closed import kept_since
+from profiles.rollup.move import Sources, SourcesGone, move
+from profiles.rollup.new_blocks import new_hour
+from profiles.store.blobs import BlobMissing
+from profiles.store.block_bytes import place_of, read
+from projects.models import Agent, Deployment
+
+log = logging.getLogger(__name__)
+
+BATCH = 1000  # rows a commit
+# A block is cut when so much of it is too old: each hour of its own would cost too much.
+WORTH_CUTTING = timedelta(hours=6)
+# Agents and deployments are kept a little longer than anything that names them.
+UNSEEN = timedelta(days=1)
+
+
+def retain(project: int, now: datetime) -> None:
+    limit = kept_since(project, now)
+    try:
+        _drop_head(project, limit)
+        _drop_blocks(project, limit)
+        for row in _to_be_cut(project, limit):
+            _cut(row, limit)
+    except SourcesGone as error:  # a roll-up was faster: the next time finds what is left
+        log.info("Retention of project %s stopped: %s", project, error)
+    _forget_unseen(project, limit - UNSEEN)
+
+
+def _drop_head(project: int, limit: datetime) -> None:
+    rows = Profile.objects.filter(project=project, time__lt=limit).order_by("pk")
+    while found := list(rows.values_list("pk", "stored_at", Length("tree"))[:BATCH]):
+        arrived: Counter[str] = Counter()
+        for _, stored_at, length in found:
+            arrived[stored_at.astimezone(UTC).date().isoformat()] += length
+        move(project, [], Sources(head=[pk for pk, *_ in found], head_arrived=dict(arrived)))
+
+
+def _drop_blocks(project: int, limit: datetime) -> None:
+    days = Block.objects.filter(project=project, level=Level.DAY, start__lt=limit)
+    hours = Block.objects.filter(project=project, level=Level.HOUR, last__lt=limit)
+    for rows in (days, hours):
+        while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
+            move(project, [], Sources(blocks=pks))
+
+
+def _to_be_cut(project: int, limit: datetime) -> list[Block]:
+    rows = Block.objects.filter(
+        project=project,
+        level=Level.HOUR,
+        set_aside=False,
+        first__lt=limit - WORTH_CUTTING,
+        last__gte=limit,
+    )
+    return list(rows.select_related("blob").order_by("pk"))
+
+
+def _cut(row: Block, limit: datetime) -> None:
+    try:
+        block = open_hour(read(place_of(row)))
+        data = build_hour([], [(block, block.profiles.time >= micros(limit))])
+    except (BadTree, BlobMissing) as error:
+        log.error("Block %s of project %s stays as it is: %s", row, row.project_id, error)
+        Block.objects.filter(pk=row.pk).update(set_aside=True)
+        return
+    new = new_hour(
+        data,
+        service=row.service,
+        type=row.type,
+        start=limit,
+        end=row.end,
+        counts=row.arrived,
+    )
+    move(row.project_id, [new], Sources(blocks=[row.pk]))
+
+
+def _forget_unseen(project: int, limit: datetime) -> None:
+    """Agents and deployments of which nothing is stored any more."""
+    agents = Agent.objects.filter(deployment__project=project, last_seen__lt=limit)
+    agents.filter(~Exists(Profile.objects.filter(agent=OuterRef("pk")))).delete()
+    unseen = Deployment.objects.filter(project=project, last_seen__lt=limit)
+    without = unseen.filter(~Exists(Profile.objects.filter(deployment=OuterRef("pk"))))
+    for deployment in without.order_by("pk")[:BATCH]:
+        blocks = Block.objects.filter(project=project, service=deployment.service)
+        if not blocks.filter(summary__deployments__has_key=str(deployment.pk)).exists():
+            deployment.delete()

@@ -1,0 +1,68 @@
+"""From what an engine's build gave to a NewBlock: it is opened again, so that it can be read."""
+
+from datetime import datetime
+
+from profiles.engine.blocks import HourBlock, open_day, open_hour
+from profiles.models import Level, TimeSource
+from profiles.rollup.move import NewBlock
+from profiles.store.stored_bytes import shared
+from profiles.store.summary import COARSE, FINE, summary_of
+
+
+def new_hour(
+    data: bytes,
+    *,
+    service: str,
+    type: str,
+    start: datetime,
+    end: datetime,
+    counts: dict[str, int],  # by day of arrival
+) -> NewBlock:
+    block = open_hour(data)
+    return NewBlock(
+        service=service,
+        type=type,
+        level=Level.HOUR,
+        start=start,
+        end=end,
+        data=data,
+        profiles=block.count,
+        summary=summary_of(block.profiles, FINE),
+        arrived=shared(len(data), counts),
+        kept_names=_kept_names(block),
+    )
+
+
+def new_day(
+    data: bytes,
+    *,
+    service: str,
+    type: str,
+    start: datetime,
+    end: datetime,
+    counts: dict[str, int],
+    covers: tuple[int, ...] = (),
+    covers_new: tuple[int, ...] = (),
+) -> NewBlock:
+    block = open_day(data)
+    return NewBlock(
+        service=service,
+        type=type,
+        level=Level.DAY,
+        start=start,
+        end=end,
+        data=data,
+        profiles=block.count,
+        summary=summary_of(
+            block.profiles, COARSE, by_labels=block.by_labels, moments=block.has_moments
+        ),
+        arrived=shared(len(data), counts),
+        covers=covers,
+        covers_new=covers_new,
+    )
+
+
+def _kept_names(block: HourBlock) -> tuple[str, ...]:
+    known = block.identities
+    pairs = zip(known.name_id, known.time_source, strict=True)
+    return tuple(name for name, source in pairs if source == TimeSource.ARRIVAL)

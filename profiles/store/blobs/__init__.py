@@ -1,0 +1,43 @@
+"""Where blocks are kept: one interface, files or an S3-compatible store, chosen by BLOB_URL."""
+
+import functools
+
+from django.conf import settings
+
+from profiles.store.blobs.address import Bucket, parse
+from profiles.store.blobs.files import FileBlobs
+from profiles.store.blobs.interface import (
+    BlobError,
+    BlobMissing,
+    BlobStore,
+    BlobUnavailable,
+    Listed,
+)
+from profiles.store.blobs.keys import new_key
+
+__all__ = [
+    "BlobError",
+    "BlobMissing",
+    "BlobStore",
+    "BlobUnavailable",
+    "Listed",
+    "blobs",
+    "new_key",
+    "open_store",
+]
+
+
+def blobs() -> BlobStore:
+    """The site's store."""
+    return open_store(settings.BLOB_URL)
+
+
+@functools.lru_cache(maxsize=8)
+def open_store(url: str) -> BlobStore:
+    """The store at an address; BadAddress if it is none."""
+    address = parse(url)
+    if isinstance(address, Bucket):
+        from profiles.store.blobs.s3 import S3Blobs  # noqa: PLC0415  # loaded where it is used
+
+        return S3Blobs(address.bucket, address.prefix, address.endpoint, address.region)
+    return FileBlobs(address.path)

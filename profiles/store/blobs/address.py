@@ -1,0 +1,40 @@
+"""BLOB_URL: where blobs are kept."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+
+class BadAddress(ValueError):
+    """The text says what is wrong with a BLOB_URL, and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    bucket: str
+    prefix: str = ""
+    endpoint: str = ""  # "": Amazon's
+    region: str = "us-east-1"
+
+
+def parse(url: str) -> Folder | Bucket:
+    """Of `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`; BadAddress."""
+    parts = urlsplit(url)
+    if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
+        return Folder(Path(unquote(parts.path)))
+    if parts.scheme != "s3" or not parts.netloc:
+        raise BadAddress(
+            f"BLOB_URL is {url!r}; it has to be file:///folder or s3://bucket/prefix?endpoint=…"
+        )
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    unknown = sorted(set(options) - {"endpoint", "region"})
+    if unknown:
+        raise BadAddress(f"BLOB_URL has {unknown[0]!r}; after ? it takes endpoint and region.")
+    if not options.get("endpoint", "https://").startswith(("http://", "https://")):
+        raise BadAddress("The endpoint of BLOB_URL has to begin with http:// or https://.")
+    return Bucket(parts.netloc, parts.path.strip("/"), **options)

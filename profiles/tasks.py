@@ -1,0 +1,47 @@
+"""What Celery runs for the profiles: each task finds out from the database what there is to do."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from profiles import retention
+from profiles.rollup import days, hours
+from profiles.rollup.lease import lease
+from profiles.rollup.sweep import sweep
+from projects.models import Project
+
+
+@shared_task(name="profiles.tasks.roll_up")
+def roll_up() -> None:
+    """Ask for the roll-up of each project that has something to roll up."""
+    now = timezone.now()
+    for project in sorted({*hours.projects_due(now), *days.projects_due(now)}):
+        roll_up_project.delay(project)
+
+
+@shared_task(name="profiles.tasks.roll_up_project")
+def roll_up_project(project: int) -> None:
+    with lease(f"roll-up {project}") as ours:
+        if ours:
+            now = timezone.now()
+            hours.roll_up_hours(project, now)
+            days.roll_up_days(project, now)
+
+
+@shared_task(name="profiles.tasks.retain")
+def retain() -> None:
+    for project in Project.objects.order_by("pk").values_list("pk", flat=True):
+        retain_project.delay(project)
+
+
+@shared_task(name="profiles.tasks.retain_project")
+def retain_project(project: int) -> None:
+    with lease(f"retain {project}") as ours:
+        if ours:
+            retention.retain(project, timezone.now())
+
+
+@shared_task(name="profiles.tasks.sweep_blobs")
+def sweep_blobs() -> None:
+    with lease("sweep blobs") as ours:
+        if ours:
+            sweep(timezone.now())

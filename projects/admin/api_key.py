@@ -1,0 +1,35 @@
+"""API keys: made in a project's settings, where their text is shown once; revoked here too."""
+
+from typing import cast
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from projects import keys
+from projects.admin.read_only import ReadOnlyAdmin
+from projects.models import ApiKey, User
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ReadOnlyAdmin):
+    list_display = ["prefix", "name", "project", "may_write", "may_read", "last_used", "revoked"]
+    list_select_related = ["project"]
+    list_filter = ["may_write", "may_read", "revoked"]
+    search_fields = ["key_id", "name", "project__project_id"]
+    ordering = ["-created"]
+    exclude = ["secret_hash"]
+    actions = ["revoke"]
+
+    @admin.action(description=_("Revoke the selected keys"), permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        in_use = list(queryset.filter(revoked=None).select_related("project"))
+        for row in in_use:
+            keys.revoke(row, by=cast("User", request.user))
+        said = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", len(in_use))
+        messages.success(request, said % {"n": len(in_use)})
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return cast("User", request.user).has_perm("projects.change_apikey")

@@ -1,0 +1,36 @@
+"""What is used of each limit, beside the field that sets it."""
+
+from collections.abc import Mapping
+
+from django.forms import Field
+from django.utils.translation import gettext as _
+
+from projects.limits import BUILT_IN, LimitName
+from projects.models import Project
+from projects.quota_reached import amount_text
+from projects.usage import LimitUsage, usage_of
+
+
+def explain(fields: Mapping[str, Field], project: Project | None) -> None:
+    """Set the help texts of a quota's form; without a project it is the row of defaults."""
+    if project is None or project.pk is None:
+        texts = {name: _built_in(name) for name in LimitName}
+    else:
+        texts = {limit.name: _use(limit) for limit in usage_of(project.pk).limits}
+    for name, text in texts.items():
+        if name in fields:
+            fields[name].help_text = text
+
+
+def _built_in(name: LimitName) -> str:
+    return _("Empty means %(amount)s.") % {"amount": amount_text(name, BUILT_IN.allowed(name))}
+
+
+def _use(limit: LimitUsage) -> str:
+    if limit.used is None or limit.share is None:
+        return _("%(allowed)s now; empty means the default.") % {"allowed": limit.allowed_text}
+    return _("%(used)s of %(allowed)s used now (%(share).0f %%); empty means the default.") % {
+        "used": limit.used_text,
+        "allowed": limit.allowed_text,
+        "share": 100 * limit.share,
+    }

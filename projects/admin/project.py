@@ -1,0 +1,70 @@
+"""Projects with their members and quotas, and what they use of them today."""
+
+from typing import Any, cast
+
+from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.forms import BaseInlineFormSet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from projects import audit
+from projects.admin.limits_beside_use import explain
+from projects.amounts import bytes_text
+from projects.day_usage import utc_day
+from projects.models import DayUsage, Member, Project, Quota, User
+
+
+class MemberInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = Member
+    extra = 0
+    autocomplete_fields = ["user"]
+
+
+class QuotaInline(admin.StackedInline):  # type: ignore[type-arg]
+    model = Quota
+    verbose_name_plural = _("quota")
+
+    def get_formset(
+        self, request: HttpRequest, obj: Project | None = None, **kwargs: Any
+    ) -> "type[BaseInlineFormSet[Quota, Project, Any]]":
+        formset = super().get_formset(request, obj, **kwargs)
+        explain(formset.form.base_fields, obj)
+        return formset
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ["project_id", "name", "created", "profiles_today", "refused_today", "stored"]
+    search_fields = ["project_id", "name", "members__user__email"]
+    ordering = ["project_id"]
+    readonly_fields = ["created", "created_by"]
+    inlines = [MemberInline, QuotaInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
+        usage = DayUsage.objects.filter(project=OuterRef("pk"))
+        today = usage.filter(day=utc_day())
+        stored = usage.order_by().values("project").annotate(all=Sum("stored_bytes")).values("all")
+        rows: QuerySet[Project] = super().get_queryset(request)
+        return rows.annotate(
+            _profiles=Subquery(today.values("profiles")),
+            _refused=Subquery(today.values("refused")),
+            _stored=Subquery(stored),
+        )
+
+    @admin.display(description=_("profiles today"), ordering="_profiles")
+    def profiles_today(self, project: Any) -> int:
+        return project._profiles or 0
+
+    @admin.display(description=_("refused today"), ordering="_refused")
+    def refused_today(self, project: Any) -> int:
+        return project._refused or 0
+
+    @admin.display(description=_("stored"), ordering="_stored")
+    def stored(self, project: Any) -> str:
+        return bytes_text(project._stored or 0)
+
+    def log_change(self, request: HttpRequest, obj: Project, message: Any) -> Any:
+        actor = cast("User", request.user)
+        audit.record(obj, "project.change", actor=actor, changes=message)
+        return super().log_change(request, obj, message)

@@ -1,0 +1,58 @@
+"""Quotas: the row of defaults, and the overrides of single projects."""
+
+from typing import Any, cast
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from projects import audit
+from projects.admin.limits_beside_use import explain
+from projects.models import Quota, User
+
+
+@admin.register(Quota)
+class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = [
+        "__str__",
+        "profiles_per_minute",
+        "profiles_per_day",
+        "new_deployments_per_day",
+        "stored_bytes",
+        "bytes_per_profile",
+        "retention_days",
+    ]
+    list_select_related = ["project"]
+    search_fields = ["project__project_id", "project__name"]
+    autocomplete_fields = ["project"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Quota]:
+        """The defaults first."""
+        rows = super().get_queryset(request)
+        return rows.order_by(F("project__project_id").asc(nulls_first=True))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Quota | None = None) -> list[str]:
+        """Whose it is stays: the defaults must not become one project's by a slip."""
+        return ["project"] if obj else []
+
+    def get_form(
+        self, request: HttpRequest, obj: Quota | None = None, change: bool = False, **kwargs: Any
+    ) -> "type[ModelForm[Quota]]":
+        form = super().get_form(request, obj, change, **kwargs)
+        explain(form.base_fields, obj.project if obj else None)
+        return form
+
+    def log_change(self, request: HttpRequest, obj: Quota, message: Any) -> Any:
+        _record(request, obj, message)
+        return super().log_change(request, obj, message)
+
+    def log_addition(self, request: HttpRequest, obj: Quota, message: Any) -> Any:
+        _record(request, obj, message)
+        return super().log_addition(request, obj, message)
+
+
+def _record(request: HttpRequest, quota: Quota, message: Any) -> None:
+    if quota.project:
+        actor = cast("User", request.user)
+        audit.record(quota.project, "quota.change", actor=actor, changes=message)

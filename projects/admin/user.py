@@ -1,0 +1,45 @@
+"""People: an e-mail address instead of a name."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm
+from django.contrib.auth.forms import UserChangeForm as DjangoUserChangeForm
+from django.contrib.auth.models import Group
+from django.utils.translation import gettext_lazy as _
+
+from projects.models import User
+
+# What people may do is said by their membership of projects, never by Django's groups.
+admin.site.unregister(Group)
+
+
+class UserAddForm(AdminUserCreationForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ["email"]
+
+
+class UserChangeForm(DjangoUserChangeForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ["email", "password", "is_active", "is_staff", "is_superuser"]
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
+    form = UserChangeForm
+    add_form = UserAddForm
+    list_display = ["email", "is_active", "is_superuser", "date_joined", "last_login"]
+    list_filter = ["is_active", "is_superuser"]
+    search_fields = ["email"]
+    ordering = ["email"]
+    readonly_fields = ["date_joined", "last_login"]
+    filter_horizontal = []
+    fieldsets = [
+        (None, {"fields": ["email", "password"]}),
+        (_("Permissions"), {"fields": ["is_active", "is_staff", "is_superuser"]}),
+        (_("Dates"), {"fields": ["date_joined", "last_login"]}),
+    ]
+    add_fieldsets = [
+        (None, {"fields": ["email", "usable_password", "password1", "password2"]}),
+    ]

@@ -1,0 +1,115 @@
+"""What agents' profiles say of the agents themselves, and what was refused: written behind."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from projects.agent_costs import Hour, added, costs
+from projects.models import Agent, AgentReport
+from projects.profile_types import ProfileType
+from projects.write_behind import Batch, in_parts
+
+_LONGEST = 255  # characters of a refusal
+# What an agent used since its profile before covers that long at most: then it was away.
+_LONGEST_ABSENCE = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfReport:
+    """What a profile says of the agent that took it; None: it does not say."""
+
+    sampler: str = ""
+    samples: int = 0
+    dropped: int | None = None  # samples
+    cpu_ns: int | None = None  # the agent's own, since its profile before
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What happened since the last batch, of one agent."""
+
+    at: datetime
+    hour: Hour
+    says_cpu: bool = False
+    last_type: str = ""  # of the last profile, if there was one
+    last_profile: datetime | None = None
+    report: SelfReport | None = None
+    refusal: str = ""
+    refused_at: datetime | None = None
+
+
+def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
+    """A profile of the agent (Agent.pk) was stored."""
+    now = timezone.now()
+    hour = Hour(
+        samples=report.samples,
+        dropped=report.dropped or 0,
+        cpu_ns=report.cpu_ns or 0,
+        telling=report.dropped is not None,
+    )
+    says_cpu = report.cpu_ns is not None
+    _news.note(agent, _News(now, hour, says_cpu, type.value, now, report))
+
+
+def note_refusal(agent: int, refusal: str) -> None:
+    """An upload of the agent was refused; `refusal`: the status and the reason."""
+    now = timezone.now()
+    text = "".join(letter for letter in refusal[:_LONGEST] if letter.isprintable())
+    _news.note(agent, _News(now, Hour(refused=1), refusal=text, refused_at=now))
+
+
+def _join(older: _News, newer: _News) -> _News:
+    return replace(
+        newer,
+        hour=older.hour.plus(newer.hour),
+        says_cpu=older.says_cpu or newer.says_cpu,
+        last_type=newer.last_type or older.last_type,
+        last_profile=newer.last_profile or older.last_profile,
+        report=newer.report or older.report,
+        refusal=newer.refusal or older.refusal,
+        refused_at=newer.refused_at or older.refused_at,
+    )
+
+
+@transaction.atomic
+def _write(news: dict[int, _News]) -> None:
+    for pks in in_parts(news):
+        # Two processes may have news of the same agent: the rows are locked where that is possible.
+        agents = Agent.objects.select_for_update().in_bulk(pks)
+        rows = AgentReport.objects.in_bulk(list(agents))
+        changed = [
+            _with_news(rows.get(pk) or AgentReport(agent=agent), agent, news[pk])
+            for pk, agent in agents.items()
+        ]
+        AgentReport.objects.bulk_create(
+            changed,
+            update_conflicts=True,
+            unique_fields=["agent"],
+            update_fields=[f.name for f in AgentReport._meta.fields if not f.primary_key],
+        )
+
+
+def _with_news(row: AgentReport, agent: Agent, news: _News) -> AgentReport:
+    hour = news.hour
+    if news.says_cpu:
+        since = row.last_profile or agent.first_seen
+        elapsed = min(_LONGEST_ABSENCE, max(timedelta(0), news.at - since))
+        hour = hour._replace(elapsed_ns=elapsed // timedelta(microseconds=1) * 1000)
+    if news.last_profile:
+        row.last_profile, row.last_type = news.last_profile, news.last_type
+    if news.report:
+        row.sampler = news.report.sampler
+        row.memory_bytes = news.report.memory_bytes
+    if news.refused_at:
+        row.refusal, row.refused_at = news.refusal, news.refused_at
+    row.hours = added(row.hours, news.at, hour)
+    sums = costs(row.hours)
+    row.cpu_share, row.dropped = sums.cpu_share, sums.dropped
+    row.samples, row.refused = sums.samples, sums.refused
+    return row
+
+
+_news: Batch[int, _News] = Batch(_write, _join)

@@ -1,0 +1,28 @@
+"""Amounts and waiting times as people read them."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+_UNITS = [("GiB", 2**30), ("GB", 10**9), ("MiB", 2**20), ("MB", 10**6), ("kB", 10**3)]
+
+
+def bytes_text(amount: int) -> str:
+    """In the unit that it is a whole number of ("16 MiB", "20 GB"), or rounded to a decimal one."""
+    for unit, size in _UNITS:
+        if amount >= size and amount % size == 0:
+            return f"{amount // size:,} {unit}"
+    for unit, size in _UNITS:
+        if amount >= size and "i" not in unit:
+            return f"{amount / size:,.1f} {unit}"
+    return ngettext("%(n)d byte", "%(n)d bytes", amount) % {"n": amount}
+
+
+def wait_text(seconds: float) -> str:
+    """ "40 s", "12 min", "3 h 20 min"; rounded up, for nobody wants to come too early."""
+    whole = int(-(-seconds // 1))
+    if whole < 120:
+        return _("%(n)d s") % {"n": whole}
+    minutes = -(-whole // 60)
+    if minutes < 120:
+        return _("%(n)d min") % {"n": minutes}
+    return _("%(h)d h %(m)d min") % {"h": minutes // 60, "m": minutes % 60}

@@ -1,0 +1,96 @@
+"""API keys: `fw_<id>_<secret><checksum>`; the id finds the row, only a hash is stored."""
+
+import hashlib
+import hmac
+import secrets
+import string
+import zlib
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from projects import audit
+from projects.models import ApiKey, Project, User
+
+_ALPHABET = string.ascii_letters + string.digits
+_ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
+
+
+@dataclass(frozen=True, slots=True)
+class KeyParts:
+    key_id: str
+    secret: str
+
+
+class MalformedKey(ValueError):
+    """The text is no key of ours: mistyped, cut off or something else."""
+
+
+def make(key_id: str, secret: str) -> str:
+    return f"fw_{key_id}_{secret}{_checksum(key_id + secret)}"
+
+
+def parse(text: str) -> KeyParts:
+    """The parts of a key; raises MalformedKey where shape or checksum are wrong."""
+    head, _, rest = text.removeprefix("fw_").partition("_")
+    secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
+    shape = text.startswith("fw_") and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
+    if not shape or not text.isascii() or checksum != _checksum(head + secret):
+        raise MalformedKey("This is not a Flamewatch key, or a part of it is missing.")
+    return KeyParts(head, secret)
+
+
+def hash_secret(secret: str) -> str:
+    # 190 random bits cannot be guessed, so a fast hash is as good as a slow one here.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def matches(secret: str, stored: str) -> bool:
+    return hmac.compare_digest(hash_secret(secret), stored)
+
+
+def create(
+    project: Project, name: str, *, write: bool = True, read: bool = False, by: User | None = None
+) -> tuple[ApiKey, str]:
+    """A new key's row, and its text, which is never seen again."""
+    key_id, secret = _random(_ID_LENGTH), _random(_SECRET_LENGTH)
+    row = ApiKey.objects.create(
+        project=project,
+        name=name,
+        key_id=key_id,
+        secret_hash=hash_secret(secret),
+        may_write=write,
+        may_read=read,
+        created_by=by,
+    )
+    audit.record(project, "key.create", actor=by, key=row.prefix, name=name)
+    return row, make(key_id, secret)
+
+
+def revoke(row: ApiKey, *, by: User | None = None) -> None:
+    """Opens nothing from now on: in this process at once, in others within some seconds."""
+    if row.revoked is None:
+        row.revoke()
+        audit.record(row.project, "key.revoke", actor=by, key=row.prefix, name=row.name)
+
+
+def of_project(project: Project) -> list[ApiKey]:
+    """A project's keys: those in use first, newest first."""
+    return list(
+        ApiKey.objects.filter(project=project)
+        .select_related("created_by")
+        .order_by(F("revoked").asc(nulls_first=True), "-created", "-pk")
+    )
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def _checksum(text: str) -> str:
+    """Six base-62 digits of the CRC-32: lets scanners and typing errors be told."""
+    value, digits = zlib.crc32(text.encode()), ""
+    for _ in range(_CHECKSUM_LENGTH):
+        value, digit = divmod(value, 62)
+        digits = _ALPHABET[digit] + digits
+    return digits

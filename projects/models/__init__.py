@@ -1,0 +1,24 @@
+"""Tenants and what belongs to them."""
+
+from projects.models.agent import Agent
+from projects.models.agent_report import AgentReport
+from projects.models.api_key import ApiKey
+from projects.models.audit import AuditEntry
+from projects.models.deployment import Deployment
+from projects.models.project import Member, Project, Role
+from projects.models.quota import DayUsage, Quota
+from projects.models.user import User
+
+__all__ = [
+    "Agent",
+    "AgentReport",
+    "ApiKey",
+    "AuditEntry",
+    "DayUsage",
+    "Deployment",
+    "Member",
+    "Project",
+    "Quota",
+    "Role",
+    "User",
+]

@@ -1,0 +1,40 @@
+"""An API key: its row finds it, only a hash of its secret is kept."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from projects.models.project import Project
+
+
+class ApiKey(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(_("name"), max_length=100)
+    key_id = models.CharField(max_length=16, unique=True)
+    secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
+    may_write = models.BooleanField(_("may send profiles"), default=True)
+    may_read = models.BooleanField(_("may read profiles"), default=False)
+    created = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    last_used = models.DateTimeField(null=True, blank=True)
+    revoked = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def prefix(self) -> str:
+        return f"fw_{self.key_id}"
+
+    def revoke(self) -> None:
+        """Opens nothing from now on; the row stays, for it says who used what until when."""
+        if self.revoked is None:
+            self.revoked = timezone.now()
+            self.save(update_fields=["revoked"])

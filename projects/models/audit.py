@@ -1,0 +1,26 @@
+"""Who did what: an entry for every deed of a person that changes a project."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from projects.models.project import Project
+
+
+class AuditEntry(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit")
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    actor_key = models.CharField(max_length=32, blank=True)  # the prefix of an API key
+    action = models.CharField(max_length=50)  # "key.create", "capture.now", …
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit entries")
+        indexes = [models.Index(fields=["project", "at"], name="audit_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%F %T} {self.action}"

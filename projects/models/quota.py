@@ -1,0 +1,55 @@
+"""What a project may use, and what it used."""
+
+from django.db import models
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
+
+from projects.models.project import Project
+
+
+class Quota(models.Model):
+    """Overrides of one project, or (project null) the defaults of all; empty means the default."""
+
+    project = models.OneToOneField(
+        Project, on_delete=models.CASCADE, related_name="quota", null=True, blank=True
+    )
+    profiles_per_minute = models.PositiveIntegerField(_("profiles a minute"), null=True, blank=True)
+    profiles_per_day = models.PositiveIntegerField(_("profiles a day"), null=True, blank=True)
+    new_deployments_per_day = models.PositiveIntegerField(
+        _("new deployments a day"), null=True, blank=True
+    )
+    stored_bytes = models.PositiveBigIntegerField(_("stored bytes"), null=True, blank=True)
+    bytes_per_profile = models.PositiveBigIntegerField(
+        _("bytes per profile"), null=True, blank=True
+    )
+    retention_days = models.PositiveIntegerField(_("days kept"), null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            # NULLs are distinct to a unique column: without this there could be many defaults.
+            models.UniqueConstraint(
+                Coalesce("project", 0),
+                name="one_row_of_defaults",
+                violation_error_message=_("There is a quota for this already: change that one."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.project) if self.project else str(_("Defaults"))
+
+
+class DayUsage(models.Model):
+    """Counters of one project and UTC day; profiles are counted in the commit that stores them."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="usage")
+    day = models.DateField()
+    profiles = models.PositiveBigIntegerField(default=0)
+    stored_bytes = models.PositiveBigIntegerField(default=0)
+    new_deployments = models.PositiveIntegerField(default=0)
+    refused = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "day"], name="one_row_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.project} {self.day}"

@@ -1,0 +1,34 @@
+"""Project ids: Cloud Profiler's syntax, made from a name."""
+
+import re
+import secrets
+
+from django.db import transaction
+
+from projects import audit
+from projects.models import Project, User
+from projects.models.project import Member, Role
+
+_LONGEST = 30
+_SHORTEST = 6
+
+
+def suggest(name: str) -> str:
+    """An id in the right syntax for a name: "Acme Shop" gives "acme-shop"."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    slug = re.sub(r"^[^a-z]+", "", slug)[:_LONGEST].rstrip("-")
+    if len(slug) < _SHORTEST:
+        slug = f"{slug}-project" if slug else "project"
+    return slug
+
+
+def create_project(name: str, owner: User) -> Project:
+    """A project whose id is free, and its owner's membership: both or neither."""
+    slug = suggest(name)
+    while Project.objects.filter(project_id=slug).exists():
+        slug = f"{suggest(name)[: _LONGEST - 7].rstrip('-')}-{secrets.token_hex(3)}"
+    with transaction.atomic():
+        project = Project.objects.create(project_id=slug, name=name, created_by=owner)
+        Member.objects.create(project=project, user=owner, role=Role.OWNER)
+        audit.record(project, "project.create", actor=owner, name=name)
+    return project

@@ -1,0 +1,7 @@
+"""The app `scheduler`."""
+
+from django.apps import AppConfig
+
+
+class SchedulerConfig(AppConfig):
+    name = "scheduler"

@@ -1,0 +1,89 @@
+"""Capture now: a slot made by a person, for the next free agent of a service."""
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from projects.models import AuditEntry, Deployment, Project, User
+from projects.profile_types import NEVER_ASKED, ProfileType
+from scheduler.slots import Offer, Origin, Slot, person_id
+from scheduler.waiting_room import room
+
+MAX_PENDING = 10  # by deployment and type; enough for the impatient, little for an agent
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    slot: Slot
+    waiting: int  # agents of the deployment that are held now
+
+
+class NobodyOffers(Exception):
+    """No agent could take it: the message says what is offered instead."""
+
+
+class TooManyPending(Exception):
+    """So many were asked for that no agent has come for yet: the message says how many."""
+
+
+def ask(
+    project: Project,
+    service: str,
+    type: ProfileType,
+    zone: str | None = None,
+    version: str | None = None,
+    *,
+    actor: User | None,
+    actor_key: str = "",
+) -> Asked:
+    """Have one profile captured by the next free agent, and write down who wanted it.
+
+    Of several deployments that fit it is the one with the most agents waiting. Raises NobodyOffers,
+    TooManyPending and RoomUnavailable.
+    """
+    offers = _offers(project, service, zone, version)
+    fitting = [offer for offer in offers if type in offer.types - NEVER_ASKED]
+    if not fitting:
+        raise NobodyOffers(_who_offers_what(service, type, offers))
+    offer = max(fitting, key=lambda offer: offer.agents)
+    if room().asked(offer.deployment, type) >= MAX_PENDING:
+        raise TooManyPending(
+            _("%(most)d captures of %(type)s wait for an agent already, and that is the most.")
+            % {"most": MAX_PENDING, "type": type}
+        )
+    slot = _slot(offer, type)
+    detail = {"service": service, "type": type, "deployment": offer.deployment, "slot": slot.id}
+    AuditEntry.objects.create(
+        project=project, actor=actor, actor_key=actor_key, action="capture.now", detail=detail
+    )
+    room().add_slots([slot])
+    return Asked(slot, offer.agents)
+
+
+def _slot(offer: Offer, kind: ProfileType) -> Slot:
+    identity = person_id(offer.deployment, kind, secrets.token_urlsafe(9))
+    return Slot(identity, offer.project, offer.deployment, kind, time.time(), Origin.PERSON)
+
+
+def _offers(project: Project, service: str, zone: str | None, version: str | None) -> list[Offer]:
+    wanted = Deployment.objects.filter(project=project, service=service)
+    if zone is not None:
+        wanted = wanted.filter(zone=zone)
+    if version is not None:
+        wanted = wanted.filter(version=version)
+    known = set(wanted.values_list("pk", flat=True))
+    return [offer for offer in room().offers() if offer.deployment in known]
+
+
+def _who_offers_what(service: str, kind: ProfileType, offers: Sequence[Offer]) -> str:
+    if not offers:
+        return _("No agent of %(service)s has asked for work of late.") % {"service": service}
+    types = sorted({kind for offer in offers for kind in offer.types - NEVER_ASKED})
+    return _("No agent of %(service)s offers %(type)s; it could be: %(types)s.") % {
+        "service": service,
+        "type": kind,
+        "types": ", ".join(types),
+    }

@@ -1,0 +1,8 @@
+-- ARGV: JSON of a slot, and for how many seconds its id stays known; repeated.
+for at = 1, #ARGV, 2 do
+  local slot = cjson.decode(ARGV[at])
+  local known = milliseconds(tonumber(ARGV[at + 1]))
+  if redis.call('SET', P .. 'known:' .. slot.id, 1, 'NX', 'PX', known) then
+    put_slot(slot, ARGV[at])
+  end
+end

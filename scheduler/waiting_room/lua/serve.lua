@@ -1,0 +1,17 @@
+-- A held agent that was busy may be free now: {'slot', JSON}, {'busy', seconds} or {'none', '0'}.
+local dep, token, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local raw_waiter = redis.call('HGET', P .. 'waiting:' .. dep, token)
+if not raw_waiter then
+  return { 'none', '0' }
+end
+local waiter = cjson.decode(raw_waiter)
+local busy = busy_for(dep, waiter.agent)
+if busy > 0 then
+  return { 'busy', score(busy) }
+end
+local slot, raw = best_slot(dep, waiter.types)
+if not slot then
+  return { 'none', '0' }
+end
+take(slot, raw, token, waiter.agent, keep)
+return { 'slot', raw }

@@ -1,0 +1,30 @@
+-- Open the slots whose moment has come, drop those whose time is over.
+-- {seconds to the next event or '', JSON of an opened slot, …}
+local most = tonumber(ARGV[1])
+local schedule = P .. 'schedule'
+local answer = { '' }
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', schedule, '-inf', score(now), 'LIMIT', 0, most)) do
+  local slot, raw = find_slot(id)
+  if not slot then
+    redis.call('ZREM', schedule, id)
+  elseif slot.lapses <= now then
+    remove_slot(slot)
+    redis.call('INCR', P .. 'lapsed')
+  else
+    local urgency = slot.moment
+    if slot.origin == 'person' then
+      urgency = urgency - 1e11
+    end
+    local open = P .. 'open:' .. slot.deployment
+    redis.call('ZADD', open, score(urgency), id)
+    redis.call('EXPIRE', open, 600)
+    redis.call('ZADD', schedule, score(slot.lapses), id)
+    answer[#answer + 1] = raw
+  end
+end
+redis.call('ZREMRANGEBYSCORE', P .. 'held', '-inf', score(now))
+local next_one = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')
+if next_one[2] then
+  answer[1] = score(tonumber(next_one[2]) - now)
+end
+return answer

@@ -1,0 +1,104 @@
+"""Fixtures that all tests share: alice owns a project, bob is a member, charlie an outsider."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.cache import cache
+from pytest_django import Settings
+
+from projects import bounded_cache, minute_counter, write_behind
+from projects.models import Member, Project, Role, User
+from projects.project_ids import create_project
+from tests import services
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Each test has its own rows: what the process knew of the last one's must be gone."""
+    bounded_cache.forget_everything()
+    minute_counter.forget_everything()
+    write_behind.forget_everything()
+    cache.clear()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """The Redis of `make test`, or one of our own where pytest was started without it."""
+    given = os.environ.get("TEST_REDIS_URL")
+    with contextlib.ExitStack() as stack:
+        if not given:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            given = stack.enter_context(services.redis(Path(folder)))
+        yield given
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[services.S3]:
+    """The S3 server of `make test`, or one of our own."""
+    given = os.environ.get("TEST_S3_URL")
+    with contextlib.ExitStack() as stack:
+        if given:
+            yield services.S3(given)
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            yield stack.enter_context(services.s3(Path(folder)))
+
+
+@pytest.fixture
+def s3_url(s3_server: services.S3, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A bucket that the environment has the credentials of."""
+    for name, value in s3_server.environment().items():
+        monkeypatch.setenv(name, value)
+    return s3_server.url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_root() -> None:
+    """The server makes this folder when it starts."""
+    Path(django_settings.STATIC_ROOT or "").mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def uncollected_static_files(settings: Settings) -> None:
+    """Pages link static files by their plain names: nothing has to be collected first."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+
+
+@pytest.fixture(autouse=True)
+def blobs_of_its_own(settings: Settings, tmp_path: Path) -> None:
+    """Rows vanish after each test; what they say of blobs must vanish with them."""
+    settings.BLOB_URL = f"file://{tmp_path}/blobs"
+
+
+@pytest.fixture(autouse=True)
+def passwords_hashed_fast(settings: Settings) -> None:
+    """Nobody guesses at a test's passwords, and many tests make several people."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice@example.org", "a sentence works well")
+
+
+@pytest.fixture
+def bob(project: Project) -> User:
+    user = User.objects.create_user("bob@example.org", "a sentence works well")
+    Member.objects.create(project=project, user=user, role=Role.MEMBER)
+    return user
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    return User.objects.create_user("charlie@example.org", "a sentence works well")
+
+
+@pytest.fixture
+def project(alice: User) -> Project:
+    return create_project("Acme Shop", alice)

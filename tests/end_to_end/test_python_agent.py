@@ -1,0 +1,103 @@
+"""The Python agent, as its wheel brings it, against the real server."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server import RunningServer, running_server
+from tests.waiting import until
+
+pytestmark = pytest.mark.server
+
+PROGRAM = """
+import time
+def work():
+    end = time.thread_time() + 0.05
+    while time.thread_time() < end:
+        pass
+while True:
+    work()
+    time.sleep(0.05)
+"""
+TYPES = {"CPU", "WALL", "THREADS", "HEAP", "HEAP_ALLOC", "CONTENTION"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def installed(built_agent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, unpacked: all that installing it would do."""
+    [wheel] = built_agent.glob("*.whl")
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def begin(installed: Path, url: str, key: str, *options: str) -> subprocess.Popen[str]:
+    mine = {"PYTHONPATH": str(installed), "FLAMEWATCH_URL": url, "FLAMEWATCH_KEY": key}
+    return subprocess.Popen(
+        [sys.executable, "-m", "flamewatch.run", *options, "--", sys.executable, "-c", PROGRAM],
+        env=os.environ | mine,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(process: subprocess.Popen[str]) -> str:
+    """What it wrote to stderr."""
+    process.terminate()
+    _, errors = process.communicate(timeout=20)
+    return errors
+
+
+def profiles(server: RunningServer, project: str, key: str) -> list[dict[str, Any]]:
+    request = urllib.request.Request(
+        f"{server.url}/v2/projects/{project}/profiles?pageSize=1000",
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        found: list[dict[str, Any]] = json.load(answer)["profiles"]
+    return found
+
+
+def test_a_program_that_knows_nothing_of_it_has_profiles_of_every_type(
+    server: RunningServer, installed: Path
+) -> None:
+    project = server.add_project()
+    write, read = server.add_key(project), server.add_key(project, "read")
+    process = begin(installed, server.url, write, "--service", "checkout", "--version", "1.4.2")
+
+    def of_every_type() -> list[dict[str, Any]] | None:
+        found = profiles(server, project, read)
+        return found if {profile["profileType"] for profile in found} == TYPES else None
+
+    found = until(of_every_type, 180, "a profile of every type")
+    assert end(process) == ""
+    for profile in found:
+        assert profile["deployment"]["target"] == "checkout"
+        assert profile["deployment"]["labels"] == {"language": "python", "version": "1.4.2"}
+        assert profile["labels"]["instance"]
+
+
+def test_a_key_that_is_none_is_one_line_of_the_program(
+    server: RunningServer, installed: Path
+) -> None:
+    process = begin(installed, server.url, "fw_no_such_key", "--service", "checkout")
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    assert line.startswith(f"flamewatch: key refused by {server.url} (401): ")
+    assert "fw_no_such_key" not in line
+    assert end(process) == ""

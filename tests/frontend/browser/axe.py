@@ -1,0 +1,19 @@
+"""What axe-core finds wrong with a page; of the checks of JavaScript, nothing that is shipped."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+_SOURCE = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def violations(page: Page) -> list[str]:
+    """A line for each: the rule, and where."""
+    assert _SOURCE.exists(), "these tests need axe-core: npm ci"
+    page.evaluate(_SOURCE.read_text())
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{each['id']}: {node['html'][:160]} ({node['failureSummary']})"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]

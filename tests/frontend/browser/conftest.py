@@ -1,0 +1,116 @@
+"""A real Chromium on a real server; any error on the browser's console fails the test."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import ConsoleMessage, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from projects.models import Project, User
+from tests import services
+from tests.frontend import shop
+
+HERE = Path(__file__).parent
+
+# A machine that does other things meanwhile takes longer than the five seconds that are usual.
+expect.set_options(timeout=20_000)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks them, and puts them last: Playwright's loop stays in the thread of the tests."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: item.path.is_relative_to(HERE))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_beside_playwright() -> Iterator[None]:
+    """Because of that loop Django takes the tests for async code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, object]:
+    return {
+        "executable_path": services.find("chromium"),
+        "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+    }
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(live_server: LiveServer) -> dict[str, object]:
+    return {
+        "base_url": live_server.url,
+        "viewport": {"width": 1440, "height": 900},
+        "timezone_id": "Europe/Berlin",
+        "locale": "en-GB",
+        "reduced_motion": "reduce",
+        "color_scheme": "light",
+    }
+
+
+@pytest.fixture
+def base_url(live_server: LiveServer) -> str:
+    return str(live_server.url)
+
+
+@pytest.fixture
+def allowed_errors() -> list[str]:
+    """Parts of console errors that a test provokes: it appends to this list.
+
+    htmx logs each request that a newer one took the place of.
+    """
+    return ["AbortError", "willReadFrequently"]
+
+
+@pytest.fixture
+def page(page: Page, allowed_errors: list[str]) -> Iterator[Page]:
+    errors: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    page.close()
+    unforeseen = [error for error in errors if not any(part in error for part in allowed_errors)]
+    assert not unforeseen, "the browser's console has errors"
+
+
+@pytest.fixture
+def sign_in(page: Page, base_url: str) -> Callable[[User], None]:
+    """Signs a person in, without the form."""
+
+    def sign_in(user: User) -> None:
+        client = Client()
+        client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+        name = settings.SESSION_COOKIE_NAME
+        page.context.add_cookies(
+            [{"name": name, "value": client.cookies[name].value, "url": base_url}]
+        )
+
+    return sign_in
+
+
+@pytest.fixture
+def url(project: Project, alice: User, sign_in: Callable[[User], None], base_url: str) -> str:
+    """The page's address, for alice, who is signed in."""
+    sign_in(alice)
+    return f"{base_url}/p/{project.project_id}/flame"
+
+
+@pytest.fixture
+def shop_url(project: Project, url: str) -> str:
+    """The same, with thirty profiles of the shop."""
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 30))
+    return url

@@ -1,0 +1,51 @@
+"""What tests look at on the flame page."""
+
+from typing import TypedDict
+
+from playwright.sync_api import Locator, Page, Position, expect
+
+ROW = 20
+PATIENCE_MS, LOOK_MS = 20_000, 40
+
+
+class Box(TypedDict):
+    name: str
+    label: str
+    row: int
+    x: float
+    width: float
+    count: int
+    share: str
+
+
+def view(page: Page) -> Locator:
+    return page.locator(".fg-view")
+
+
+# Nothing while the tree of the address that it was last given is still on its way.
+BOXES = "graph => graph.source === graph.getAttribute('src') ? graph.boxes : []"
+
+
+def drawn(page: Page) -> list[Box]:
+    """What the graph shows, once it has what it was told to show, and nothing moves any more."""
+    expect(page.locator("#legend li").first).to_be_visible()
+    before: list[Box] = []
+    for _ in range(PATIENCE_MS // LOOK_MS):
+        boxes: list[Box] = page.locator("#graph").evaluate(BOXES)
+        if boxes and boxes == before:
+            return boxes
+        before = boxes
+        page.wait_for_timeout(LOOK_MS)
+    raise AssertionError(f"After {PATIENCE_MS} ms the graph still waits or moves: {before}")
+
+
+def box(page: Page, name: str) -> Box:
+    return next(found for found in drawn(page) if found["name"] == name)
+
+
+def width_of(page: Page) -> float:
+    return float(view(page).evaluate("view => view.clientWidth"))
+
+
+def middle(found: Box) -> Position:
+    return {"x": found["x"] + found["width"] / 2, "y": found["row"] * ROW + ROW / 2}

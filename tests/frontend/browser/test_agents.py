@@ -1,0 +1,71 @@
+"""The page of agents: found as one types, their deployments, and a capture from there."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from projects.models import Agent, Deployment, Project, User
+from projects.profile_types import ProfileType
+from scheduler.slots import Offer
+from scheduler.waiting_room.in_process import InProcessRoom
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def agents(
+    page: Page,
+    alice: User,
+    project: Project,
+    sign_in: Callable[[User], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Page:
+    now = timezone.now()
+    seen = {"first_seen": now, "last_seen": now}
+    offers = []
+    for name in ("checkout", "catalog"):
+        of = Deployment.objects.create(project=project, service=name, version="1.4", **seen)
+        Agent.objects.create(
+            deployment=of, identity=name, hostname=f"{name}-7f9c", types=["CPU"], **seen
+        )
+        offers.append(Offer(project.pk, of.pk, frozenset({ProfileType.CPU}), 1))
+    monkeypatch.setattr(InProcessRoom, "offers", lambda self: offers)
+    sign_in(alice)
+    page.goto("/p/acme-shop/agents")
+    return page
+
+
+def test_it_finds_as_one_types_and_keeps_it_in_the_address(agents: Page) -> None:
+    rows = agents.locator("#agents tbody tr")
+    expect(rows).to_have_count(2)
+    agents.get_by_role("searchbox").press_sequentially("cat")
+    expect(rows).to_have_count(1)
+    expect(agents.locator("#summary")).to_contain_text("1 found")
+    expect(agents.get_by_role("searchbox")).to_be_focused()
+    agents.wait_for_url("**/agents?find=cat")
+    agents.reload()
+    expect(rows).to_have_count(1)
+
+
+def test_back_shows_the_agents_again(agents: Page) -> None:
+    agents.get_by_role("link", name="Deployments").click()
+    agents.wait_for_url("**/agents?show=deployments")
+    expect(agents.get_by_role("columnheader", name="Version")).to_be_visible()
+    agents.go_back()
+    expect(agents.get_by_role("columnheader", name="Own CPU")).to_be_visible()
+
+
+def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
+    agents.get_by_role("link", name="Deployments").click()
+    row = agents.locator("tbody tr").filter(has_text="checkout")
+    row.get_by_text("Capture now").click()
+    row.get_by_role("button", name="CPU").click()
+    expect(agents.locator("#said")).to_contain_text("Asked for a CPU time profile of checkout.")
+
+
+def test_it_fits_a_narrow_window(agents: Page) -> None:
+    agents.set_viewport_size({"width": 360, "height": 740})
+    wide = agents.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0, "only the table scrolls sideways"

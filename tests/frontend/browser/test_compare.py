@@ -1,0 +1,121 @@
+"""The comparison's page: what the graph says, zooms together, and keeps in its address."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from projects.models import Project, User
+from tests.frontend import shop
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ADDRESS = "/p/acme-shop/compare?service=checkout&type=CPU&version=2&b.version=1&b.end=now"
+MAIN, QUOTE, TAX = ("main", "main.py"), ("pricing.quote", "quote.py"), ("tax", "tax.py")
+
+
+@pytest.fixture
+def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User], None]) -> Page:
+    """Ten profiles of each: quote takes 4.67 s instead of 6.91 s, tax is new."""
+    now = timezone.now()
+    for version, main, quote, tax in (
+        ("1", 3_100_000, 6_910_000, 0),
+        ("2", 4_350_000, 4_670_000, 1_000_000),
+    ):
+        of = shop.deployment(project, version=version)
+        stacks: dict[tuple[shop.Frame, ...], int] = {(MAIN,): main, (MAIN, QUOTE): quote}
+        if tax:
+            stacks[MAIN, TAX] = tax
+        shop.send(of, shop.minutes_before(now, 10), stacks)
+    sign_in(alice)
+    page.goto(ADDRESS)
+    return page
+
+
+def pointed_at(page: Page, row: int, share: float) -> None:
+    """Points at a level of the (first) graph."""
+    box = page.locator(".fg-view").first.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * share, box["y"] + 20 * row + 10)
+
+
+def test_the_tooltip_compares_as_documented(versions: Page) -> None:
+    expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
+    pointed_at(versions, 2, 0.05)
+    tip = versions.locator(".tip").first
+    expect(tip.locator("[data-tip=name]")).to_have_text("pricing.quote")
+    expect(tip.locator("[data-tip=total]")).to_have_text(
+        "total: 4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)"
+    )
+    expect(tip.locator("[data-tip=say]")).to_contain_text("Real change. 95% interval")
+    expect(tip.locator("[data-tip=say]")).to_contain_text("over 10 and 10 profiles")
+
+
+def test_a_click_zooms_and_back_goes_out(versions: Page) -> None:
+    expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
+    pointed_at(versions, 2, 0.05)
+    expect(versions.locator(".tip").first).to_be_visible()
+    versions.mouse.down()
+    versions.mouse.up()
+    versions.wait_for_url("**frame=*")
+    pointed_at(versions, 2, 0.95)
+    expect(versions.locator(".tip [data-tip=name]").first).to_have_text("pricing.quote")
+    versions.go_back()
+    pointed_at(versions, 2, 0.94)
+    expect(versions.locator(".tip").first).to_be_hidden()
+
+
+def test_both_sides_zoom_together(versions: Page) -> None:
+    versions.get_by_role("link", name="Side by side").click()
+    expect(versions.locator("flame-diff")).to_have_count(2)
+    expect(versions.locator("canvas").last).to_have_attribute("height", re.compile(r"\d{2,}"))
+    view = versions.locator(".fg-view").first
+    view.focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        view.press(key)
+    versions.wait_for_url("**frame=*")
+    frame = versions.locator("flame-diff").first.get_attribute("frame") or ""
+    assert frame
+    expect(versions.locator("flame-diff").last).to_have_attribute("frame", frame)
+
+
+def test_the_graph_is_read_out_by_keyboard(versions: Page) -> None:
+    view = versions.locator(".fg-view")
+    expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
+    view.focus()
+    view.press("ArrowDown")
+    view.press("ArrowDown")
+    said = versions.locator("flame-diff [aria-live]")
+    expect(said).to_contain_text("pricing.quote, total: 4.67 s vs. 6.91 s")
+    view.press("ArrowRight")
+    expect(said).to_contain_text("tax, total: 1 s vs. 0 (+1 s)")
+    view.press("ArrowUp")
+    expect(said).to_contain_text("main, total:")
+
+
+def test_a_choice_changes_one_side(versions: Page) -> None:
+    expect(versions.locator(".over")).to_contain_text("B 10 profiles")
+    versions.locator('select[name="b.version"]').select_option("2")
+    versions.wait_for_url("**b.version=2**")
+    expect(versions.locator("#changes")).to_contain_text("No real change")
+    expect(versions.locator(".over")).to_contain_text("no change")
+    versions.go_back()
+    versions.get_by_role("link", name="Swap A and B").click()
+    expect(versions.locator("#changes tbody")).to_contain_text("gone")
+
+
+def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
+    button = versions.get_by_role("button", name="Real changes only")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    versions.wait_for_url("**real=1**")
+    expect(versions.get_by_role("button", name="Real changes only")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+
+def test_it_fits_a_narrow_window(versions: Page) -> None:
+    versions.set_viewport_size({"width": 360, "height": 740})
+    wide = versions.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0, "only the table scrolls sideways"

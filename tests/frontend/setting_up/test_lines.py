@@ -1,0 +1,43 @@
+"""The lines to paste, for every kind of server."""
+
+from pathlib import Path
+
+from frontend.agent_files import AgentFile
+from frontend.setting_up.lines import lines
+
+WHEEL = AgentFile("flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl", Path(), "")
+SDIST = AgentFile("flamewatch_agent-0.1.0.tar.gz", Path(), "")
+
+
+def test_a_wheel_is_found_on_this_server_and_no_index() -> None:
+    shown = lines("https://profiles.acme.example", "fw_key", [WHEEL, SDIST])
+    assert shown.install == (
+        "pip install --no-index --find-links https://profiles.acme.example/agents/python/"
+        " flamewatch-agent"
+    )
+
+
+def test_plain_http_from_another_machine_has_to_be_trusted() -> None:
+    shown = lines("http://10.0.0.5:8000", "fw_key", [WHEEL])
+    assert "--trusted-host 10.0.0.5:8000 flamewatch-agent" in shown.install
+
+
+def test_an_sdist_alone_goes_by_its_address() -> None:
+    shown = lines("http://127.0.0.1:8000", "fw_key", [SDIST])
+    assert shown.install == (
+        'pip install "flamewatch-agent @'
+        ' http://127.0.0.1:8000/agents/python/flamewatch_agent-0.1.0.tar.gz"'
+    )
+
+
+def test_the_key_and_the_address_are_in_what_is_run() -> None:
+    shown = lines("http://127.0.0.1:8000", "fw_key", [WHEEL])
+    assert shown.run.splitlines() == [
+        "export FLAMEWATCH_URL=http://127.0.0.1:8000",
+        "export FLAMEWATCH_KEY=fw_key",
+        "flamewatch-run --service my-service -- python app.py",
+    ]
+
+
+def test_the_code_is_python() -> None:
+    compile(lines("http://127.0.0.1:8000", "fw_key", [WHEEL]).code, "pasted", "exec")

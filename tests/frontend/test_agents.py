@@ -1,0 +1,253 @@
+"""`/p/<project>/agents`: who profiles, and what it costs them."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from frontend import agent_list
+from profiles.models import Profile
+from projects.models import Agent, AgentReport, Deployment, Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from scheduler.slots import Offer
+from scheduler.waiting_room import room
+from scheduler.waiting_room.in_process import InProcessRoom
+from scheduler.waiting_room.interface import Doing, RoomUnavailable
+from tests.profiles import rows
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+AGENTS = "/p/acme-shop/agents"
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture(autouse=True)
+def _a_room_of_its_own() -> Iterator[None]:
+    room.cache_clear()
+    yield
+    room.cache_clear()
+
+
+@pytest.fixture
+def signed_in(client: Client, alice: User, project: Project) -> Client:
+    client.force_login(alice)
+    return client
+
+
+def shown(signed_in: Client, **parameters: str) -> str:
+    answer = signed_in.get(AGENTS, parameters)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def add_agent(project: Project, host: str, minutes_ago: float = 0.1, **more: Any) -> Agent:
+    service, version = more.pop("service", "checkout"), more.pop("version", "2.31.0")
+    report = more.pop("report", None)
+    moment = timezone.now() - timedelta(minutes=minutes_ago)
+    of = rows.deployment(project, service, version=version)
+    defaults = {"identity": f"id-{host}"[:64], "hostname": host, "types": ["CPU", "WALL"]}
+    agent = Agent.objects.create(
+        deployment=of, first_seen=moment, last_seen=moment, **defaults | more
+    )
+    if report is not None:
+        AgentReport.objects.create(agent=agent, **report)
+    return agent
+
+
+def hosts(html: str) -> list[str]:
+    return re.findall(r'<span class="mono clip">([^<]*)</span></span>', html)
+
+
+def cells(html: str) -> list[str]:
+    """The texts of the cells, without their marks."""
+    found = re.findall(r"<td[^>]*>(.*?)</td>", html, re.S)
+    return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]
+
+
+def test_without_agents_it_leads_to_the_setup(signed_in: Client) -> None:
+    html = shown(signed_in)
+    assert "No agent was here in the last 24 hours" in html
+    assert 'href="/p/acme-shop/setup"' in html
+
+
+def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: Project) -> None:
+    now = timezone.now()
+    report = {
+        "cpu_share": 0.0021,
+        "dropped": 3,
+        "samples": 900,
+        "memory_bytes": 6_400_000,
+        "last_profile": now,
+        "last_type": "WALL",
+    }
+    add_agent(project, "web-1", user_agent="flamewatch-python/1.0.2", report=report)
+    html = shown(signed_in)
+    assert hosts(html) == ["web-1"]
+    row = cells(html)
+    assert row[1] == "checkout 2.31.0 · eu-1"
+    assert row[2:7] == ["Python 1.0.2", "CPU Wall", "0.2%", "6.4 MB", "3 samples"]
+    assert row[7].endswith("UTC Wall")
+    assert "1 connected, 0 waiting now · 1 seen in the last 24 hours" in html
+    assert "needs a look" not in html.replace("needs a look</option>", "")
+
+
+def test_what_is_not_reported_is_said_in_words(signed_in: Client, project: Project) -> None:
+    add_agent(project, "gw-1", user_agent="gcloud-go-profiler/0.4.2 grpc-go/1.6")
+    row = cells(shown(signed_in))
+    assert row[2] == "Go, Cloud Profiler 0.4.2"
+    assert row[4:7] == ["not reported", "not reported", "none yet"]
+
+
+def test_those_that_cost_drop_or_are_refused_need_a_look(
+    signed_in: Client, project: Project
+) -> None:
+    now = timezone.now()
+    add_agent(project, "fine", report={"cpu_share": 0.009, "dropped": 5, "samples": 100})
+    add_agent(project, "costly", report={"cpu_share": 0.0134, "dropped": 12480, "samples": 83520})
+    add_agent(project, "lossy", report={"dropped": 6, "samples": 100})
+    refusal = {"refusal": "413: too large", "refused": 31, "refused_at": now}
+    add_agent(project, "refused", report=refusal)
+    old = {"refusal": "413: too large", "refused_at": now - timedelta(days=2)}
+    add_agent(project, "recovered", report=old)
+    html = shown(signed_in)
+    assert "3 agents need a look." in html
+    assert "spends 1.3% of a core on profiling and dropped 12,480 of 96,000 samples." in html
+    assert "Upload refused, 413: too large" in html
+    assert '<span class="tag bad">31 profiles</span>' in html
+    assert hosts(shown(signed_in, state="look")) == ["costly", "lossy", "refused"]
+
+
+def test_it_tells_connected_and_silent_apart(signed_in: Client, project: Project) -> None:
+    add_agent(project, "here")
+    add_agent(project, "silent", minutes_ago=180)
+    add_agent(project, "gone", minutes_ago=60 * 25)
+    html = shown(signed_in)
+    assert hosts(html) == ["here", "silent"]
+    assert "1 connected, 0 waiting now · 2 seen in the last 24 hours" in html
+    assert hosts(shown(signed_in, state="connected")) == ["here"]
+    assert hosts(shown(signed_in, state="silent")) == ["silent"]
+
+
+def test_it_says_what_each_does_at_this_moment(
+    signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doing = {"a": Doing(True, 0.0), "b": Doing(False, 5.2), "c": Doing(False, 0.0)}
+    for host in doing:
+        add_agent(project, host)
+
+    def of_all(self: object, agents: list[tuple[int, str]]) -> list[Doing]:
+        return [doing[identity.removeprefix("id-")] for _, identity in agents]
+
+    monkeypatch.setattr(InProcessRoom, "doing", of_all)
+    firsts = [cell for cell in cells(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
+    assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Told to return"]
+
+
+def test_without_its_waiting_room_it_shows_the_rest(
+    signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object) -> None:
+        raise RoomUnavailable("Redis is gone")
+
+    monkeypatch.setattr(InProcessRoom, "doing", unavailable)
+    monkeypatch.setattr(InProcessRoom, "offers", unavailable)
+    add_agent(project, "web-1")
+    html = shown(signed_in)
+    assert hosts(html) == ["web-1"]
+    assert "1 connected ·" in html
+    assert "no agent asks" in shown(signed_in, show="deployments")
+
+
+def test_one_finds_by_host_service_and_version(signed_in: Client, project: Project) -> None:
+    add_agent(project, "web-1")
+    add_agent(project, "gw-1", service="gateway", version="v3")
+    assert hosts(shown(signed_in, find="GW")) == ["gw-1"]
+    assert hosts(shown(signed_in, find="v3")) == ["gw-1"]
+    assert hosts(shown(signed_in, service="checkout")) == ["web-1"]
+    assert "No agent fits" in shown(signed_in, find="nothing")
+
+
+def test_thousands_come_in_pages(signed_in: Client, project: Project) -> None:
+    for n in range(agent_list.PAGE_SIZE * 2 + 1):
+        add_agent(project, f"web-{n:03}", report={"refusal": "413: " + "x" * 200, "refused": 1})
+    first, last = shown(signed_in), shown(signed_in, page="99")
+    assert len(hosts(first)) == agent_list.PAGE_SIZE
+    assert hosts(last) == ["web-040"]
+    assert "Page 3 of 3" in last
+    assert 'href="?page=2"' in first
+
+
+@pytest.mark.parametrize("show", ["agents", "deployments"])
+def test_a_fragment_is_small_and_takes_few_queries(
+    show: str, signed_in: Client, project: Project
+) -> None:
+    types = [of.value for of in ProfileType]
+    for n in range(30):
+        version = f"{n}." + "0" * 80
+        add_agent(project, f"w{n}-" + "y" * 50, types=types, version=version, report={"dropped": 1})
+    headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
+    with count_queries() as queries:
+        answer = signed_in.get(AGENTS, {"show": show}, headers=headers)
+    assert len(answer.content) <= 30_000
+    assert len(queries) <= 10
+    assert b"<html" not in answer.content
+    suffix = "" if show == "agents" else "?show=deployments"
+    assert answer.headers["HX-Push-Url"].rstrip("?") == AGENTS + suffix
+
+
+def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
+    add_agent(project, HOSTILE, service=HOSTILE, version=HOSTILE, user_agent=HOSTILE)
+    for show in ("agents", "deployments"):
+        html = shown(signed_in, show=show, find="script")
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;alert" in html
+
+
+def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+    html = shown(signed_in, state="asleep", show="pods", page="-3", find="\0")
+    assert "state=asleep could not be read; all is shown instead." in html
+    assert "show=pods could not be read; agents is shown instead." in html
+    assert "page=-3 could not be read; 1 is shown instead." in html
+
+
+def test_another_tenants_agents_are_not_counted(
+    signed_in: Client, project: Project, charlie: User
+) -> None:
+    other = create_project("Other", charlie)
+    add_agent(other, "their-host", report={"refused": 1, "refused_at": timezone.now()})
+    for show in ("agents", "deployments"):
+        html = shown(signed_in, show=show)
+        assert "their-host" not in html
+        assert "checkout" not in html
+    assert "needs a look." not in shown(signed_in)
+
+
+def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> None:
+    of = rows.deployment(project, "checkout", version="2.31.0")
+    for _ in range(2):
+        stored = rows.stored(of, {"main": [1]})
+        Profile.objects.filter(name_id=stored.name_id).update(time=timezone.now())
+    Deployment.objects.filter(pk=of.pk).update(language="python")
+    add_agent(project, "web-1")
+    html = shown(signed_in, show="deployments")
+    assert cells(html)[:6] == ["checkout", "2.31.0", "eu-1", "python", "1", "CPU 2"]
+    assert "1 deployment" in html
+    assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1"' in html
+
+
+def test_members_capture_what_is_offered_and_viewers_do_not(
+    signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = rows.deployment(project, "checkout", version="2.31.0")
+    types = frozenset({ProfileType.CPU, ProfileType.PEAK_HEAP})
+    offers = [Offer(project.pk, of.pk, types, 1)]
+    monkeypatch.setattr(InProcessRoom, "offers", lambda self: offers)
+    html = shown(signed_in, show="deployments")
+    assert re.findall(r'name="type" value="(\w+)"', html) == ["CPU"]
+    project.members.update(role="viewer")
+    assert "Capture now" not in shown(signed_in, show="deployments")

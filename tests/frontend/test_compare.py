@@ -1,0 +1,219 @@
+"""`/p/<project>/compare`: two sets of profiles, and what is said of their differences."""
+
+import csv
+import gzip
+import io
+import json
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from projects.models import Project, User
+from tests.frontend import shop
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+COMPARE = "/p/acme-shop/compare"
+WHAT = {"service": "checkout", "type": "CPU", "span": "1h"}
+VERSIONS = WHAT | {"version": "2.31.0", "b.version": "2.30.4", "b.end": "now"}
+MAIN, GREW, ADDED = ("main", "main.py"), ("shop.Rule.matches", "rules.py"), ("tax", "tax.py")
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture
+def now() -> datetime:
+    return timezone.now()
+
+
+@pytest.fixture
+def versions(project: Project, now: datetime) -> None:
+    """Thirty profiles of each: one function takes 10 % more in the newer, one is new."""
+    for version, grown, added in (("2.30.4", 100, 0), ("2.31.0", 200, 50)):
+        of = shop.deployment(project, version=version)
+        for n, moment in enumerate(shop.minutes_before(now, 30)):
+            stacks: dict[tuple[shop.Frame, ...], int] = {
+                (MAIN,): 700_000 + 1000 * (n % 7),
+                (MAIN, GREW): 1000 * grown + 1000 * (n % 5),
+            }
+            if added:
+                stacks[MAIN, ADDED] = 1000 * added + 1000 * (n % 3)
+            shop.send(of, [moment], stacks)
+
+
+@pytest.fixture
+def signed_in(client: Client, bob: User) -> Client:
+    client.force_login(bob)
+    return client
+
+
+def shown(client: Client, parameters: dict[str, str]) -> str:
+    answer = client.get(COMPARE, parameters)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def rows(html: str) -> list[list[str]]:
+    """The list's texts, row by row."""
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [
+        [
+            re.sub(r"<[^>]+>", "", cell).strip()
+            for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
+        ]
+        for row in body.split("<tr>")[1:]
+    ]
+
+
+def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+    assert "No service sends profiles yet" in shown(signed_in, {})
+
+
+@pytest.mark.usefixtures("versions")
+def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
+    html = shown(signed_in, VERSIONS)
+    line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
+    assert "A 30 profiles, average 956 ms" in line
+    assert "B 30 profiles, average 805 ms" in line
+    assert "Total: +151 ms" in line
+    assert "among 3 functions" in line
+
+
+@pytest.mark.usefixtures("versions")
+def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> None:
+    found = {row[0]: row for row in rows(shown(signed_in, VERSIONS | {"values": "absolute"}))}
+    grew = found["shop.Rule.matches"]
+    assert grew[1:3] == ["+100 ms", "+100 ms"]
+    assert re.fullmatch(r"\+9\d(\.\d)? … \+10\d ms", grew[3])
+    assert grew[4:] == ["202 ms", "102 ms"]
+    assert found["tax new"][2] == "+51 ms"
+    assert found["tax new"][5] == "0"
+
+
+@pytest.mark.usefixtures("versions")
+def test_differences_are_relative_at_first(signed_in: Client) -> None:
+    found = {row[0]: row for row in rows(shown(signed_in, VERSIONS))}
+    assert found["shop.Rule.matches"][2] == "+8.5%"
+    assert found["main"][1] == "-13.8%"
+    assert found["main"][2] == "0"
+
+
+@pytest.mark.usefixtures("versions")
+def test_only_real_changes_where_that_is_asked(signed_in: Client) -> None:
+    same = WHAT | {"version": "2.31.0", "b.version": "2.31.0", "b.end": "now"}
+    html = shown(signed_in, same)
+    assert "No real change" in html
+    assert "0 real changes" in html
+    assert len(rows(html)) == 3
+    real = shown(signed_in, same | {"real": "1"})
+    assert "No difference between these profiles is larger than chance explains." in real
+    assert {row[0] for row in rows(shown(signed_in, VERSIONS | {"real": "1"}))} == {
+        "shop.Rule.matches",
+        "tax new",
+        "main",
+    }
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
+    def names(order: str) -> list[str]:
+        return [row[0] for row in rows(shown(signed_in, VERSIONS | {"sort": order}))]
+
+    assert names("name") == ["main", "shop.Rule.matches", "tax new"]
+    assert names("-name") == ["tax new", "shop.Rule.matches", "main"]
+    assert names("self")[0] == "main"
+
+
+@pytest.mark.usefixtures("versions")
+def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
+    few = VERSIONS | {"span": "3m"}
+    html = shown(signed_in, few)
+    assert "Too few profiles to tell." in html
+    assert "Differences mean something from about 30 profiles" in html
+    assert all(row[3] == "not tested" for row in rows(html))
+
+
+@pytest.mark.usefixtures("versions")
+def test_without_a_second_side_it_is_the_span_before(signed_in: Client, project: Project) -> None:
+    html = shown(signed_in, WHAT | {"span": "15m"})
+    line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
+    assert "A 28 profiles" in line
+    assert "B 30 profiles" in line
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
+    answer = signed_in.get(f"{COMPARE}/tree", VERSIONS)
+    tree = json.loads(gzip.decompress(answer.content))
+    assert (tree["profiles"], tree["b"]["profiles"]) == (30, 30)
+    length = len(tree["depth"])
+    assert {len(tree[name]) for name in ("self", "ci_lo", "ci_hi", "q")} == {length}
+    assert len(tree["b"]["self"]) == length
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_list_is_a_file_too(signed_in: Client) -> None:
+    answer = signed_in.get(f"{COMPARE}/csv", VERSIONS)
+    header, *found = csv.reader(io.StringIO(answer.content.decode()))
+    assert header[2:6] == [
+        "self A (nanoseconds in 30 profiles)",
+        "total A (nanoseconds in 30 profiles)",
+        "self B (nanoseconds in 30 profiles)",
+        "total B (nanoseconds in 30 profiles)",
+    ]
+    grew = next(row for row in found if row[0] == "shop.Rule.matches")
+    assert (grew[3], grew[5], grew[9]) == ("6060000000", "3060000000", "yes")
+
+
+@pytest.mark.usefixtures("versions")
+def test_both_sides_can_be_downloaded(signed_in: Client) -> None:
+    links = re.findall(r'href="([^"]*/download/pprof[^"]*)"', shown(signed_in, VERSIONS))
+    assert len(links) == 2
+    assert all(signed_in.get(link.replace("&amp;", "&")).status_code == 200 for link in links)
+
+
+def test_a_tree_or_file_of_nothing_in_particular_is_refused(
+    signed_in: Client, project: Project
+) -> None:
+    assert signed_in.get(f"{COMPARE}/tree").status_code == 400
+    assert signed_in.get(f"{COMPARE}/csv").status_code == 400
+
+
+def test_strangers_and_outsiders_learn_nothing(
+    client: Client, charlie: User, project: Project
+) -> None:
+    assert client.get(f"{COMPARE}/tree", WHAT).status_code == 401
+    client.force_login(charlie)
+    for path in ("", "/tree", "/csv"):
+        assert client.get(COMPARE + path, WHAT).status_code == 404
+
+
+def test_hostile_names_are_text(signed_in: Client, project: Project, now: datetime) -> None:
+    of = shop.deployment(project, version=HOSTILE)
+    shop.send(of, shop.minutes_before(now, 1), {((HOSTILE, HOSTILE),): 1000})
+    assert "<script>alert" not in shown(signed_in, WHAT)
+
+
+@pytest.mark.usefixtures("versions")
+def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+    html = shown(signed_in, WHAT | {"b.end": "never", "sort": "colour", "side": "up"})
+    assert "“end=never” in the address could not be read" in html
+    assert "“sort=colour” in the address could not be read" in html
+
+
+@pytest.mark.usefixtures("versions")
+def test_the_tree_takes_few_queries(signed_in: Client) -> None:
+    with count_queries() as queries:
+        assert signed_in.get(f"{COMPARE}/tree", VERSIONS).status_code == 200
+    assert len(queries) <= 20
+
+
+def test_nothing_on_either_side_says_what_to_change(
+    signed_in: Client, project: Project, now: datetime
+) -> None:
+    shop.send(shop.deployment(project), [now - timedelta(days=3)])
+    html = shown(signed_in, WHAT)
+    assert "Neither side has a profile" in html
+    assert "Last 7 days" in html

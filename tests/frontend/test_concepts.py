@@ -1,0 +1,44 @@
+"""`/help/concepts`, and the Markdown that it is made of."""
+
+import pytest
+from django.test import Client
+
+from frontend.help_text import html_of
+from frontend.names import type_name
+from projects.profile_types import NEVER_ASKED, ProfileType
+
+
+@pytest.mark.django_db
+def test_everybody_may_read_it(client: Client) -> None:
+    html = client.get("/help/concepts").content.decode()
+    assert '<h2 id="self-and-total">Self and total</h2>' in html
+    assert "<td>foo1</td><td>main</td><td>1.5 s</td><td>4 s</td>" in html
+    assert "**" not in html
+
+
+@pytest.mark.django_db
+def test_it_explains_every_type(client: Client) -> None:
+    html = client.get("/help/concepts").content.decode().lower()
+    for of in set(ProfileType) - NEVER_ASKED:
+        assert type_name(of).lower() in html
+
+
+@pytest.mark.django_db
+def test_pages_lead_to_it(client: Client) -> None:
+    assert 'href="/help/concepts"' in client.get("/help/concepts").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("# A & B", '<h1 id="a-b">A &amp; B</h1>'),
+        ("one\ntwo `<b>`", "<p>one two <code>&lt;b&gt;</code></p>"),
+        ("**a** *b*", "<p><strong>a</strong> <em>b</em></p>"),
+        ("- a\n  b\n- c", "<ul><li>a b</li><li>c</li></ul>"),
+        ("    x < y\n      z", '<pre class="code" tabindex="0">x &lt; y\n  z</pre>'),
+        ("[t](#a)", '<p><a href="#a">t</a></p>'),
+        ("[t](javascript:alert(1))", "<p>[t](javascript:alert(1))</p>"),
+    ],
+)
+def test_it_reads_the_markdown_that_is_used(text: str, html: str) -> None:
+    assert html_of(text) == html

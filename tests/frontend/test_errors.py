@@ -1,0 +1,48 @@
+"""Error pages: what happened, and the next step."""
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+
+from projects.models import Project, User
+
+
+def test_another_tenants_page_and_a_page_that_is_not_look_alike(
+    client: Client, charlie: User, project: Project
+) -> None:
+    client.force_login(charlie)
+    theirs = client.get("/p/acme-shop/services")
+    nobodys = client.get("/p/acme-shoe/services")
+    assert theirs.status_code == nobodys.status_code == 404
+    assert "There is no such project, or you are not a member of it." in theirs.content.decode()
+    assert "charlie@example.org" in theirs.content.decode()
+
+
+def test_an_unknown_address_is_404_with_a_way_on(client: Client, db: None) -> None:
+    answer = client.get("/nowhere")
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "Nothing is at this address" in page
+    assert 'href="/"' in page
+
+
+def test_a_form_without_its_token_is_told_what_to_do(alice: User, project: Project) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice)
+    answer = client.post("/projects/new", {"name": "Acme"})
+    assert answer.status_code == 403
+    assert "This form was out of date" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", ["400.html", "500.html"])
+def test_a_page_for_the_worst_case_needs_neither_request_nor_script(name: str) -> None:
+    page = render_to_string(name)
+    assert "<script" not in page
+    assert "Your projects" in page
+
+
+def test_too_many_tries_are_told_to_wait(client: Client, db: None) -> None:
+    form = {"login": "alice@example.org", "password": "not hers, this one"}
+    answers = [client.post("/account/login/", form) for _ in range(40)]
+    assert answers[-1].status_code == 429
+    assert "Wait a minute" in answers[-1].content.decode()

@@ -1,0 +1,258 @@
+"""`/p/<project>/flame`: what the page says, and who may see it."""
+
+import gzip
+import html
+import json
+import re
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from profiles.models import Profile
+from projects.models import Project, User
+from projects.profile_types import ProfileType
+from tests.frontend import shop
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def now() -> datetime:
+    return timezone.now()
+
+
+@pytest.fixture
+def url(project: Project) -> str:
+    return reverse("flame", args=[project.project_id])
+
+
+@pytest.fixture
+def profiles(project: Project, now: datetime) -> None:
+    shop.send(shop.deployment(project), shop.minutes_before(now, 3))
+
+
+def page(client: Client, url: str, **headers: str) -> str:
+    answer = client.get(url, headers=headers)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_stranger_is_asked_to_sign_in(client: Client, url: str, project: Project) -> None:
+    assert client.get(url).status_code == 302
+    tree = client.get(reverse("flame_tree", args=[project.project_id]))
+    assert tree.status_code == 401
+
+
+def test_another_tenants_page_and_tree_are_not_found(
+    client: Client, charlie: User, project: Project, url: str
+) -> None:
+    client.force_login(charlie)
+    assert client.get(url).status_code == 404
+    assert client.get(reverse("flame_tree", args=[project.project_id])).status_code == 404
+    capture = reverse("flame_capture", args=[project.project_id])
+    assert client.post(capture, {"service": "checkout", "type": "CPU"}).status_code == 404
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
+    client: Client, bob: User, url: str
+) -> None:
+    client.force_login(bob)
+    text = page(client, url)
+    assert '<b class="strong">3 profiles</b>, all merged' in text
+    assert "of CPU in a 10 s profile, 17.1% of a core" in text
+    assert "Rule.matches" in text
+
+
+@pytest.mark.usefixtures("profiles")
+def test_htmx_gets_the_contents_alone_and_their_address(
+    client: Client, alice: User, url: str
+) -> None:
+    client.force_login(alice)
+    answer = client.get(f"{url}?span=30m&end=now&zone=", headers=HTMX)
+    assert answer.content.decode().lstrip().startswith('<div class="bench"')
+    assert answer["HX-Push-Url"] == f"{url}?service=checkout&type=CPU&span=30m"
+    assert "HX-Request" in answer["Vary"]
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_quiet_refresh_answers_nothing_until_there_is_something_new(
+    client: Client, alice: User, project: Project, url: str, now: datetime
+) -> None:
+    client.force_login(alice)
+    quiet = HTMX | {"HX-History-Restore-Request": "true"}
+    seen = page(client, url).partition('data-seen="')[2].partition('"')[0]
+    assert client.get(f"{url}?seen={seen}", headers=quiet).status_code == 204
+    shop.send(shop.deployment(project), [now - timedelta(seconds=5)])
+    answer = client.get(f"{url}?seen={seen}", headers=quiet)
+    assert answer.status_code == 200
+    assert "HX-Push-Url" not in answer
+
+
+@pytest.mark.usefixtures("profiles")
+def test_the_tree_has_the_sums_over_the_profiles(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    answer = client.get(
+        reverse("flame_tree", args=[project.project_id]), {"service": "checkout", "type": "CPU"}
+    )
+    assert answer["Content-Encoding"] == "gzip"
+    assert "no-store" in answer["Cache-Control"]
+    tree = json.loads(gzip.decompress(answer.content))
+    assert tree["profiles"] == 3
+    assert tree["total"] == sum(tree["self"]) == 3 * 1000 * sum(shop.STACKS.values())
+
+
+def test_a_tree_of_nothing_in_particular_is_refused(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    answer = client.get(reverse("flame_tree", args=[project.project_id]))
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "The address has to name a service and a type."}
+
+
+@pytest.mark.usefixtures("profiles")
+def test_what_an_address_cannot_mean_is_said_on_the_page(
+    client: Client, alice: User, url: str
+) -> None:
+    client.force_login(alice)
+    text = page(client, f"{url}?span=forever&metric=gold")
+    assert "“span=forever” in the address could not be read" in text
+    assert "have no metric “gold”" in text
+    assert "3 profiles" in text
+
+
+def test_a_project_without_services_is_told_how_to_connect_one(
+    client: Client, alice: User, url: str
+) -> None:
+    client.force_login(alice)
+    assert "No service sends profiles yet" in page(client, url)
+
+
+@pytest.mark.usefixtures("profiles")
+@pytest.mark.parametrize(
+    ("query", "title", "action"),
+    [
+        ("service=nobody", "No service is called “nobody” here", "checkout"),
+        ("type=HEAP", "checkout sends no Heap profiles", "CPU time"),
+        ("zone=mars", "No CPU time profiles of this zone and version", "All zones and versions"),
+        ("end=2026-01-01T00:00:00Z", "No CPU time profiles in this range", "Go there"),
+    ],
+)
+def test_an_empty_result_says_why_and_what_to_change(
+    client: Client, alice: User, url: str, query: str, title: str, action: str
+) -> None:
+    client.force_login(alice)
+    text = page(client, f"{url}?{query}")
+    assert title in text
+    assert f">{action}</a>" in text
+    assert "<flame-graph" not in text
+
+
+def test_a_service_that_is_known_and_sent_nothing_yet_is_waited_for(
+    client: Client, alice: User, project: Project, url: str
+) -> None:
+    shop.deployment(project)
+    client.force_login(alice)
+    assert "checkout has not sent a profile yet" in page(client, url)
+
+
+def test_no_wait_for_a_lock_is_a_result(
+    client: Client, alice: User, project: Project, url: str, now: datetime
+) -> None:
+    of = shop.deployment(project, types=[ProfileType.CONTENTION])
+    zero = dict.fromkeys(shop.STACKS, 0)
+    delay = [("delay", "nanoseconds")]
+    shop.send(of, shop.minutes_before(now, 2), zero, ProfileType.CONTENTION, delay)
+    client.force_login(alice)
+    text = page(client, url)
+    assert "Nobody waited for a lock" in text
+    assert "2 profiles, and none saw a wait. That is a result." in text
+
+
+def test_several_metrics_are_a_menu(
+    client: Client, alice: User, project: Project, url: str, now: datetime
+) -> None:
+    types = [("samples", "count"), ("cpu", "microseconds")]
+    shop.send(shop.deployment(project), [now], sample_types=types)
+    client.force_login(alice)
+    text = page(client, f"{url}?metric=samples&end={(now + timedelta(minutes=1)):%FT%TZ}")
+    assert '<option value="samples" selected>Samples</option>' in text
+    assert "samples in a 10 s profile" in text
+
+
+def test_names_are_shown_as_text(
+    client: Client, alice: User, project: Project, url: str, now: datetime
+) -> None:
+    name = "<script>alert(1)</script>"
+    of = shop.deployment(project, service=name)
+    shop.send(of, shop.minutes_before(now, 1), {((name, '"><b>.py'),): 5})
+    client.force_login(alice)
+    text = page(client, url)
+    assert name not in text
+    assert '"><b>.py' not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_page_costs_few_queries(
+    client: Client, alice: User, url: str, django_assert_max_num_queries: type
+) -> None:
+    client.force_login(alice)
+    with django_assert_max_num_queries(35):
+        page(client, url)
+
+
+def test_its_parts_are_small_and_ask_the_database_little(
+    client: Client,
+    alice: User,
+    project: Project,
+    url: str,
+    now: datetime,
+    django_assert_max_num_queries: type,
+) -> None:
+    """The page has merged its profiles already: the graph and the list take what it found."""
+    stacks: shop.FrameStacks = {
+        ((f"shop.module{i}.Class.method", f"/app/shop/module{i}.py"),): 1000 + i for i in range(99)
+    }
+    shop.send(shop.deployment(project), shop.minutes_before(now, 3), stacks)
+    client.force_login(alice)
+    bench = page(client, url, **HTMX)
+    assert len(bench.encode()) <= 45_000
+    address = re.search(r'src="([^"]*/flame/tree[^"]*)"', bench)
+    more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', bench)
+    assert address
+    assert more
+    with django_assert_max_num_queries(5):
+        tree = client.get(html.unescape(address[1]))
+        assert json.loads(gzip.decompress(tree.content))["profiles"] == 3
+    with django_assert_max_num_queries(5):
+        rows = page(client, html.unescape(more[1]))
+    assert rows.count("<tr") == 31
+    assert len(rows.encode()) <= 30_000
+
+
+@pytest.mark.usefixtures("profiles")
+def test_one_profile_alone_is_shown_with_the_way_back_to_all(
+    client: Client, bob: User, url: str
+) -> None:
+    client.force_login(bob)
+    name = Profile.objects.values_list("name_id", flat=True)[0]
+    html = page(client, f"{url}?{urlencode({'profile': name})}")
+    assert "1 profile</b>" in html
+    assert "one profile alone" in html
+    assert "3 profiles</b>" in page(client, f"{url}?service=checkout&type=CPU&span=1h")
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_profile_that_is_gone_leads_to_the_others(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    html = page(client, f"{url}?profile=gone")
+    assert "This profile is not there" in html
+    assert "There are 3 profiles in its range." in html

@@ -1,0 +1,75 @@
+"""POST `/p/<project>/capture`: a person asks for a profile now."""
+
+from unittest.mock import patch
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.models import Member, Project, Role, User
+from projects.profile_types import ProfileType
+from scheduler import capture_now
+from scheduler.slots import Origin, Slot
+from tests.frontend import shop
+
+WANTED = {"service": "checkout", "type": "CPU"}
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def url(project: Project) -> str:
+    shop.deployment(project)
+    return reverse("flame_capture", args=[project.project_id])
+
+
+def answered(waiting: int) -> capture_now.Asked:
+    slot = Slot("one", 1, 1, ProfileType.CPU, 0.0, Origin.PERSON)
+    return capture_now.Asked(slot, waiting)
+
+
+def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    with patch("scheduler.capture_now.ask", return_value=answered(2)) as ask:
+        text = client.post(url, WANTED, headers=HTMX).content.decode()
+    assert "Asked for a CPU time profile of checkout. 2 agents are waiting" in text
+    assert ask.call_args.kwargs["actor"] == bob
+
+
+def test_it_says_that_no_agent_is_free(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    with patch("scheduler.capture_now.ask", return_value=answered(0)):
+        text = client.post(url, WANTED, headers=HTMX).content.decode()
+    assert "No agent is free right now" in text
+
+
+def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    text = client.post(url, WANTED | {"service": "nobody"}, headers=HTMX).content.decode()
+    assert 'class="toast"' in text
+    assert "nobody" in text
+
+
+def test_without_htmx_the_answer_is_on_the_page(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    with patch("scheduler.capture_now.ask", return_value=answered(1)):
+        answer = client.post(url, WANTED, follow=True)
+    assert answer.redirect_chain[0][0].endswith("/flame?service=checkout&type=CPU&span=1h")
+    assert answer.content.decode().count("1 agent is waiting") == 1
+
+
+def test_a_viewer_only_looks(client: Client, project: Project, charlie: User, url: str) -> None:
+    Member.objects.create(project=project, user=charlie, role=Role.VIEWER)
+    client.force_login(charlie)
+    assert client.post(url, WANTED).status_code == 403
+    assert (
+        "Capture now"
+        not in client.get(reverse("flame", args=[project.project_id])).content.decode()
+    )
+
+
+def test_it_takes_a_post_with_a_token(client: Client, bob: User, url: str) -> None:
+    client.force_login(bob)
+    assert client.get(url).status_code == 405
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(bob)
+    assert careful.post(url, WANTED).status_code == 403

@@ -1,0 +1,98 @@
+"""`/p/<project>/flame/download/<format>`: the file, its name, and who gets it."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from frontend.download_name import download_name
+from profiles.engine.digest import DigestLimits, digest, unpack
+from profiles.query import Selection
+from projects.models import Project, User
+from projects.profile_types import ProfileType
+from tests.frontend import shop
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
+TOTAL = 2 * 1000 * sum(shop.STACKS.values())  # of two profiles, in nanoseconds
+
+
+@pytest.fixture(autouse=True)
+def profiles(project: Project) -> None:
+    shop.send(shop.deployment(project), [NOON, NOON.replace(minute=1)])
+
+
+def url(project: Project, form: str) -> str:
+    return reverse("flame_download", args=[project.project_id, form])
+
+
+def test_pprof(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    answer = client.get(url(project, "pprof") + QUERY)
+    assert answer.headers["Content-Disposition"] == (
+        'attachment; filename="profiler_checkout_CPU_20261120T110000Z_20261120T130000Z'
+        '_all_all.pb.gz"'
+    )
+    digested = digest(unpack(answer.content, 2**20), "CPU", DigestLimits())
+    assert digested.weight == TOTAL
+    assert digested.time_ns == round(NOON.timestamp()) * 10**9
+    assert 0 not in digested.tree.frames.line.tolist()
+
+
+def test_folded_stacks(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    lines = client.get(url(project, "folded") + QUERY).content.decode().splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == TOTAL
+    assert len(lines) == len(shop.STACKS)
+
+
+def test_speedscope(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    document = json.loads(client.get(url(project, "speedscope") + QUERY).content)
+    assert document["profiles"][0]["endValue"] == TOTAL
+
+
+def test_the_list_of_functions(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    answer = client.get(url(project, "csv") + QUERY)
+    assert '_all_all.csv"' in answer.headers["Content-Disposition"]
+    rows = list(csv.reader(io.StringIO(answer.content.decode())))
+    assert rows[0][2] == "self (nanoseconds, sum of 2 profiles)"
+    assert sum(int(row[2]) for row in rows[1:]) == TOTAL
+
+
+def test_the_page_links_to_what_it_shows(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    page = client.get(reverse("flame", args=[project.project_id]) + QUERY).content.decode()
+    for form in ("pprof", "folded", "speedscope", "csv"):
+        assert f'href="{url(project, form)}?service=checkout&amp;type=CPU&amp;' in page
+
+
+def test_what_is_not_named_is_refused(client: Client, bob: User, project: Project) -> None:
+    client.force_login(bob)
+    assert client.get(url(project, "pprof")).status_code == 400
+    assert client.get(url(project, "svg") + QUERY).status_code == 404
+
+
+def test_another_tenants_is_not_found(client: Client, charlie: User, project: Project) -> None:
+    client.force_login(charlie)
+    assert client.get(url(project, "pprof") + QUERY).status_code == 404
+
+
+def test_names_hold_nothing_that_a_header_or_a_disk_minds(project: Project) -> None:
+    selection = Selection(
+        project.pk,
+        'a/b"\r\nX: y',
+        ProfileType.HEAP,
+        NOON,
+        NOON.replace(hour=13),
+        ("eu-1", "eu-2"),
+        ("v_1.2",),
+    )
+    assert download_name(selection, "folded") == (
+        "profiler_a-b-X-y_HEAP_20261120T120000Z_20261120T130000Z_eu-1-eu-2_v-1.2.folded.txt"
+    )

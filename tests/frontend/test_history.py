@@ -1,0 +1,205 @@
+"""`/p/<project>/history`: what functions cost, step by step."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.utils import timezone
+
+from frontend.history_chart import chart, nice
+from frontend.history_query import HistoryQuery, default_step, read, steps_for
+from profiles.query import (
+    Coverage,
+    HistoryResult,
+    HistoryStep,
+    Metric,
+    Selection,
+    VersionSpan,
+    View,
+)
+from projects.models import Project, User
+from projects.profile_types import ProfileType
+from tests.frontend import shop
+
+HISTORY = "/p/acme-shop/history"
+WHAT = {"service": "checkout", "type": "CPU", "span": "1h", "step": "5m"}
+MAIN, GREW = ("main", "main.py"), ("shop.Rule.matches", "rules.py")
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture
+def profiles(project: Project) -> None:
+    """Half an hour of 2.31.0 after half an hour of 2.30.4; nothing five minutes in between."""
+    now = timezone.now()
+    for version, first, grown in (("2.31.0", 1, 200), ("2.30.4", 36, 100)):
+        times = [now - timedelta(minutes=first + n) for n in range(20)]
+        stacks = {(MAIN,): 700_000, (MAIN, GREW): 1000 * grown}
+        shop.send(shop.deployment(project, version=version), times, stacks)
+
+
+@pytest.fixture
+def signed_in(client: Client, bob: User) -> Client:
+    client.force_login(bob)
+    return client
+
+
+def shown(client: Client, **parameters: str) -> str:
+    answer = client.get(HISTORY, WHAT | parameters)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def rows(html: str) -> list[list[str]]:
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [
+        [
+            re.sub(r"<[^>]+>", "", cell).strip()
+            for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
+        ]
+        for row in body.split("<tr>")[1:]
+    ]
+
+
+@pytest.mark.django_db
+def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
+    assert "No service sends profiles yet" in signed_in.get(HISTORY).content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_each_function_has_its_last_values_and_its_range(signed_in: Client) -> None:
+    assert rows(shown(signed_in)) == [
+        ["main", "main.py", "700 ms", "900 ms", "700 ms – 700 ms", "Focus"],
+        ["shop.Rule.matches", "rules.py", "200 ms", "200 ms", "100 ms – 200 ms", "Focus"],
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_values_may_be_shares(signed_in: Client) -> None:
+    assert rows(shown(signed_in, values="percent"))[1][2:5] == ["22.2%", "22.2%", "12.5% – 22.2%"]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_versions_are_marked_and_can_be_compared(signed_in: Client) -> None:
+    html = shown(signed_in)
+    assert re.findall(r'class="deptext"[^>]*>([^<]+)<', html) == ["2.30.4", "2.31.0"] * 2
+    assert "Compare 2.31.0 with 2.30.4" in html
+    link = re.search(r'href="(/p/acme-shop/compare\?[^"]+)"', html)
+    assert link
+    assert signed_in.get(link[1].replace("&amp;", "&")).status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_functions_are_chosen_or_left_out(signed_in: Client) -> None:
+    def names(**parameters: str) -> list[str]:
+        return [row[0] for row in rows(shown(signed_in, **parameters))]
+
+    assert names(function="shop.Rule.matches") == ["shop.Rule.matches"]
+    assert names(show="^shop") == ["shop.Rule.matches"]
+    assert names(hide="shop") == ["main"]
+    html = shown(signed_in, show="nothing")
+    assert "No function is left" in html
+    assert "Clear Show and Hide" in html
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_every_step_is_in_the_table_and_gaps_are_no_zeros(signed_in: Client) -> None:
+    html = shown(signed_in)
+    every = html.partition('<details class="body ruled">')[2]
+    counts = [int(n) for n in re.findall(r'</th><td class="num[^"]*">(\d+)</td>', every)]
+    assert sum(counts) == 40
+    assert 0 in counts
+    assert '<span class="faint">none</span>' in every
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_it_is_a_file_too(signed_in: Client) -> None:
+    answer = signed_in.get(f"{HISTORY}/csv", WHAT)
+    header, *found = csv.reader(io.StringIO(answer.content.decode()))
+    assert header[:4] == ["from", "profiles", "total (nanoseconds)", "self of main (nanoseconds)"]
+    assert sum(int(row[1]) for row in found) == 40
+    assert sum(int(row[3]) for row in found) == 40 * 700_000_000
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("profiles")
+def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+    assert "“step=soon” in the address could not be read" in shown(signed_in, step="soon")
+    assert "more than 400 steps" in shown(signed_in, step="1s")
+    assert 'role="alert"' in shown(signed_in, show="(")
+
+
+@pytest.mark.django_db
+def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
+    of = shop.deployment(project, version=HOSTILE)
+    shop.send(of, shop.minutes_before(timezone.now(), 2), {((HOSTILE, HOSTILE),): 1000})
+    assert "<script>alert" not in shown(signed_in, show=HOSTILE)
+    assert "<script>alert" not in shown(signed_in)
+
+
+@pytest.mark.django_db
+def test_another_tenants_is_not_found(client: Client, charlie: User, project: Project) -> None:
+    client.force_login(charlie)
+    assert client.get(HISTORY, WHAT).status_code == 404
+    assert client.get(f"{HISTORY}/csv", WHAT).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("span", "step"),
+    [("1h", 1), ("6h", 15), ("1d", 60), ("7d", 360), ("30d", 1440), ("400d", 7 * 1440)],
+)
+def test_a_step_suits_the_range(span: str, step: int) -> None:
+    query, notices = read(QueryDict(f"span={span}"), NOON)
+    assert notices == ()
+    assert query.shown_step == timedelta(minutes=step)
+    assert query.shown_step in steps_for(query.asked.span)
+
+
+def test_without_a_range_it_is_a_week() -> None:
+    query, _ = read(QueryDict(""), NOON)
+    assert isinstance(query, HistoryQuery)
+    assert query.asked.span == timedelta(days=7)
+    assert default_step(query.asked.span) == timedelta(hours=6)
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0, 1), (1, 1), (118, 120), (0.63, 0.8), (140e6, 160e6), (999, 1000)]
+)
+def test_a_scale_ends_at_a_round_number(most: float, top: float) -> None:
+    assert nice(most) == pytest.approx(top)
+
+
+def test_a_line_has_gaps_single_points_and_versions() -> None:
+    starts = [NOON + timedelta(hours=i) for i in range(4)]
+    result = HistoryResult(
+        selection=Selection(1, "shop", ProfileType.CPU, NOON, NOON + timedelta(hours=4)),
+        view=View(),
+        metric=Metric("cpu", "nanoseconds"),
+        metrics=(),
+        coverage=Coverage(3, 0, 0, NOON, NOON),
+        step_seconds=3600.0,
+        steps=tuple(HistoryStep(start, 1, 1, 1) for start in starts),
+        lines=(),
+        versions=(
+            VersionSpan("1", NOON, NOON, 1),
+            VersionSpan("2", NOON + timedelta(minutes=10), NOON, 1),
+        ),
+    )
+    drawn = chart(result, [[8e8, 4e8, None, 2e8]], percent=False)
+    assert drawn.lines[0].runs == ["12.50,0.00 37.50,50.00"]
+    assert drawn.lines[0].dots == [("87.50", "75.00")]
+    assert [rule.text for rule in drawn.rules] == ["0", "200 ms", "400 ms", "600 ms", "800 ms"]
+    assert [(version.x, version.low) for version in drawn.versions] == [
+        ("0.00%", False),
+        ("4.17%", True),
+    ]

@@ -1,0 +1,19 @@
+"""`/`: on to one's first project."""
+
+from django.test import Client
+
+from projects.models import Project, User
+
+
+def test_it_asks_strangers_to_sign_in(client: Client, db: None) -> None:
+    assert client.get("/").headers["Location"] == "/account/login/?next=/"
+
+
+def test_it_leads_to_ones_first_project(client: Client, alice: User, project: Project) -> None:
+    client.force_login(alice)
+    assert client.get("/").headers["Location"] == "/p/acme-shop/services"
+
+
+def test_it_leads_to_a_new_project_where_there_is_none(client: Client, charlie: User) -> None:
+    client.force_login(charlie)
+    assert client.get("/").headers["Location"] == "/projects/new"

@@ -1,0 +1,41 @@
+"""Expressions that explode elsewhere cost a page no more than others."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.models import Project, User
+from tests.frontend import shop
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RANGE = {"from": "2026-11-20T11:00:00Z", "to": "2026-11-20T13:00:00Z"}
+PAGES = ("flame", "flame_tree")
+
+
+@pytest.fixture(autouse=True)
+def profiles(project: Project, client: Client, bob: User) -> None:
+    """One of a name that backtracking would try in exponentially many ways."""
+    stacks: shop.FrameStacks = {(("main", "app.py"), ("a" * 5000 + "!", "app.py")): 5}
+    shop.send(shop.deployment(project), [NOON], stacks)
+    client.force_login(bob)
+
+
+def ask(client: Client, project: Project, page: str, expression: str) -> tuple[int, str]:
+    asked = {"service": "checkout", "type": "CPU", "f": f"highlight:{expression}"} | RANGE
+    answer = client.get(f"{reverse(page, args=[project.project_id])}?{urlencode(asked)}")
+    return answer.status_code, "" if page == "flame_tree" else answer.content.decode()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("expression", ["/^(a+)+$/", "/(a|aa)+$/", "/(.*)*x/"])
+def test_they_are_answered(name: str, expression: str, client: Client, project: Project) -> None:
+    assert ask(client, project, name, expression)[0] == 200
+
+
+def test_what_would_grow_too_large_is_named(client: Client, project: Project) -> None:
+    status, page = ask(client, project, "flame", "/((a{0,99}){0,99}){0,99}/")
+    assert status == 200
+    assert "cannot be read" in page

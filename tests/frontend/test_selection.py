@@ -1,0 +1,204 @@
+"""Addresses ⇄ what they ask for."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.http import QueryDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontend.selection import ORDERS, SORTS, VIEWS, Asked, parse_span, parse_time, read, span_text
+from profiles.query import FilterOption, Order, Shape, View, ViewFilter
+from projects.profile_types import ProfileType
+
+NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
+
+
+def asked(query: str) -> Asked:
+    reading = read(QueryDict(query), NOW)
+    assert reading.notices == ()
+    return reading.asked
+
+
+def test_an_empty_address_asks_for_the_last_hour() -> None:
+    assert asked("") == Asked()
+    selection = asked("").selection(7, "shop", ProfileType.CPU, NOW)
+    assert (selection.start, selection.end) == (NOW - timedelta(hours=1), NOW)
+
+
+def test_zones_and_versions_may_be_repeated_or_joined() -> None:
+    assert asked("zone=a&zone=b&zone=a&zone=").zones == ("a", "b")
+    assert asked("version=1%1F2").versions == ("1", "2")
+
+
+def test_a_range_may_be_given_by_its_ends() -> None:
+    found = asked("from=2026-11-20T10:00:00Z&to=2026-11-20T13:20:00%2B01:00")
+    assert found.end == datetime(2026, 11, 20, 12, 20, tzinfo=UTC)
+    assert found.span == timedelta(hours=2, minutes=20)
+
+
+def test_a_start_alone_goes_on_until_now() -> None:
+    found = asked("from=2026-11-20T22:00:30Z&to=now")
+    assert (found.end, found.span) == (None, timedelta(minutes=14))
+
+
+def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
+    assert asked("end=now&at=2026-11-20T10:00:00Z").end is None
+    assert asked("end=at&at=2026-11-20T10:00").end == datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "span=forever",
+        "weights=5..4",
+        "weights=-1..4",
+        "weights=1..99999999999999999999",
+        "weights=4",
+        "span=0m",
+        "span=99999d",
+        "end=yesterday",
+        "end=9999-12-31T23:59:59Z",
+        "end=0001-01-01T00:00:00%2B14:00",
+        "from=2026-11-21T00:00:00Z",
+        "type=cpu",
+        "sort=colour",
+        "colour=purple",
+        "frame=zz",
+        "weight=0",
+        "weight=101",
+        "weight=1e1",
+        "f=show.x",
+        "f=paint:red",
+        "view=sideways",
+        "root=12",
+        "order=random",
+    ],
+)
+def test_what_cannot_be_read_is_said_and_left_out(query: str) -> None:
+    reading = read(QueryDict(query), NOW)
+    assert reading.asked == Asked()
+    (notice,) = reading.notices
+    assert notice.startswith(f"“{query.split('=', maxsplit=1)[0]}=")
+
+
+def test_a_range_that_runs_backwards_keeps_its_end() -> None:
+    reading = read(QueryDict("from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z"), NOW)
+    assert reading.asked == Asked(end=datetime(2026, 11, 20, tzinfo=UTC))
+    assert len(reading.notices) == 1
+
+
+def test_texts_are_bounded_and_without_what_databases_refuse() -> None:
+    assert asked("service=a%00b").service == "ab"
+    assert len(asked(f"service={'x' * 5000}").service) == 512
+    assert len(asked("&".join(f"zone={i}" for i in range(500))).zones) == 50
+
+
+def test_a_column_sorts_the_other_way_round_the_second_time() -> None:
+    once = Asked().sorted_by("total")
+    assert (once.sort, once.reverse) == ("total", False)
+    assert once.sorted_by("total").reverse
+    assert not once.sorted_by("total").sorted_by("name").reverse
+
+
+def _range(ends: list[int]) -> tuple[int, int]:
+    return min(ends), max(ends)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\x1f"), max_size=20)
+times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
+    lambda time: time.replace(microsecond=0, tzinfo=UTC)
+)
+
+
+@given(
+    st.builds(
+        Asked,
+        service=texts,
+        type=st.none() | st.sampled_from(ProfileType),
+        zones=st.lists(texts.filter(bool), unique=True, max_size=3).map(tuple),
+        versions=st.lists(texts.filter(bool), unique=True, max_size=3).map(tuple),
+        weights=st.none()
+        | st.lists(st.integers(0, 10**18 - 1), min_size=2, max_size=2).map(_range),
+        profile=texts,
+        span=st.integers(1, 400 * 86400).map(lambda seconds: timedelta(seconds=seconds)),
+        end=st.none() | times,
+        labels=st.dictionaries(
+            texts.filter(bool),
+            st.lists(texts.filter(bool), unique=True, min_size=1, max_size=3).map(tuple),
+            max_size=3,
+        ).map(lambda labels: tuple(sorted(labels.items()))),
+        weight=st.none() | st.sampled_from([0.5, 1.0, 25.0, 100.0]),
+        metric=texts,
+        filters=st.lists(
+            st.builds(
+                ViewFilter,
+                st.sampled_from(FilterOption),
+                st.from_regex(r"[a-z. ]{1,20}", fullmatch=True),
+            ),
+            unique=True,
+            max_size=4,
+        ).map(tuple),
+        view=st.sampled_from(VIEWS),
+        focus=texts,
+        root=st.none() | st.integers(0, 2**64 - 1),
+        order=st.sampled_from(ORDERS),
+        recursion=st.booleans(),
+        search=texts,
+        sort=st.sampled_from(SORTS),
+        reverse=st.booleans(),
+        colour=st.sampled_from(["package", "self", "total"]),
+        frame=st.sampled_from(["", "00f1e2d3c4b5a697"]),
+        all_rows=st.booleans(),
+    )
+)
+def test_the_address_of_what_was_asked_asks_for_it_again(wanted: Asked) -> None:
+    assert asked(wanted.parameters()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("10m", 600), ("6h", 21600), ("7d", 604800), ("90s", 90)]
+)
+def test_a_span_is_written_as_it_was_read(text: str, seconds: int) -> None:
+    assert parse_span(text) == timedelta(seconds=seconds)
+    assert span_text(timedelta(seconds=seconds)) == text
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    assert parse_time("2026-11-20T22:14") == datetime(2026, 11, 20, 22, 14, tzinfo=UTC)
+
+
+def test_filters_keep_their_order_and_a_form_adds_one() -> None:
+    found = asked("f=hide:b&f=show:/a|c/&f=hide:b&f.option=from&f.value=main")
+    assert [(each.option, each.value) for each in found.filters] == [
+        ("hide", "b"),
+        ("show", "/a|c/"),
+        ("from", "main"),
+    ]
+    view = asked("f=hide:b&view=bottomup&focus=main&root=00f1e2d3c4b5a697&order=name").shown(None)
+    assert view == View(
+        filters=(ViewFilter(FilterOption.HIDE, "b"),),
+        shape=Shape.BOTTOM_UP,
+        focus="main",
+        root=0x00F1E2D3C4B5A697,
+        order=Order.NAME,
+    )
+
+
+def test_an_expression_that_cannot_be_used_is_explained() -> None:
+    reading = read(QueryDict("f=show:/a(/&f=show:" + "x" * 501), NOW)
+    assert reading.asked == Asked()
+    assert reading.notices[0].startswith("The expression /a(/ cannot be read")
+    assert "may have 500 characters" in reading.notices[1]
+
+
+def test_no_address_has_more_filters_than_a_page_shows() -> None:
+    reading = read(QueryDict("&".join(f"f=show:{i}" for i in range(40))), NOW)
+    assert len(reading.asked.filters) == 20
+    assert reading.notices == ("The address has more than 20 filters; the others were left out.",)
+
+
+def test_any_label_selects_profiles() -> None:
+    found = asked("label.region=eu&label.region=us&label.instance=a7&label.=x&label.empty=")
+    assert found.labels == (("instance", ("a7",)), ("region", ("eu", "us")))
+    assert found.selection(7, "shop", ProfileType.CPU, NOW).labels == found.labels

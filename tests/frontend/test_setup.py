@@ -1,0 +1,196 @@
+"""`/p/<project>/setup`: lines to paste, and how far the service has come."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from projects import keys
+from projects.models import Agent, ApiKey, AuditEntry, Deployment, Project, User
+
+SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"
+
+
+@pytest.fixture
+def agent_files(settings: Settings, tmp_path: Path) -> Path:
+    settings.AGENT_FILES_DIR = tmp_path
+    (tmp_path / "flamewatch_agent-0.1.0.tar.gz").write_bytes(b"sdist")
+    (tmp_path / "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl").write_bytes(b"wheel")
+    return tmp_path
+
+
+def pasted(page: str, name: str) -> str:
+    found = re.search(rf'<pre class="code" id="{name}">(.*?)</pre>', page, re.S)
+    assert found, name
+    return unescape(found.group(1))
+
+
+@pytest.fixture
+def add_agent(project: Project) -> Callable[..., Agent]:
+    def add(service: str = "checkout", profiled: list[str] | None = None) -> Agent:
+        now = timezone.now()
+        deployment = Deployment.objects.create(
+            project=project,
+            service=service,
+            version="2.31.0",
+            first_seen=now,
+            last_seen=now,
+            profiled=profiled or [],
+        )
+        return Agent.objects.create(
+            deployment=deployment,
+            identity=service,
+            hostname="web-7f9c",
+            types=["WALL", "CPU"],
+            first_seen=now,
+            last_seen=now,
+        )
+
+    return add
+
+
+def test_strangers_sign_in_first(client: Client, project: Project) -> None:
+    for address in (SETUP, STATUS):
+        assert client.get(address).headers["Location"] == f"/account/login/?next={address}"
+
+
+def test_outsiders_learn_nothing(client: Client, charlie: User, project: Project) -> None:
+    client.force_login(charlie)
+    assert client.get(SETUP).status_code == 404
+    assert client.post(SETUP).status_code == 404
+    assert client.get(STATUS).status_code == 404
+    assert not ApiKey.objects.exists()
+
+
+def test_looking_makes_no_key(
+    client: Client, alice: User, project: Project, agent_files: Path
+) -> None:
+    client.force_login(alice)
+    page = client.get(SETUP).content.decode()
+    assert "export FLAMEWATCH_KEY=fw_…\n" in pasted(page, "run-lines")
+    assert "Create key and show the lines" in page
+    assert not ApiKey.objects.exists()
+
+
+def test_a_new_key_is_in_the_lines_once(
+    client: Client, alice: User, project: Project, agent_files: Path
+) -> None:
+    client.force_login(alice)
+    answer = client.post(SETUP)
+    found = re.search(r"fw_\w{10}_\w{38}", pasted(answer.content.decode(), "run-lines"))
+    assert found
+    assert keys.matches(keys.parse(found[0]).secret, ApiKey.objects.get().secret_hash)
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert found[0] not in client.get(SETUP).content.decode()
+    assert AuditEntry.objects.latest("pk").action == "key.create"
+
+
+def test_members_are_told_who_makes_keys(
+    client: Client, bob: User, project: Project, agent_files: Path
+) -> None:
+    client.force_login(bob)
+    page = client.get(SETUP).content.decode()
+    assert "Owners and admins make keys" in page
+    assert "Create key" not in page
+    refused = client.post(SETUP)
+    assert refused.status_code == 403
+    assert "You are a member of Acme Shop." in refused.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_htmx_gets_the_lines_alone(client: Client, alice: User, project: Project) -> None:
+    client.force_login(alice)
+    fragment = client.post(SETUP, headers={"HX-Request-Type": "partial"}).content.decode()
+    assert fragment.startswith('<div class="two" id="connect">')
+    assert "<html" not in fragment
+
+
+def test_the_install_line_takes_the_agent_from_this_server_alone(
+    client: Client, alice: User, project: Project, agent_files: Path
+) -> None:
+    client.force_login(alice)
+    line = pasted(client.get(SETUP).content.decode(), "install-lines")
+    assert line == (
+        "pip install --no-index --find-links http://127.0.0.1:8000/agents/python/ flamewatch-agent"
+    )
+
+
+def test_a_server_without_the_agents_files_says_so(
+    client: Client, alice: User, project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    settings.AGENT_FILES_DIR = tmp_path / "missing"
+    client.force_login(alice)
+    page = client.get(SETUP).content.decode()
+    assert "no files of the agent" in page
+    assert "install-lines" not in page
+
+
+def test_it_waits_for_an_agent(client: Client, alice: User, project: Project) -> None:
+    client.force_login(alice)
+    fragment = client.get(STATUS).content.decode()
+    assert "No agent yet" in fragment
+    assert 'hx-get="/p/acme-shop/setup/status?state=nobody" hx-trigger="every 2s"' in fragment
+
+
+def test_nothing_is_sent_while_nothing_changes(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    assert client.get(STATUS, {"state": "nobody"}).status_code == 204
+
+
+def test_it_shows_the_agent_and_what_it_offers(
+    client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    add_agent()
+    client.force_login(alice)
+    fragment = client.get(STATUS, {"state": "nobody"}).content.decode()
+    assert '<b class="strong">checkout</b> 2.31.0 on' in fragment
+    assert "web-7f9c" in fragment
+    assert "It offers CPU and Wall." in fragment
+    assert "every 2s" in fragment
+
+
+def test_the_first_profile_ends_the_wait_and_opens_its_flame_graph(
+    client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    add_agent("check out/2", profiled=["WALL", "CPU"])
+    client.force_login(alice)
+    fragment = client.get(STATUS).content.decode()
+    assert "?service=check%20out%2F2&amp;type=CPU" in fragment
+    assert "hx-trigger" not in fragment
+
+
+def test_a_new_key_waits_for_a_new_agent(
+    client: Client, alice: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    add_agent(profiled=["CPU"])
+    client.force_login(alice)
+    assert "No agent yet" in client.post(SETUP).content.decode()
+
+
+def test_agents_of_others_are_not_ours(
+    client: Client, charlie: User, project: Project, add_agent: Callable[..., Agent]
+) -> None:
+    add_agent()
+    client.force_login(charlie)
+    client.post("/projects/new", {"name": "Other shop"})
+    assert "No agent yet" in client.get("/p/other-shop/setup/status").content.decode()
+
+
+def test_the_status_is_cheap(
+    client: Client,
+    alice: User,
+    project: Project,
+    add_agent: Callable[..., Agent],
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    add_agent()
+    client.force_login(alice)
+    with django_assert_max_num_queries(5):
+        client.get(STATUS)

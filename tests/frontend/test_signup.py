@@ -1,0 +1,91 @@
+"""Signing up, in and out."""
+
+from django.test import Client
+from pytest_django import Settings
+
+from projects.models import Member, Project, Role, User
+
+FORM = {
+    "email": "mara@acme.example",
+    "password1": "a sentence works well",
+    "project": "Acme Shop",
+}
+
+
+def test_it_makes_the_account_and_its_project_and_goes_on_to_setup(
+    client: Client, db: None
+) -> None:
+    answer = client.post("/account/signup/", FORM)
+    assert answer.headers["Location"] == "/p/acme-shop/setup"
+    assert client.get("/p/acme-shop/setup").status_code == 200
+    owner = Member.objects.get(project__project_id="acme-shop")
+    assert (owner.user.email, owner.role) == ("mara@acme.example", Role.OWNER)
+
+
+def test_a_short_password_is_counted(client: Client, db: None) -> None:
+    page = client.post("/account/signup/", FORM | {"password1": "short"}).content.decode()
+    assert "5 characters so far; 12 or more, please. A sentence works well." in page
+    assert 'aria-invalid="true"' in page
+    assert not User.objects.exists()
+    assert not Project.objects.exists()
+
+
+def test_what_was_typed_is_still_there_after_a_mistake(client: Client, db: None) -> None:
+    page = client.post("/account/signup/", FORM | {"password1": ""}).content.decode()
+    assert 'value="mara@acme.example"' in page
+    assert 'value="Acme Shop"' in page
+    assert "placeholder" not in page
+
+
+def test_it_is_closed_where_the_operator_closed_it(
+    client: Client, db: None, settings: Settings
+) -> None:
+    settings.SIGNUP = "closed"
+    page = client.post("/account/signup/", FORM).content.decode()
+    assert "Sign-up is closed" in page
+    assert not User.objects.exists()
+    assert "Create one" not in client.get("/account/login/").content.decode()
+
+
+def test_by_invitation_it_says_whom_to_ask(client: Client, db: None, settings: Settings) -> None:
+    settings.SIGNUP = "invited"
+    assert "Accounts are by invitation" in client.get("/account/signup/").content.decode()
+
+
+def test_signing_in_leads_to_ones_services(client: Client, alice: User, project: Project) -> None:
+    form = {"login": "alice@example.org", "password": "a sentence works well"}
+    assert client.post("/account/login/", form).headers["Location"] == "/"
+
+
+def test_signing_in_leads_back_to_where_one_wanted_to_be(
+    client: Client, alice: User, project: Project
+) -> None:
+    wanted = client.get("/p/acme-shop/setup").headers["Location"]
+    assert 'name="next" value="/p/acme-shop/setup"' in client.get(wanted).content.decode()
+
+
+def test_a_wrong_password_is_told_and_nothing_else(client: Client, alice: User) -> None:
+    wrong = {"login": "alice@example.org", "password": "another sentence"}
+    unknown = {"login": "nobody@example.org", "password": "another sentence"}
+    pages = [client.post("/account/login/", form).content.decode() for form in (wrong, unknown)]
+    assert all("note bad" in page for page in pages)
+
+
+def test_the_password_can_be_changed(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    new = "another sentence, longer"
+    client.post(
+        "/account/password/change/",
+        {"oldpassword": "a sentence works well", "password1": new, "password2": new},
+    )
+    alice.refresh_from_db()
+    assert alice.check_password(new)
+
+
+def test_every_account_page_that_can_be_reached_has_our_frame(client: Client, alice: User) -> None:
+    for address in ("login", "signup", "password/reset", "password/reset/done", "inactive"):
+        assert "flamewatch.css" in client.get(f"/account/{address}/").content.decode(), address
+    client.force_login(alice)
+    for address in ("logout", "password/change", "email", "reauthenticate"):
+        page = client.get(f"/account/{address}/").content.decode()
+        assert "flamewatch.css" in page, address

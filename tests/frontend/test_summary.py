@@ -1,0 +1,44 @@
+"""What a selection comes to, in a sentence."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from frontend.summary import average
+from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.query import Coverage, Metric
+from projects.profile_types import ProfileType
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SECOND = 10**9
+
+
+CASES = {
+    "2.38 s of CPU in a 10 s profile, 23.8% of a core": ("CPU", "cpu", 4_760_000_000),
+    "40 s of wall time in a 10 s profile": ("WALL", "wall", 80 * SECOND),
+    "182 MB in use": ("HEAP", "inuse_space", 364 * 10**6),
+    "10.5 MB allocated in a 10 s profile, 1.05 MB a second": (
+        "HEAP_ALLOC",
+        "alloc_space",
+        20 * 2**20,
+    ),
+    "500 ms of waiting in a 10 s profile": ("CONTENTION", "delay", SECOND),
+    "12.5 threads": ("THREADS", "thread", 25),
+}
+
+
+@pytest.mark.parametrize(("sentence", "case"), CASES.items(), ids=list(CASES))
+def test_the_average_says_of_what_and_in_how_long(
+    sentence: str, case: tuple[str, str, int]
+) -> None:
+    of, name, total = case
+    metric = DEFAULT_METRICS[of]
+    assert metric.name == name
+    found = average(ProfileType(of), metric, Coverage(2, total, 20 * SECOND, NOON, NOON))
+    assert f"{found.value} {found.after}" == sentence
+
+
+def test_samples_are_counted() -> None:
+    coverage = Coverage(2, 476, 20 * SECOND, NOON, NOON)
+    found = average(ProfileType.CPU, Metric("samples", "count"), coverage)
+    assert f"{found.value} {found.after}" == "238 samples in a 10 s profile"

@@ -1,0 +1,72 @@
+"""Profiles over time: bars and the moments below them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from frontend.time_strip import around, bars, marks, steps, strip
+from profiles.query import Metric, Selection, StripResult, StripStep
+from projects.profile_types import ProfileType
+
+NOON = datetime(2026, 11, 20, 12, 7, 30, tzinfo=UTC)
+
+
+def test_the_highest_count_reaches_the_top_and_none_is_a_gap() -> None:
+    first, second = bars([4, 0, 1])
+    assert (first.x, first.y, first.height) == ("0.00%", "8.0", "50.0")
+    assert (second.x, second.y, second.height) == ("66.67%", "45.5", "12.5")
+
+
+def test_nothing_has_no_bars() -> None:
+    assert bars([]) == []
+    assert bars([0, 0]) == []
+
+
+@pytest.mark.parametrize(
+    ("span", "count"),
+    [(timedelta(minutes=5), 10), (timedelta(hours=1), 60), (timedelta(days=30), 120)],
+)
+def test_a_bar_is_a_minute_where_that_is_neither_too_few_nor_too_many(
+    span: timedelta, count: int
+) -> None:
+    assert steps(span) == count
+
+
+@pytest.mark.parametrize(
+    "span",
+    [timedelta(minutes=5), timedelta(hours=1), timedelta(days=1), timedelta(days=400)],
+)
+def test_at_most_seven_round_moments_are_written(span: timedelta) -> None:
+    found = marks(NOON - span, NOON)
+    assert 1 <= len(found) <= 7
+    assert all(NOON - span <= mark.time <= NOON for mark in found)
+    assert all(mark.time.second in {0, 30} and mark.time.microsecond == 0 for mark in found)
+
+
+def test_over_days_the_days_are_written() -> None:
+    assert all(mark.days for mark in marks(NOON - timedelta(days=7), NOON))
+    assert not any(mark.days for mark in marks(NOON - timedelta(hours=6), NOON))
+
+
+def selection(start: datetime, end: datetime) -> Selection:
+    return Selection(1, "shop", ProfileType.CPU, start, end)
+
+
+def test_the_strip_goes_on_around_the_selected_range_but_not_beyond_now() -> None:
+    hour = timedelta(hours=1)
+    latest = around(selection(NOON - hour, NOON), NOON)
+    assert (latest.start, latest.end) == (NOON - 7 * hour, NOON)
+    heavy = around(replace(selection(NOON - hour, NOON), weight=10.0), NOON)
+    assert heavy.weight is None
+    past = around(selection(NOON - 10 * hour, NOON - 9 * hour), NOON)
+    assert (past.start, past.end) == (NOON - 13 * hour, NOON - 6 * hour)
+
+
+def test_the_selected_range_is_marked() -> None:
+    asked = selection(NOON - timedelta(hours=1), NOON)
+    wide = around(asked, NOON)
+    steps = tuple(StripStep(wide.start + i * timedelta(hours=1), 5, 1.0) for i in range(7))
+    found = strip(StripResult(wide, 3600, Metric("cpu", "nanoseconds"), steps), asked)
+    assert [bar.chosen for bar in found.bars] == [False] * 6 + [True]
+    assert (found.brush, found.brush_width) == ("85.71%", "14.29%")

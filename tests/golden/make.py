@@ -1,0 +1,74 @@
+"""Ask `go tool pprof` every question of questions.py, and keep what it says: `make golden`.
+
+The tests read the kept answers, so that they need no Go. What we export of each sample is asked
+the same, and has to be answered alike.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from profiles.engine.digest import DigestLimits, digest, unpack
+from profiles.engine.merge import merge
+from profiles.engine.pprof import encode
+from profiles.engine.tree import Tree
+from tests.golden.questions import HERE, QUESTIONS, Question, Sample
+
+# Without symbolising, which would rewrite names; nothing is too small to be listed.
+ASKED = ("-functions", "-symbolize=none", "-nodecount=1000000", "-nodefraction=0")
+_INLINED = re.compile(r" \((partial-)?inline\)$", re.MULTILINE)  # which a tree does not know
+
+
+def answer(question: Question, profiles: list[Path], base: Path | None) -> str:
+    """The table alone: what stands above it names files and moments of the capture."""
+    subtracted = [f"-diff_base={base}"] if base else []
+    lines = pprof(*ASKED, *question.arguments(), *subtracted, *profiles).decode().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["flat", "flat%"])
+    return "\n".join([*lines[start:], ""])
+
+
+def pprof(*arguments: str | Path) -> bytes:
+    command = ["go", "tool", "pprof", *arguments]
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+def joined(sample: Sample, folder: Path) -> Path:
+    """What pprof makes of many: of several bases it would take the last alone."""
+    path = folder / f"{sample.name}.joined.pb.gz"
+    pprof("-proto", "-symbolize=none", f"-output={path}", *sample.paths)
+    return path
+
+
+def tree_of(sample: Sample) -> Tree:
+    """The sum of its profiles."""
+    raws = (unpack(path.read_bytes(), 2**24) for path in sample.paths)
+    return merge(digest(raw, sample.type, DigestLimits()).tree for raw in raws)
+
+
+def exported(sample: Sample, folder: Path) -> Path:
+    """Our own pprof file of what we read from a sample."""
+    path = folder / f"{sample.name}.pb.gz"
+    path.write_bytes(encode(tree_of(sample)))
+    return path
+
+
+def main() -> None:
+    for kept in HERE.glob("*.txt"):
+        kept.unlink()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for question in QUESTIONS:
+            sample, base = question.sample, question.base
+            said = answer(question, sample.paths, joined(base, folder) if base else None)
+            question.path.write_text(said)
+            ours = answer(
+                question, [exported(sample, folder)], exported(base, folder) if base else None
+            )
+            if _INLINED.sub("", ours) != _INLINED.sub("", said):
+                sys.exit(f"Our export of {question.path.name} is answered otherwise.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""CreateOfflineProfile: `POST /v2/projects/{project}/profiles:createOffline`."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from profiles.models import Profile, TimeSource
+from profiles.rollup import hours
+from projects.models import DayUsage, Deployment, Project, Quota
+from tests.ingest.client import DEPLOYMENT, Client, assert_refused
+from tests.ingest.pprof import SIMPLE, profile
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at(moment: datetime, **options: Any) -> bytes:
+    return profile({("main",): (1, 5)}, time_ns=round(moment.timestamp() * 1e9), **options)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def test_a_profile_that_nobody_asked_for_is_stored(agent: Client) -> None:
+    answer = agent.offline(labels={"instance": "batch-7"})
+    assert answer.status_code == 200, answer.text
+    body, row = answer.json(), Profile.objects.select_related("deployment").get()
+    assert body["name"] == f"projects/{agent.project}/profiles/{row.name_id}"
+    assert body["deployment"] == {"projectId": agent.project, **DEPLOYMENT}
+    assert (body["profileType"], body["duration"]) == ("CPU", "10s")
+    assert (row.service, row.deployment.version) == ("checkout", "1.4")
+    assert (row.weight, row.labels) == (40_000_000, {"instance": "batch-7"})
+
+
+def test_its_time_is_the_profiles(agent: Client) -> None:
+    taken = now() - timedelta(days=2)
+    agent.offline(at(taken))
+    row = Profile.objects.get()
+    assert abs(row.time - taken) < timedelta(milliseconds=1)
+    assert row.time_source == TimeSource.PROFILE
+
+
+def test_its_time_is_the_requests_where_the_profile_has_none(agent: Client) -> None:
+    agent.offline(startTime=(now() - timedelta(hours=3)).isoformat())
+    row = Profile.objects.get()
+    assert timedelta(hours=2, minutes=59) < now() - row.time < timedelta(hours=3, minutes=1)
+    assert row.time_source == TimeSource.PROFILE
+
+
+@pytest.mark.parametrize("moment", [timedelta(days=-31), timedelta(minutes=6)])
+def test_a_time_that_cannot_be_is_its_arrival(moment: timedelta, agent: Client) -> None:
+    agent.offline(at(now() + moment, duration_ns=20 * 10**9))
+    row = Profile.objects.get()
+    assert row.time_source == TimeSource.ARRIVAL
+    assert timedelta(seconds=19) < now() - row.time < timedelta(seconds=60)
+
+
+def test_the_projects_retention_decides_what_is_too_old(agent: Client, project: Project) -> None:
+    Quota.objects.create(project=project, retention_days=1)
+    agent.offline(at(now() - timedelta(days=2)))
+    assert Profile.objects.get().time_source == TimeSource.ARRIVAL
+
+
+def test_the_same_again_is_stored_once(agent: Client) -> None:
+    body = at(now() - timedelta(hours=1))
+    first, second = agent.offline(body), agent.offline(body)
+    assert first.json() == second.json()
+    assert Profile.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": {"instance": "b"}},
+        {"deployment": {"target": "billing"}},
+        {"startTime": "2026-01-01T00:00:00Z"},
+    ],
+)
+def test_what_differs_in_anything_is_another_profile(change: dict[str, Any], agent: Client) -> None:
+    agent.offline()
+    assert agent.offline(**change).status_code == 200
+    assert Profile.objects.count() == 2
+
+
+def test_the_body_may_name_enums_by_number_and_fields_as_the_proto(agent: Client) -> None:
+    answer = agent.offline(profileType=None, profile_type=1)
+    assert answer.json()["profileType"] == "CPU"
+
+
+# -- refusals -----------------------------------------------------------------------------
+
+
+def test_no_key_is_401(agent: Client) -> None:
+    assert_refused(Client(agent.project).offline(), 401, "UNAUTHENTICATED")
+
+
+def test_a_key_that_may_only_read_is_403(reader: Client) -> None:
+    assert_refused(reader.offline(), 403, "PERMISSION_DENIED")
+
+
+def test_another_projects_path_is_404(stranger: Client, project: Project) -> None:
+    assert_refused(Client(project.project_id, stranger.key).offline(), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"profileType": None}, "profileType"),
+        ({"profileType": "GPU"}, "profileType"),
+        ({"deployment": None}, "deployment"),
+        ({"deployment": {"target": "A"}}, "deployment.target"),
+        ({"profileBytes": None}, "profileBytes"),
+        ({"duration": None}, "duration"),
+        ({"startTime": "yesterday"}, "startTime"),
+    ],
+)
+def test_a_field_that_cannot_be_used_is_400_and_named(
+    change: dict[str, Any], field: str, agent: Client
+) -> None:
+    assert_refused(agent.offline(**change), 400, "INVALID_ARGUMENT", f"{field}: ")
+    assert not Profile.objects.exists()
+
+
+def test_bytes_that_are_no_profile_are_400(agent: Client) -> None:
+    assert_refused(agent.offline(SIMPLE[:-9]), 400, "INVALID_ARGUMENT", "gzip")
+
+
+def test_one_deployment_too_many_is_429(agent: Client, project: Project) -> None:
+    Quota.objects.create(project=project, new_deployments_per_day=0)
+    assert_refused(agent.offline(), 429, "RESOURCE_EXHAUSTED", "new_deployments_per_day")
+    assert not Deployment.objects.exists()
+
+
+def test_another_method_is_405(agent: Client) -> None:
+    answer = agent.request("GET", f"{agent.profiles}:createOffline")
+    assert_refused(answer, 405, "UNIMPLEMENTED", "POST")
+
+
+@pytest.mark.parametrize("age", [timedelta(days=2), timedelta(hours=4), None])
+def test_the_same_is_stored_once_also_after_it_left_the_head(
+    age: timedelta | None, agent: Client, project: Project
+) -> None:
+    """Without a time of its own it may be sent again whenever."""
+    body = at(now() - age) if age else SIMPLE
+    first = agent.offline(body).json()
+    assert hours.roll_up_hours(project.pk, now() + timedelta(days=1)) == 1
+    again = agent.offline(body)
+    assert (again.status_code, again.json()["name"]) == (200, first["name"])
+    assert not Profile.objects.exists()
+    assert DayUsage.objects.get().profiles == 1
+
+
+def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> None:
+    taken = now() - timedelta(days=2)
+    agent.offline(at(taken))
+    hours.roll_up_hours(project.pk, now() + timedelta(days=1))
+    agent.offline(at(taken, duration_ns=5 * 10**9))
+    assert Profile.objects.count() == 1
+
+
+def test_it_is_refused_for_now_where_blocks_cannot_be_read(
+    agent: Client, project: Project, tmp_path: Path
+) -> None:
+    body = at(now() - timedelta(days=2))
+    agent.offline(body)
+    hours.roll_up_hours(project.pk, now() + timedelta(days=1))
+    (tmp_path / "blobs").rename(tmp_path / "away")
+    assert_refused(agent.offline(body), 503, "UNAVAILABLE")
+    (tmp_path / "away").rename(tmp_path / "blobs")
+    assert agent.offline(body).status_code == 200
+    assert not Profile.objects.exists()

@@ -1,0 +1,377 @@
+"""UpdateProfile: `PATCH /v2/projects/{project}/profiles/{id}`."""
+
+import base64
+import gzip
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from django.db import OperationalError
+from pytest_django import Settings
+
+from ingest import pool
+from ingest.cloud_profiler import names
+from profiles.models import Profile, TimeSource
+from profiles.store import head
+from profiles.store.insert import Outcome
+from projects import write_behind
+from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
+from tests.ingest import pprof
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+from tests.ingest.pprof import SIMPLE, profile
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def name(agent: Client) -> str:
+    """A name that was issued for a CPU profile."""
+    return str(agent.asked()["name"])
+
+
+def test_an_upload_is_stored_and_answered_without_its_bytes(agent: Client, name: str) -> None:
+    answer = agent.upload(name, labels={"instance": "web-1"}, duration="10s")
+    assert answer.status_code == 200, answer.text
+    row = Profile.objects.get()
+    assert answer.json() == {
+        "name": name,
+        "profileType": "CPU",
+        "deployment": {"projectId": agent.project, **DEPLOYMENT},
+        "duration": "10s",
+        "labels": {"instance": "web-1"},
+        "startTime": row.time.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def test_the_row_says_what_the_profile_says(agent: Client, name: str, project: Project) -> None:
+    agent.upload(name, labels={"instance": "web-1"})
+    row = Profile.objects.get()
+    assert (row.project, row.deployment) == (project, Deployment.objects.get())
+    assert (row.agent, row.service, row.type) == (Agent.objects.get(), "checkout", "CPU")
+    assert (row.samples, row.weight) == (2, 40_000_000)
+    assert row.totals == [["cpu", "nanoseconds", 40_000_000], ["samples", "count", 4]]
+    assert (row.labels, row.name_id) == ({"instance": "web-1"}, name.rpartition("/")[2])
+
+
+def test_its_time_is_when_it_was_assigned(agent: Client, name: str) -> None:
+    agent.upload(name, profile({("main",): (1, 1)}, time_ns=10**18))
+    row = Profile.objects.get()
+    assert row.time_source == TimeSource.ASSIGNED
+    assert abs(row.time - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("measured", "said", "stored"),
+    [(9_900_000_000, "10s", 9.9), (0, "8s", 8.0), (0, None, 10.0)],
+)
+def test_its_duration_is_the_measured_one_where_there_is_one(
+    measured: int, said: str | None, stored: float, agent: Client, name: str
+) -> None:
+    agent.upload(name, profile({("main",): (1, 1)}, duration_ns=measured), duration=said)
+    assert Profile.objects.get().duration_ns == stored * 10**9
+
+
+def test_an_instant_has_no_duration(agent: Client) -> None:
+    name = agent.handshake(HANDSHAKE | {"profileType": ["THREADS"]}).json()["name"]
+    body = profile({("main",): (7,)}, types=[("goroutine", "count")])
+    assert agent.upload(name, body, duration="10s").json()["duration"] == "0s"
+    row = Profile.objects.get()
+    assert (row.type, row.duration_ns, row.weight) == ("THREADS", 0, 7)
+
+
+def test_agents_echo_the_whole_profile(agent: Client) -> None:
+    answer = agent.asked()
+    message = answer | {"profileBytes": base64.b64encode(SIMPLE).decode()}
+    assert agent.request("PATCH", f"/v2/{answer['name']}", json=message).status_code == 200
+
+
+def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -> None:
+    agent.upload(name)
+    assert Deployment.objects.get().profiled == ["CPU"]
+    assert_refused(agent.handshake(), 409, "ABORTED")  # no other is wanted at once
+
+
+def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> None:
+    first, second = agent.upload(name), agent.upload(name)
+    assert first.status_code == second.status_code == 200
+    assert first.content == second.content
+    assert Profile.objects.count() == 1
+    assert DayUsage.objects.get().profiles == 1
+
+
+def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
+    agent.upload(name)
+    other = agent.upload(name, profile({("main",): (9, 9)}))
+    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert Profile.objects.get().weight == 40_000_000
+
+
+def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:
+    assert Client(agent.project).upload(name).status_code == 200
+
+
+def test_a_path_without_the_project_is_enough_with_a_key(agent: Client, name: str) -> None:
+    name_id = name.rpartition("/")[2]
+    assert agent.upload(f"projects/-/profiles/{name_id}").status_code == 200
+
+
+@pytest.mark.parametrize("mask", ["profileBytes", "profile_bytes,labels", "labels"])
+def test_an_update_mask_changes_nothing(mask: str, agent: Client, name: str) -> None:
+    assert agent.upload(f"{name}?updateMask={mask}&alt=json").status_code == 200
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json"])
+def test_json_is_read_whatever_the_header_says(content_type: str, agent: Client, name: str) -> None:
+    body = orjson.dumps({"profile_bytes": base64.urlsafe_b64encode(SIMPLE).decode().rstrip("=")})
+    headers = {"Content-Type": content_type}
+    answer = agent.request("PATCH", f"/v2/{name}", content=body, headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+def test_the_body_may_be_gzip_and_come_in_chunks(agent: Client, name: str) -> None:
+    async def chunks() -> Any:
+        body = gzip.compress(orjson.dumps({"profileBytes": base64.b64encode(SIMPLE).decode()}))
+        yield body[:50]
+        yield body[50:]
+
+    headers = {"Content-Encoding": "gzip"}
+    answer = agent.request("PATCH", f"/v2/{name}", content=chunks(), headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+# -- refusals -----------------------------------------------------------------------------
+
+
+def refused(answer: httpx.Response, status: int, code: str, *words: str) -> None:
+    assert_refused(answer, status, code, *words)
+    assert not Profile.objects.exists()
+    assert not DayUsage.objects.filter(profiles__gt=0).exists()
+
+
+def test_an_unknown_key_is_401(name: str, agent: Client) -> None:
+    refused(Client(agent.project, "fw_x").upload(name), 401, "UNAUTHENTICATED")
+
+
+def test_a_revoked_key_is_401(name: str, agent: Client) -> None:
+    key = ApiKey.objects.get()
+    key.revoked = key.created
+    key.save()
+    refused(agent.upload(name), 401, "UNAUTHENTICATED")
+
+
+def test_a_key_that_may_only_read_is_403(name: str, reader: Client) -> None:
+    refused(reader.upload(name), 403, "PERMISSION_DENIED")
+
+
+def test_another_tenants_key_is_404(name: str, stranger: Client) -> None:
+    refused(stranger.upload(name), 404, "NOT_FOUND")
+    moved = name.replace("acme-shop", stranger.project)
+    refused(stranger.upload(moved), 404, "NOT_FOUND")
+    refused(Client(stranger.project).upload(moved), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("name_id", ["x", "a" * 76, "%00", "offline-x", "a:b", "ä"])
+def test_an_unknown_name_is_404(name_id: str, agent: Client) -> None:
+    refused(agent.upload(f"projects/{agent.project}/profiles/{name_id}"), 404, "NOT_FOUND")
+
+
+def test_a_forged_name_is_404(name: str, agent: Client) -> None:
+    forged = name[:-5] + ("A" if name[-5] != "A" else "B") + name[-4:]
+    refused(agent.upload(forged), 404, "NOT_FOUND")
+
+
+def test_an_expired_name_is_404(name: str, agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "GOOD_FOR_SECONDS", -1)
+    refused(agent.upload(name), 404, "NOT_FOUND", "expired")
+
+
+def test_a_name_of_a_deployment_that_is_gone_is_404(name: str, agent: Client) -> None:
+    Deployment.objects.all().delete()
+    refused(agent.upload(name), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff"])
+def test_a_body_that_is_no_json_object_is_400(body: bytes, name: str, agent: Client) -> None:
+    answer = agent.request("PATCH", f"/v2/{name}", content=body)
+    refused(answer, 400, "INVALID_ARGUMENT", "JSON")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"profileBytes": None}, "profileBytes"),
+        ({"profileBytes": "%%%"}, "profileBytes"),
+        ({"labels": {"instance": "x" * 513}}, "labels.instance"),
+        ({"labels": {"Instance": "x"}}, "labels"),
+        ({"duration": "soon"}, "duration"),
+        ({"duration": "100000s"}, "duration"),
+    ],
+)
+def test_a_field_that_cannot_be_used_is_400_and_named(
+    fields: dict[str, Any], field: str, name: str, agent: Client
+) -> None:
+    refused(agent.upload(name, **fields), 400, "INVALID_ARGUMENT", f"{field}: ")
+
+
+def broken_index() -> bytes:
+    """A sample at a location that the profile does not have."""
+    sample = pprof.field(2, pprof.field(1, pprof.varint(99)) + pprof.field(2, pprof.varint(1)))
+    kind = pprof.field(1, pprof.field(1, 1) + pprof.field(2, 2))
+    strings = b"".join(pprof.field(6, text) for text in (b"", b"cpu", b"nanoseconds"))
+    return gzip.compress(kind + sample + strings)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"not a profile",
+        gzip.compress(b"not a profile"),
+        SIMPLE[:-10],
+        SIMPLE[:20] + b"\xff" + SIMPLE[21:],
+        broken_index(),
+        gzip.compress(b""),
+    ],
+    ids=["text", "gzip of text", "cut short", "damaged", "broken index", "empty"],
+)
+def test_bytes_that_are_no_profile_are_400(body: bytes, name: str, agent: Client) -> None:
+    refused(agent.upload(name, body), 400, "INVALID_ARGUMENT")
+    assert agent.upload(name).status_code == 200  # and the name is still good
+
+
+def test_a_profile_that_is_too_large_packed_is_413(
+    name: str, agent: Client, settings: Settings
+) -> None:
+    settings.MAX_UPLOAD_BYTES = len(SIMPLE) - 1
+    words = "FLAMEWATCH_MAX_UPLOAD_BYTES", f"{len(SIMPLE) - 1:,}"
+    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", *words)
+
+
+def test_a_declared_size_is_enough_to_refuse(name: str, agent: Client, settings: Settings) -> None:
+    settings.MAX_UPLOAD_BYTES = 1000
+    answer = agent.request("PATCH", f"/v2/{name}", content=b" " * 100_000)
+    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES", "100,000")
+
+
+def test_a_body_in_chunks_is_refused_when_it_is_too_large(
+    name: str, agent: Client, settings: Settings
+) -> None:
+    settings.MAX_UPLOAD_BYTES = 1000
+    sent = 0
+
+    async def endless() -> Any:
+        nonlocal sent
+        while True:
+            sent += 1
+            assert sent < 100
+            yield b" " * 10_000
+
+    answer = agent.request("PATCH", f"/v2/{name}", content=endless())
+    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
+
+
+def test_a_gzip_bomb_is_413(name: str, agent: Client, settings: Settings) -> None:
+    settings.MAX_PROFILE_BYTES = 100_000
+    bomb = gzip.compress(b"\0" * 10_000_000)
+    refused(agent.upload(name, bomb), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_PROFILE_BYTES")
+
+
+def test_a_bomb_as_the_body_is_413(name: str, agent: Client, settings: Settings) -> None:
+    settings.MAX_UPLOAD_BYTES = 100_000
+    bomb = gzip.compress(b" " * 10_000_000)
+    headers = {"Content-Encoding": "gzip"}
+    answer = agent.request("PATCH", f"/v2/{name}", content=bomb, headers=headers)
+    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
+
+
+def test_too_many_samples_are_413(name: str, agent: Client, settings: Settings) -> None:
+    settings.MAX_SAMPLES = 1
+    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_SAMPLES")
+
+
+def test_too_deep_a_stack_is_413(name: str, agent: Client, settings: Settings) -> None:
+    settings.MAX_DEPTH = 1
+    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_DEPTH")
+
+
+def test_a_profile_beyond_the_projects_quota_is_413(
+    name: str, agent: Client, project: Project
+) -> None:
+    Quota.objects.create(project=project, bytes_per_profile=10)
+    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "bytes_per_profile")
+
+
+@pytest.mark.parametrize("limit", ["profiles_per_minute", "profiles_per_day", "stored_bytes"])
+def test_a_quota_that_is_reached_is_429_and_says_when_it_resets(
+    limit: str, name: str, agent: Client, project: Project
+) -> None:
+    Quota.objects.create(project=project, **{limit: 0})
+    refused(agent.upload(name), 429, "RESOURCE_EXHAUSTED", limit)
+
+
+def test_a_database_that_is_away_is_503_and_comes_back(
+    name: str, agent: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(batch: object) -> list[Outcome]:
+        raise OperationalError("no route to the secret host")
+
+    writer = head.Writer(insert=away)
+    with monkeypatch.context() as patched, caplog.at_level(logging.CRITICAL):
+        patched.setattr(head, "_writer", writer)
+        answer = agent.upload(name)
+        writer.stop()
+    refused(answer, 503, "UNAVAILABLE", "database")
+    assert "secret" not in answer.text
+    assert agent.upload(name).status_code == 200
+
+
+def test_too_many_bytes_in_flight_are_503(
+    name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "uploads", pool.Budget(100))
+    refused(agent.upload(name), 503, "UNAVAILABLE", "later")
+
+
+def test_an_address_with_many_parameters_is_400(name: str, agent: Client) -> None:
+    refused(agent.upload(name + "?" + "&".join(["a=1"] * 21)), 400, "INVALID_ARGUMENT", "20")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+def test_another_method_is_405(method: str, name: str, agent: Client) -> None:
+    refused(agent.request(method, f"/v2/{name}"), 405, "UNIMPLEMENTED", "PATCH")
+
+
+def test_what_was_refused_is_given_back_to_the_quota(
+    name: str, agent: Client, project: Project
+) -> None:
+    Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=1)
+    assert agent.upload(name, b"not a profile").status_code == 400
+    assert agent.upload(name).status_code == 200
+    assert agent.upload(name).status_code == 429
+
+
+def test_what_the_agent_says_of_itself_is_kept(agent: Client, name: str) -> None:
+    comments = ["flamewatch.samples=90", "flamewatch.samples_dropped=10", "https://example.org"]
+    agent.upload(name, profile({("main",): (1, 1)}, comments=comments))
+    write_behind.write_now()
+    report = AgentReport.objects.get(agent=Agent.objects.get())
+    assert (report.samples, report.dropped, report.cpu_share) == (90, 10, None)
+    assert report.last_type == "CPU"
+
+
+def test_the_same_profile_again_is_not_counted_again(agent: Client, name: str) -> None:
+    body = profile({("main",): (1, 1)}, comments=["flamewatch.samples=90"])
+    agent.upload(name, body)
+    agent.upload(name, body)
+    write_behind.write_now()
+    assert AgentReport.objects.get().samples == 90
+
+
+def test_a_refused_upload_is_noted_with_its_reason(agent: Client, name: str) -> None:
+    assert agent.upload(name, b"garbage").status_code == 400
+    write_behind.write_now()
+    report = AgentReport.objects.get()
+    assert report.refusal.startswith("400: ")
+    assert (report.refused, report.last_profile) == (1, None)

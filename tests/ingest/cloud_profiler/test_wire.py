@@ -1,0 +1,180 @@
+"""What requests say, and what of it is refused, by the name of the field."""
+
+import contextlib
+import copy
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.cloud_profiler import wire
+from ingest.errors import BadField, BadRequest
+from projects.profile_types import ProfileType
+
+GOOD: dict[str, Any] = {
+    "parent": "projects/acme-shop",
+    "deployment": {
+        "projectId": "acme-shop",
+        "target": "shop.web_1",
+        "labels": {"zone": "eu-1", "version": "1.2.3", "language": "python", "api-key": "fw_x"},
+    },
+    "profileType": ["CPU", "WALL"],
+}
+SENT = {"profileBytes": "aGVsbG8=", "labels": {"instance": "web-1"}, "duration": "10s"}
+
+
+def changed(path: str, value: object, message: dict[str, Any] = GOOD) -> dict[str, Any]:
+    copied = copy.deepcopy(message)
+    *parents, last = path.split(".")
+    place = copied
+    for name in parents:
+        place = place[name]
+    place[last] = value
+    return copied
+
+
+def test_a_handshake_says_what_runs_where_and_what_it_can_capture() -> None:
+    asked = wire.handshake(GOOD)
+    assert asked.types == {ProfileType.CPU, ProfileType.WALL}
+    deployment = asked.deployment
+    assert (deployment.target, deployment.zone) == ("shop.web_1", "eu-1")
+    assert (deployment.version, deployment.language) == ("1.2.3", "python")
+
+
+def test_the_key_in_a_label_is_taken_out_of_the_labels() -> None:
+    assert wire.key_label(GOOD) == "fw_x"
+    assert "api-key" not in wire.handshake(GOOD).deployment.labels
+
+
+def test_a_region_stands_for_a_zone() -> None:
+    labels = {"region": "eu"}
+    assert wire.handshake(changed("deployment.labels", labels)).deployment.zone == "eu"
+
+
+def test_types_may_be_numbers_and_names_as_in_the_proto() -> None:
+    message = changed("profile_type", [3, "THREADS"])
+    del message["profileType"]
+    assert wire.handshake(message).types == {ProfileType.HEAP, ProfileType.THREADS}
+
+
+def test_what_is_unknown_is_passed_over() -> None:
+    assert wire.handshake(changed("somethingNew", {"a": 1})).deployment.target == "shop.web_1"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("deployment", None, "deployment"),
+        ("deployment", "shop", "deployment"),
+        ("deployment.target", None, "deployment.target"),
+        ("deployment.target", "Shop", "deployment.target"),
+        ("deployment.target", "shop-", "deployment.target"),
+        ("deployment.target", "shop\n", "deployment.target"),
+        ("deployment.target", "s" * 256, "deployment.target"),
+        ("deployment.target", 5, "deployment.target"),
+        ("deployment.labels", ["zone"], "deployment.labels"),
+        ("deployment.labels", {"Zone": "x"}, "deployment.labels"),
+        ("deployment.labels", {"z" * 64: "x"}, "deployment.labels"),
+        ("deployment.labels", {"zone": 5}, "deployment.labels.zone"),
+        ("deployment.labels", {"zone": "a\0b"}, "deployment.labels.zone"),
+        ("deployment.labels", {"zone": "ä" * 257}, "deployment.labels.zone"),
+        ("deployment.labels", {"a": "x" * 512, "b": "x" * 511}, "deployment.labels"),
+        ("profileType", None, "profileType"),
+        ("profileType", [], "profileType"),
+        ("profileType", ["CPU", "GPU"], "profileType[1]"),
+        ("profileType", [0], "profileType[0]"),
+        ("profileType", [["CPU"]], "profileType[0]"),
+    ],
+)
+def test_a_handshake_that_cannot_be_used_names_the_field(
+    path: str, value: object, field: str
+) -> None:
+    with pytest.raises(BadField) as caught:
+        wire.handshake(changed(path, value))
+    assert caught.value.field == field
+    assert str(caught.value).startswith(f"{field}: ")
+
+
+def test_limits_are_met_exactly() -> None:
+    labels = {"a": "x" * 512, "b": "x" * 510}
+    assert wire.handshake(changed("deployment.labels", labels)).deployment.labels == labels
+    assert wire.handshake(changed("deployment.target", "s" * 255)).deployment.target == "s" * 255
+
+
+def test_the_key_does_not_count_against_the_size_of_the_labels() -> None:
+    labels = {"a": "x" * 512, "b": "x" * 510, "api-key": "fw_x"}
+    del labels["api-key"]
+    message = changed("deployment.labels", labels | {"api-key": "fw_x"})
+    assert wire.handshake(message).deployment.labels == labels
+
+
+@pytest.mark.parametrize("deployment", [None, 5, {}, {"labels": 5}, {"labels": {"api-key": 5}}])
+def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
+    assert wire.key_label({"deployment": deployment}) == ""
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff", b'{"a": "\\ud800"}', b"NaN"])
+def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
+    with pytest.raises(BadRequest):
+        wire.parse(body)
+
+
+def test_an_upload_brings_bytes_labels_and_a_duration() -> None:
+    sent = wire.sent_profile(SENT)
+    assert (sent.body, sent.labels, sent.duration_ns) == (
+        b"hello",
+        {"instance": "web-1"},
+        10_000_000_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("profileBytes", None, "profileBytes"),
+        ("profileBytes", "", "profileBytes"),
+        ("profileBytes", 7, "profileBytes"),
+        ("profileBytes", "a*b", "profileBytes"),
+        ("labels", {"instance": ["x"]}, "labels.instance"),
+        ("labels", "x", "labels"),
+        ("duration", "ten", "duration"),
+    ],
+)
+def test_an_upload_that_cannot_be_used_names_the_field(
+    path: str, value: object, field: str
+) -> None:
+    with pytest.raises(BadField) as caught:
+        wire.sent_profile(changed(path, value, SENT))
+    assert caught.value.field == field
+
+
+def test_an_offline_profile_says_what_it_is_of() -> None:
+    message = SENT | {"profileType": "HEAP", "deployment": GOOD["deployment"]}
+    profile = wire.offline_profile(message | {"startTime": "1970-01-01T00:00:02Z"})
+    assert profile.type is ProfileType.HEAP
+    assert profile.deployment.target == "shop.web_1"
+    assert profile.start_ns == 2_000_000_000
+    for missing in ("profileType", "deployment"):
+        with pytest.raises(BadField, match=f"^{missing}: is missing"):
+            wire.offline_profile(changed(missing, None, message))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+FIELDS = st.sampled_from(
+    ["deployment", "deployment.target", "deployment.labels", "profileType", "labels", "duration"]
+)
+
+
+@given(FIELDS, JSON)
+def test_no_value_of_any_field_fails_in_another_way(path: str, value: object) -> None:
+    message = changed(path, value, GOOD | SENT)
+    body = orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
+    for read in (wire.handshake, wire.sent_profile, wire.offline_profile):
+        with contextlib.suppress(BadField):
+            read(wire.parse(body))

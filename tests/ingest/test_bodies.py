@@ -1,0 +1,89 @@
+"""Bodies are read within bounds of size and time."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest import bodies
+from ingest.errors import BadRequest, BodyTooLarge, Disconnected, Overloaded, TooSlow
+from ingest.pool import Budget
+
+
+class Sender:
+    """Sends these chunks, then nothing, or that it has left."""
+
+    def __init__(self, *chunks: bytes, ends: bool = True, leaves: bool = False) -> None:
+        self.messages: list[Mapping[str, Any]] = [
+            {"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks
+        ]
+        if leaves:
+            self.messages.append({"type": "http.disconnect"})
+        elif ends:
+            self.messages.append({"type": "http.request"})
+
+    async def receive(self) -> Mapping[str, Any]:
+        if not self.messages:
+            await asyncio.get_running_loop().create_future()
+        return self.messages.pop(0)
+
+    def read(self, allowed: int = 100) -> bytes:
+        return asyncio.run(bodies.read(self.receive, "LIMIT", allowed))
+
+
+@given(st.lists(st.binary(max_size=20), max_size=5))
+def test_a_body_is_all_its_chunks(chunks: list[bytes]) -> None:
+    assert Sender(*chunks).read() == b"".join(chunks)
+
+
+def test_what_is_beyond_the_limit_is_not_waited_for() -> None:
+    sender = Sender(b"x" * 60, b"x" * 60, b"x" * 60, ends=False)
+    with pytest.raises(BodyTooLarge, match="LIMIT allows 100 bytes"):
+        sender.read()
+    assert len(sender.messages) == 1
+
+
+def test_a_client_that_leaves_is_told_from_one_that_ends() -> None:
+    with pytest.raises(Disconnected):
+        Sender(b"x", leaves=True).read()
+
+
+def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "READ_SECONDS", 0.01)
+    with pytest.raises(TooSlow):
+        Sender(b"x", ends=False).read()
+
+
+def test_a_declared_size_is_believed_up_to_the_limit() -> None:
+    assert bodies.declared_size({"content-length": "100"}, "LIMIT", 100) == 100
+    assert bodies.declared_size({}, "LIMIT", 100) == 100
+    with pytest.raises(BodyTooLarge, match="this request has 101"):
+        bodies.declared_size({"content-length": "101"}, "LIMIT", 100)
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "1.5", "٣", "9" * 5000])
+def test_a_declared_size_has_to_be_a_number(text: str) -> None:
+    with pytest.raises(BadRequest):
+        bodies.declared_size({"content-length": text}, "LIMIT", 100)
+
+
+def test_an_encoding_that_is_not_known_is_refused() -> None:
+    with pytest.raises(BadRequest, match="gzip or nothing"):
+        bodies.decoded(b"x", {"content-encoding": "br"}, "LIMIT", 100)
+    with pytest.raises(BadRequest, match="not gzip"):
+        bodies.decoded(b"\x1f\x8bx", {"content-encoding": "gzip"}, "LIMIT", 100)
+    assert bodies.decoded(b"x", {"content-encoding": "Identity"}, "LIMIT", 100) == b"x"
+
+
+def test_a_budget_has_what_was_given_back() -> None:
+    budget = Budget(100)
+    with budget.reserved(60):
+        with pytest.raises(Overloaded), budget.reserved(41):
+            pass
+        with budget.reserved(40):
+            pass
+    with budget.reserved(100):
+        pass

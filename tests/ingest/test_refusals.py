@@ -1,0 +1,67 @@
+"""Every refusal says what happened and when to come back."""
+
+import logging
+
+import orjson
+import pytest
+from django.http import Http404
+from rest_framework.exceptions import MethodNotAllowed, ParseError, UnsupportedMediaType
+
+from ingest import errors
+from ingest.refusals import RETRY_INFO, refusal
+from scheduler.waiting_room.interface import RoomUnavailable
+
+CASES = [
+    (errors.BadField("deployment.target", "is missing"), 400, "INVALID_ARGUMENT"),
+    (errors.BadRequest("no"), 400, "INVALID_ARGUMENT"),
+    (errors.NoKey("no"), 401, "UNAUTHENTICATED"),
+    (errors.WrongScope("no"), 403, "PERMISSION_DENIED"),
+    (errors.NotFound("no"), 404, "NOT_FOUND"),
+    (Http404("no"), 404, "NOT_FOUND"),
+    (errors.WrongMethod("PATCH"), 405, "UNIMPLEMENTED"),
+    (errors.BodyTooLarge("FLAMEWATCH_MAX_UPLOAD_BYTES", 10, 11), 413, "RESOURCE_EXHAUSTED"),
+    (errors.Throttled(33), 409, "ABORTED"),
+    (errors.Overloaded("busy"), 503, "UNAVAILABLE"),
+    (RoomUnavailable("away"), 503, "UNAVAILABLE"),
+    (ParseError(), 400, "INVALID_ARGUMENT"),
+    (MethodNotAllowed("PUT"), 405, "UNIMPLEMENTED"),
+    (UnsupportedMediaType("x/y"), 415, "INVALID_ARGUMENT"),
+    (RuntimeError("a secret"), 500, "INTERNAL"),
+]
+
+
+@pytest.mark.parametrize(("error", "status", "code"), CASES, ids=lambda case: repr(case)[:40])
+def test_every_refusal_has_a_status_and_carries_retry_info(
+    error: Exception, status: int, code: str
+) -> None:
+    refused = refusal(error)
+    body = orjson.loads(refused.body)["error"]
+    assert (refused.status, body["code"], body["status"]) == (status, status, code)
+    assert body["message"]
+    (detail,) = body["details"]
+    assert detail["@type"] == RETRY_INFO
+    assert float(detail["retryDelay"].removesuffix("s")) > 0
+
+
+def test_a_throttle_says_the_delay_as_it_is() -> None:
+    assert b'"retryDelay":"33s"' in refusal(errors.Throttled(33)).body
+    assert b'"retryDelay":"0.250s"' in refusal(errors.Throttled(0.25)).body
+
+
+def test_those_refused_together_do_not_come_back_together() -> None:
+    delays = {refusal(errors.NoKey("no")).retry_after for _ in range(20)}
+    assert len(delays) > 10
+    assert all(60 <= delay <= 90 for delay in delays)
+
+
+def test_a_failure_is_logged_and_its_text_kept_from_strangers(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        refused = refusal(RuntimeError("the secret"))
+    assert b"secret" not in refused.body
+    assert "the secret" in caplog.text
+
+
+def test_a_401_names_the_scheme() -> None:
+    assert refusal(errors.NoKey("no")).headers["WWW-Authenticate"] == "Bearer"

@@ -1,0 +1,99 @@
+"""Every address that takes keys, and who gets in: nobody, strangers, the wrong scope, the right."""
+
+from dataclasses import dataclass
+
+import pytest
+from django.urls import get_resolver
+
+from ingest.cloud_profiler.door import URLCONF
+from ingest.urls import urlpatterns
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True)
+class Address:
+    method: str
+    path: str  # after the project
+    message: dict[str, object] | None
+    scope: str  # "write", "read" or "any"
+    root: str = "/v2/projects"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.root}/…{self.path}"
+
+    def ask(self, client: Client, project: str) -> tuple[int, str]:
+        """Status and google.rpc code of the answer; the code is empty where it has none."""
+        path = f"{self.root}/{project}{self.path}"
+        answer = client.request(self.method, path, json=self.message)
+        if answer.status_code >= 400:
+            code = answer.json()["error"]["status"]
+            assert_refused(answer, answer.status_code, code)
+            return answer.status_code, code
+        return answer.status_code, ""
+
+
+API = "/api/v1/projects"
+SELECTING, LISTS = ("tree", "top", "compare", "history", "profiles"), ("services", "deployments")
+ADDRESSES = [
+    Address("POST", "/profiles", HANDSHAKE, "write"),
+    Address("GET", "/profiles", None, "read"),
+    Address("PATCH", "/profiles/unknown", {"profileBytes": "aGVsbG8="}, "write"),
+    Address("POST", "/profiles:createOffline", {"deployment": DEPLOYMENT}, "write"),
+    Address("POST", "/capture", {"service": "a", "type": "CPU"}, "any", API),
+    *(Address("GET", f"/{name}?service=a&type=CPU", None, "read", API) for name in SELECTING),
+    *(Address("GET", f"/{name}", None, "read", API) for name in LISTS),
+]
+# What the right key gets for the messages above.
+WELCOME = {
+    "POST /v2/projects/…/profiles": (200, ""),
+    "GET /v2/projects/…/profiles": (200, ""),
+    "PATCH /v2/projects/…/profiles/unknown": (404, "NOT_FOUND"),
+    "POST /v2/projects/…/profiles:createOffline": (400, "INVALID_ARGUMENT"),
+    "POST /api/v1/projects/…/capture": (409, "FAILED_PRECONDITION"),
+    **{f"GET {API}/…/{name}?service=a&type=CPU": (200, "") for name in SELECTING},
+    **{f"GET {API}/…/{name}": (200, "") for name in LISTS},
+}
+
+each = pytest.mark.parametrize("address", ADDRESSES, ids=str)
+
+
+def test_the_table_has_every_address_that_django_serves() -> None:
+    assert len(get_resolver(URLCONF).url_patterns) == 1  # GET and POST of …/profiles
+    assert len(urlpatterns) == len([each for each in ADDRESSES if each.root == API])
+
+
+@each
+def test_without_a_key_nobody_gets_in(address: Address, agent: Client) -> None:
+    answer = address.ask(Client(agent.project), agent.project)
+    # An upload is known by its name, which cannot be guessed, and needs no key.
+    refusal = (404, "NOT_FOUND") if address.method == "PATCH" else (401, "UNAUTHENTICATED")
+    assert answer == refusal
+
+
+@each
+def test_a_wrong_key_is_401(address: Address, agent: Client) -> None:
+    wrong = Client(agent.project, agent.key[:-1] + "!")
+    assert address.ask(wrong, agent.project) == (401, "UNAUTHENTICATED")
+
+
+@each
+def test_another_tenant_finds_nothing(address: Address, agent: Client, stranger: Client) -> None:
+    assert address.ask(stranger, agent.project) == (404, "NOT_FOUND")
+    assert address.ask(stranger, "no-such-project") == (404, "NOT_FOUND")
+
+
+@each
+def test_the_wrong_scope_is_403(address: Address, agent: Client, reader: Client) -> None:
+    wrong = {"write": reader, "read": agent}.get(address.scope)
+    if wrong:
+        assert address.ask(wrong, agent.project) == (403, "PERMISSION_DENIED")
+
+
+@each
+def test_the_right_key_gets_in(address: Address, agent: Client, reader: Client) -> None:
+    right = {"write": [agent], "read": [reader], "any": [agent, reader]}[address.scope]
+    for client in right:
+        assert address.ask(client, agent.project) == WELCOME[str(address)]
+        assert address.ask(client, "-") == WELCOME[str(address)]

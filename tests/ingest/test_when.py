@@ -1,0 +1,59 @@
+"""When a profile was taken, and for how long."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest import when
+from ingest.errors import BadField
+from profiles.models import TimeSource
+from projects.profile_types import ProfileType
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MONTH = timedelta(days=30)
+SECOND = 10**9
+
+
+def ns(moment: datetime) -> int:
+    return round(moment.timestamp()) * SECOND
+
+
+@given(st.lists(st.integers(0, 2**63 - 1) | st.none(), max_size=3), st.integers(0, 86_400 * SECOND))
+def test_a_time_is_always_within_retention_or_that_of_its_arrival(
+    claims: list[int | None], duration: int
+) -> None:
+    found = when.started(tuple(claims), NOW, MONTH, duration)
+    if found.source is TimeSource.PROFILE:
+        assert NOW - MONTH <= found.time <= NOW + when.AHEAD
+    else:
+        assert found.time == NOW - timedelta(microseconds=duration // 1000)
+
+
+def test_the_first_time_that_can_be_is_taken() -> None:
+    hour = NOW - timedelta(hours=1)
+    found = when.started((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
+    assert (found.time, found.source) == (hour, TimeSource.PROFILE)
+
+
+def test_the_limits_themselves_are_good() -> None:
+    for moment in (NOW - MONTH, NOW + timedelta(minutes=5)):
+        assert when.started((ns(moment),), NOW, MONTH, SECOND).time == moment
+
+
+def test_a_duration_is_measured_or_said_or_asked_for_in_this_order() -> None:
+    assert when.duration_ns(ProfileType.CPU, 3, 2, 1) == 3
+    assert when.duration_ns(ProfileType.CPU, 0, 2, 1) == 2
+    assert when.duration_ns(ProfileType.CPU, 0, None, 1) == 1
+
+
+@pytest.mark.parametrize("type", [ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP])
+def test_an_instant_has_none(type: ProfileType) -> None:
+    assert when.duration_ns(type, 3, 2, 1) == 0
+
+
+@pytest.mark.parametrize("found", [0, 86_400 * SECOND + 1])
+def test_none_at_all_or_more_than_a_day_is_refused(found: int) -> None:
+    with pytest.raises(BadField, match="duration"):
+        when.duration_ns(ProfileType.CPU, found, None)

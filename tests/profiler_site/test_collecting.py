@@ -1,0 +1,44 @@
+"""Static files are collected again only where one has changed."""
+
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from profiler_site import collecting
+
+
+@pytest.fixture
+def collected(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commands that were called; the only source is a.css."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.css").write_text("a {}")
+    root = tmp_path / "root"
+    root.mkdir()
+    settings.STATIC_ROOT = root
+    settings.STATICFILES_DIRS = [source]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    called: list[str] = []
+    monkeypatch.setattr(collecting, "call_command", lambda name, **_: called.append(name))
+    return called
+
+
+def test_nothing_is_done_twice(collected: list[str]) -> None:
+    collecting.collect()
+    collecting.collect()
+    assert collected == ["collectstatic"]
+
+
+def test_a_changed_file_is_collected(collected: list[str], tmp_path: Path) -> None:
+    collecting.collect()
+    (tmp_path / "source" / "a.css").write_text("a { color: red }")
+    collecting.collect()
+    assert len(collected) == 2
+
+
+def test_a_new_version_collects_all(collected: list[str], settings: Settings) -> None:
+    collecting.collect()
+    settings.VERSION = "9.9"
+    collecting.collect()
+    assert len(collected) == 2

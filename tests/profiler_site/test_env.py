@@ -1,0 +1,38 @@
+"""Typed readers of environment variables."""
+
+import pytest
+
+from profiler_site import env
+
+
+def test_it_takes_the_default_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FW_X", raising=False)
+    assert env.integer("FW_X", 5) == 5
+    assert env.seconds("FW_X", 0.5) == 0.5
+    assert env.flag("FW_X", True) is True
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_text_is_the_default(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", value.strip())
+    assert env.text("FW_X", "d") == "d"
+
+
+@pytest.mark.parametrize("value", ["many", "1.5", "-1"])
+def test_a_wrong_number_names_itself(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", value)
+    with pytest.raises(env.BadSetting, match=f"FW_X is '{value}'; it has to be a whole number"):
+        env.integer("FW_X", 5)
+
+
+def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FW_X", "maybe")
+    with pytest.raises(env.BadSetting, match="FW_X is 'maybe'; it may be yes, no"):
+        env.flag("FW_X", False)
+
+
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_seconds_are_finite(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", value)
+    with pytest.raises(env.BadSetting):
+        env.seconds("FW_X", 1.0)

@@ -1,0 +1,66 @@
+"""What profiles add up to, one by one and in plain Python: blocks have to agree."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from profiles.engine.blocks import BlockProfile
+from profiles.engine.codec import decode
+from profiles.engine.columns import totals
+from profiles.engine.group import by_function
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import Metric
+from profiles.engine.moments import Moments
+from profiles.engine.top import top
+from tests.profiles.engine.random_trees import meaning
+
+Squares = dict[object, tuple[float, int]]
+
+
+def metrics_of(profiles: Iterable[BlockProfile]) -> list[Metric]:
+    return sorted({Metric(n, u) for p in profiles for n, u, _ in p.totals})
+
+
+def merged(
+    profiles: Sequence[BlockProfile], metrics: Sequence[Metric], by_function: bool
+) -> object:
+    merge = Merge(metrics, by_function)
+    for profile in profiles:
+        merge.add_tree(decode(profile.tree))
+    return meaning(merge.tree())
+
+
+def moments(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
+    """(Σ of squares, profiles) by node id, and by ("self" or "total", name, file)."""
+    sums: dict[object, list[int]] = defaultdict(lambda: [0, 0])
+    for profile in profiles:
+        tree = by_function(decode(profile.tree))
+        if metric not in tree.metrics:
+            continue
+        k = tree.metrics.index(metric)
+        values: dict[object, int] = dict(
+            zip(tree.id.tolist(), totals(tree.parent, tree.self[k]).tolist(), strict=True)
+        )
+        for row in top(tree, k):
+            values["self", row.name, row.file] = row.self
+            values["total", row.name, row.file] = row.total
+        for key, value in values.items():
+            sums[key][0] += value * value
+            sums[key][1] += value != 0
+    return {key: (square, count) for key, (square, count) in sums.items() if count}
+
+
+def squares_of(found: Moments) -> Squares:
+    """The same of an answer."""
+    squares: dict[object, tuple[float, int]] = dict(
+        zip(
+            found.tree.id.tolist(),
+            zip(found.nodes.square.tolist(), found.nodes.present.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    functions = found.functions
+    for i, key in enumerate(zip(functions.name, functions.file, strict=True)):
+        own, total = functions.self_square[i], functions.total_square[i]
+        squares["self", *key] = float(own), int(functions.self_present[i])
+        squares["total", *key] = float(total), int(functions.total_present[i])
+    return {key: (square, count) for key, (square, count) in squares.items() if count}

@@ -1,0 +1,131 @@
+"""Damaged blocks are refused by name, and crash nothing."""
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.blocks import DayBlock, HourBlock, build_day, build_hour, open_day, open_hour
+from profiles.engine.blocks import container as containers
+from profiles.engine.compression import decompress
+from profiles.engine.errors import BadBlock, BadProfile, BadTree
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import Metric
+from profiles.engine.moments import MomentMerge
+from profiles.engine.tree import Tree
+from tests.profiles.engine.blocks.random_blocks import profile_of
+from tests.profiles.engine.random_trees import meaning, tree_of, trees
+from tests.profiles.pprofs import EXAMPLE
+
+CPU = Metric("cpu", "nanoseconds")
+PROFILES = [
+    profile_of(tree_of(EXAMPLE), time=i, deployment=i % 2, labels={"instance": str(i)})
+    for i in range(3)
+]
+HOUR = build_hour(PROFILES)
+DAY = build_day([open_hour(HOUR)])
+
+
+def use(block: HourBlock | DayBlock) -> None:
+    """Read every section."""
+    for by_function in (True, False):
+        merge = Merge([CPU], by_function)
+        if isinstance(block, HourBlock):
+            merge.add_hour(block)
+            merge.add_hour(block, np.arange(block.rows) < 1)
+        else:
+            merge.add_day(block)
+        merge.tree()
+    moments = MomentMerge(CPU)
+    if isinstance(block, HourBlock):
+        moments.add_hour(block)
+        assert len(block.identities.name_id) == len(block.profiles)
+    else:
+        moments.add_day(block)
+        assert len(block.groups.of_profile) == len(block.profiles)
+    moments.moments()
+
+
+def opened(data: bytes) -> HourBlock | DayBlock:
+    return open_hour(data) if data[2:3] == HOUR[2:3] else open_day(data)
+
+
+@pytest.mark.parametrize("data", [HOUR, DAY], ids=["hour", "day"])
+def test_a_cut_block_is_refused(data: bytes) -> None:
+    use(opened(data))
+    for end in range(3, len(data), 7):
+        with pytest.raises(BadBlock):
+            use(opened(data[:end]))
+
+
+@pytest.mark.parametrize("data", [HOUR, DAY], ids=["hour", "day"])
+def test_every_changed_byte_is_noticed(data: bytes) -> None:
+    for at in range(len(data)):
+        changed = bytearray(data)
+        changed[at] ^= 1
+        with pytest.raises(BadBlock):
+            use(opened(bytes(changed)))
+
+
+def test_the_section_is_named() -> None:
+    at = HOUR.index(zstandard.FRAME_HEADER)
+    changed = bytearray(HOUR)
+    changed[at + 5] ^= 255
+    with pytest.raises(BadBlock, match="section profiles"):
+        use(open_hour(bytes(changed)))
+
+
+def test_a_day_is_no_hour() -> None:
+    with pytest.raises(BadBlock, match="kind h"):
+        open_hour(DAY)
+
+
+def test_what_cannot_be_read_is_not_added_in_part() -> None:
+    merge = Merge([CPU], by_function=True)
+    merge.add_hour(open_hour(HOUR))
+    before = meaning(merge.tree())
+    other = build_hour([profile_of(tree_of({"other;names": 1}))])
+    for end in range(100, len(other)):
+        with pytest.raises(BadBlock):
+            use(open_hour(other[:end]))
+        try:
+            merge.add_hour(open_hour(other[:end]))
+        except BadBlock:
+            assert meaning(merge.tree()) == before
+        else:
+            merge = Merge([CPU], by_function=True)
+            merge.add_hour(open_hour(HOUR))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([HOUR, DAY]), st.data())
+def test_damage_under_good_checksums_is_refused_or_read(data: bytes, draw: st.DataObject) -> None:
+    block = opened(data)
+    container = block._container
+    names = list(container.head["sections"])
+    sections = {name: decompress(container._frame(name)) for name in names}
+    name = draw.draw(st.sampled_from(names))
+    body = bytearray(sections[name])
+    for _ in range(draw.draw(st.integers(1, 4))):
+        body[draw.draw(st.integers(0, len(body) - 1))] = draw.draw(st.integers(0, 255))
+    sections[name] = bytes(body)
+    head = {key: value for key, value in container.head.items() if key != "sections"}
+    try:
+        use(opened(containers.write(data[2:3], head, sections)))
+    except (BadBlock, BadProfile):
+        return
+
+
+@settings(max_examples=50, deadline=None)
+@given(trees(), st.data())
+def test_a_damaged_tree_adds_nothing(tree: Tree, data: st.DataObject) -> None:
+    good = profile_of(tree_of(EXAMPLE)).tree
+    bad = bytearray(profile_of(tree).tree)
+    bad[data.draw(st.integers(0, len(bad) - 1))] ^= data.draw(st.integers(1, 255))
+    for merge in (Merge([CPU], by_function=True), MomentMerge(CPU)):
+        merge.add_encoded(good)
+        before = meaning(merge.tree())
+        with pytest.raises(BadTree):
+            merge.add_encoded(bytes(bad))
+        assert meaning(merge.tree()) == before

@@ -1,0 +1,59 @@
+"""Large trees of a real shape: a captured profile, planted again and again with changes."""
+
+from pathlib import Path
+
+import numpy as np
+
+from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import Metric
+from profiles.engine.subtree import fold
+from profiles.engine.tree import Frames, Tree
+from profiles.engine.unpack import unpack
+from projects.profile_types import ProfileType
+
+CPU = Metric("cpu", "nanoseconds")
+_SAMPLE = Path(__file__).parent.parent.parent / "samples" / "go-cpu.pb.gz"
+_RENAMED, _SILENT = 0.1, 0.3  # of the functions, of the nodes: in each copy
+
+
+def grown(nodes: int, seed: int = 1) -> Tree:
+    """A tree grouped by function with so many nodes, in nanoseconds of CPU."""
+    rng = np.random.default_rng(seed)
+    base = _base()
+    copies = -(-nodes // len(base.parent)) * 2
+    merge = Merge([CPU], by_function=True)
+    for number in range(copies):
+        merge.add_tree(_changed(base, number, rng) if number else base)
+        if number % 8 == 7 and len(merge.tree().parent) >= nodes:
+            break
+    return fold(merge.tree(), nodes)[0]
+
+
+def _base() -> Tree:
+    raw = unpack(_SAMPLE.read_bytes(), 2**27)
+    merge = Merge([CPU], by_function=True)
+    merge.add_tree(digest(raw, ProfileType.CPU, DigestLimits()).tree)
+    return merge.tree()
+
+
+def _changed(base: Tree, number: int, rng: np.random.Generator) -> Tree:
+    """Some functions have other names, some nodes no value, all of them other values."""
+    frames, count = base.frames, len(base.frames.name)
+    named = [frames.strings[i] for i in frames.name.tolist()]
+    renamed = rng.random(count) < _RENAMED
+    names = [f"{text}V{number}" if new else text for text, new in zip(named, renamed, strict=True)]
+    files = [frames.strings[i] for i in frames.file.tolist()]
+    place = np.arange(count, dtype=np.int32)
+    values = base.self[0] * rng.uniform(0.5, 1.5, len(base.parent))
+    values[rng.random(len(values)) < _SILENT] = 0
+    return Tree(
+        metrics=base.metrics,
+        frames=Frames(
+            (*names, *files), frames.id, place, place + count, frames.line, frames.mapping
+        ),
+        id=base.id,
+        parent=base.parent,
+        frame=base.frame,
+        self=values.astype(np.int64)[None, :],
+    )

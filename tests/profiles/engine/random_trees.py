@@ -1,0 +1,57 @@
+"""Random call trees, and what one means whatever the order of its nodes."""
+
+from collections.abc import Mapping
+
+from hypothesis import strategies as st
+
+from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.tree import Tree
+from tests.profiles.engine import oracle
+from tests.profiles.engine.random_pprofs import messages
+from tests.profiles.pprofs import Stacks, pprof
+
+Values = dict[str, int]
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    """A tree with lines, mappings, sample labels and any of several metrics."""
+    return digest(draw(messages()).SerializeToString(), "CPU", DigestLimits()).tree
+
+
+def folded() -> st.SearchStrategy[Stacks]:
+    """Folded stacks of few names, so that they overlap."""
+    stack = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(";".join)
+    return st.dictionaries(stack, st.integers(1, 100), max_size=12)
+
+
+def tree_of(stacks: Stacks) -> Tree:
+    raw = pprof(stacks, sample_types=[("cpu", "nanoseconds")])
+    return digest(raw, "CPU", DigestLimits()).tree
+
+
+def meaning(tree: Tree) -> Mapping[object, object]:
+    """Self values by (metric, path), labels, ids and mappings; zeros left out."""
+    said = oracle.meaning_of(tree, (), 0)
+    strings = tree.frames.strings
+    return {
+        "own": {
+            (metric, path): row[k]
+            for path, row in said.own.items()
+            for k, metric in enumerate(said.metrics)
+            if row[k]
+        },
+        "labelled": {
+            (metric, *key): row[k]
+            for key, row in said.labelled.items()
+            for k, metric in enumerate(said.metrics)
+            if row[k]
+        },
+        "ids": said.ids,
+        "mappings": {
+            frame_id: strings[mapping]
+            for frame_id, mapping in zip(
+                tree.frames.id.tolist(), tree.frames.mapping.tolist(), strict=True
+            )
+        },
+    }

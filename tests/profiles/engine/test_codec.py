@@ -1,0 +1,95 @@
+"""Trees as bytes."""
+
+import random
+import zlib
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine import stored
+from profiles.engine.codec import MAGIC, decode, encode, open_stored
+from profiles.engine.errors import BadTree
+from profiles.engine.tree import Tree
+from tests.profiles.engine.random_trees import tree_of, trees
+from tests.profiles.pprofs import EXAMPLE
+
+
+def same(one: Tree, other: Tree) -> bool:
+    """Equal in everything, order included."""
+    arrays = [
+        (one.id, other.id),
+        (one.parent, other.parent),
+        (one.frame, other.frame),
+        (one.self, other.self),
+        *(
+            (getattr(one.frames, column), getattr(other.frames, column))
+            for column in ("id", "name", "file", "line", "mapping")
+        ),
+    ]
+    if one.labelled and other.labelled:
+        assert one.labelled.label_sets == other.labelled.label_sets
+        arrays += [
+            (getattr(one.labelled, column), getattr(other.labelled, column))
+            for column in ("node", "label_set", "values")
+        ]
+    return (
+        one.metrics == other.metrics
+        and one.frames.strings == other.frames.strings
+        and bool(one.labelled) == bool(other.labelled)
+        and all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in arrays)
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees())
+def test_what_is_decoded_is_what_was_encoded(tree: Tree) -> None:
+    assert same(decode(encode(tree)), tree)
+
+
+def test_a_cut_tree_is_refused() -> None:
+    data = encode(tree_of(EXAMPLE))
+    for end in range(len(data)):
+        with pytest.raises(BadTree):
+            decode(data[:end])
+
+
+def test_every_changed_byte_is_noticed() -> None:
+    data = encode(tree_of(EXAMPLE))
+    for at in range(len(data)):
+        for bit in (1, 128):
+            changed = bytearray(data)
+            changed[at] ^= bit
+            with pytest.raises(BadTree):
+                decode(bytes(changed))
+
+
+def test_another_version_is_named() -> None:
+    with pytest.raises(BadTree, match="version 9"):
+        decode(MAGIC[:2] + b"\x09")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
+    numbers, texts = map(bytearray, stored.write(tree_of(EXAMPLE)))
+    body = data.draw(st.sampled_from([numbers, texts]))
+    for _ in range(data.draw(st.integers(1, 5))):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    frames = [zstandard.compress(bytes(section)) for section in (numbers, texts)]
+    whole = len(frames[0]).to_bytes(4, "little") + b"".join(frames)
+    try:
+        tree = decode(MAGIC + zlib.crc32(whole).to_bytes(4, "little") + whole)
+    except BadTree:
+        return
+    assert len(tree.id) == len(tree.parent)
+
+
+def test_the_order_of_nodes_is_kept_for_large_trees() -> None:
+    rng = random.Random(1)
+    stacks = {";".join(rng.choices("abcdefgh", k=rng.randint(1, 30))): 5 for _ in range(2000)}
+    tree = tree_of(stacks)
+    assert same(decode(encode(tree)), tree)
+    assert len(open_stored(encode(tree)).node) == len(stacks)

@@ -1,0 +1,155 @@
+"""Lists, callers, callees and differences agree with `go tool pprof`, to the last unit."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from profiles.engine.columns import totals
+from profiles.engine.filters import filtered
+from profiles.engine.focus import focused
+from profiles.engine.group import by_function
+from profiles.engine.top import top
+from profiles.engine.tree import Tree
+from tests.golden.make import tree_of
+from tests.golden.questions import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
+
+_ROW = re.compile(r" *(-?\d+)\D* +\S+% +\S+% +(-?\d+)\D* +\S+%  (.+?)( \((partial-)?inline\))?")
+_PEEKED = re.compile(r" *(\d+)\D* +\S+% +\S+% (\d+)\D* +\S+% +\| (\S.*?)( \((partial-)?inline\))?")
+_BESIDE = re.compile(r" +(\d+)\D* +\S+% \|   (\S.*?)( \((partial-)?inline\))?")
+Costs = dict[str, tuple[int, int]]  # (self, total)
+
+LISTS = [question for question in QUESTIONS if not question.peek]
+PEEKS = [question for question in QUESTIONS if question.peek]
+
+
+@pytest.mark.parametrize("question", LISTS, ids=lambda question: question.path.stem)
+def test_it_agrees_with_pprof(question: Question) -> None:
+    said = pprofs(question)
+    assert said
+    assert ours(question) == said
+
+
+@pytest.mark.parametrize("question", PEEKS, ids=lambda question: question.path.stem)
+def test_callers_and_callees_agree_with_pprof(question: Question) -> None:
+    peeked = list(pprofs_peek(question))
+    assert len(peeked) > 2
+    for said in peeked:
+        assert around(question, said.name) == said
+
+
+def test_every_answer_is_asked_for() -> None:
+    assert set(HERE.glob("*.txt")) == {question.path for question in QUESTIONS}
+    assert len(MANY_GO.paths) == len(MANY_PYTHON.paths) == 20
+
+
+def pprofs(question: Question) -> Costs:
+    rows = question.path.read_text().splitlines()[1:]
+    found = [_ROW.fullmatch(row) for row in rows]
+    assert all(found)
+    return _costs([(row[3], int(row[1]), int(row[2])) for row in found if row])
+
+
+def ours(question: Question) -> Costs:
+    own, total = Counter[str](), Counter[str]()
+    for sample, sign in ((question.sample, 1), (question.base, -1)):
+        if sample:
+            tree = shown(sample, question)
+            for row in top(tree, metric_of(tree, question)):
+                own[row.name] += sign * row.self
+                total[row.name] += sign * row.total
+    return _costs([(name, own[name], total[name]) for name in total])
+
+
+class Peeked(NamedTuple):
+    """A function with what pprof says of its callers and callees."""
+
+    name: str
+    self: int
+    total: int
+    callers: dict[str, int]
+    callees: dict[str, int]
+
+
+def pprofs_peek(question: Question) -> Iterator[Peeked]:
+    """Parts between lines; the callers stand above the function."""
+    text = question.path.read_text().partition("\n")[2]
+    for part in re.split(r"-+\+-+\n", text):
+        lines = part.splitlines()
+        if not lines:
+            continue
+        middle = next(i for i, line in enumerate(lines) if _PEEKED.fullmatch(line))
+        row = _PEEKED.fullmatch(lines[middle])
+        assert row
+        beside = [dict(_beside(line) for line in p) for p in (lines[:middle], lines[middle + 1 :])]
+        yield Peeked(row[3], int(row[1]), int(row[2]), *beside)
+
+
+def _beside(line: str) -> tuple[str, int]:
+    row = _BESIDE.fullmatch(line)
+    assert row, line
+    return row[2], int(row[1])
+
+
+def around(question: Question, name: str) -> Peeked:
+    tree = shown(question.sample, question)
+    metric = metric_of(tree, question)
+    row = next(row for row in top(tree, metric) if row.name == name)
+    both = focused(tree, name)
+    assert not _calls_itself(both.callees, name)
+    return Peeked(
+        name,
+        row.self,
+        row.total,
+        _beside_root(both.callers, metric),
+        _beside_root(both.callees, metric),
+    )
+
+
+def _beside_root(tree: Tree, metric: int) -> dict[str, int]:
+    """Totals of the nodes below the roots, by name."""
+    total = totals(tree.parent, tree.self[metric])
+    sums: Counter[str] = Counter()
+    for node, parent in enumerate(tree.parent.tolist()):
+        if parent >= 0 and tree.parent[parent] < 0 and total[node]:
+            sums[_names(tree)[node]] += int(total[node])
+    return dict(sums)
+
+
+def _calls_itself(callees: Tree, name: str) -> bool:
+    return any(
+        named == name for named, p in zip(_names(callees), callees.parent, strict=True) if p >= 0
+    )
+
+
+def _names(tree: Tree) -> list[str]:
+    return [tree.frames.strings[i] for i in tree.frames.name[tree.frame].tolist()]
+
+
+def shown(sample: Sample, question: Question) -> Tree:
+    return by_function(_without_files(filtered(merged(sample), question.filters())))
+
+
+@cache
+def merged(sample: Sample) -> Tree:
+    return tree_of(sample)
+
+
+def metric_of(tree: Tree, question: Question) -> int:
+    return [metric.name for metric in tree.metrics].index(question.metric)
+
+
+def _costs(rows: list[tuple[str, int, int]]) -> Costs:
+    return {name: (own, total) for name, own, total in rows if own or total}
+
+
+def _without_files(tree: Tree) -> Tree:
+    """pprof's list is by name alone."""
+    strings = (*tree.frames.strings, "")
+    none = np.full(len(tree.frames.id), len(strings) - 1, np.int32)
+    return replace(tree, frames=replace(tree.frames, strings=strings, file=none))

@@ -1,0 +1,106 @@
+"""What is measured of profiles is what they are one by one, kept apart or not."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.codec import encode
+from profiles.engine.columns import totals
+from profiles.engine.functions import names_of
+from profiles.engine.group import by_function
+from profiles.engine.measured import Measured, of_moments, of_rows
+from profiles.engine.metrics import Metric
+from profiles.engine.moments import MomentMerge
+from profiles.engine.per_profile import PerProfile
+from profiles.engine.top import top
+from profiles.engine.tree import Tree
+from tests.profiles.engine.random_trees import tree_of, trees
+
+few = settings(max_examples=100, deadline=None)
+CPU = Metric("cpu", "nanoseconds")
+LISTS = st.lists(trees(), max_size=5)
+Moments = dict[object, tuple[float, int]]
+
+
+def by_brute_force(parts: list[Tree], metric: Metric) -> tuple[Moments, Moments]:
+    """(Σ total², profiles) by node id, and by (name, file)."""
+    nodes: dict[object, list[int]] = {}
+    functions: dict[object, list[int]] = {}
+    for part in map(by_function, parts):
+        if metric not in part.metrics:
+            continue
+        k = part.metrics.index(metric)
+        total = totals(part.parent, part.self[k]).tolist()
+        for node_id, value in zip(part.id.tolist(), total, strict=True):
+            nodes.setdefault(node_id, []).append(value)
+        for row in top(part, k):
+            functions.setdefault((row.name, row.file), []).append(row.total)
+    return _moments(nodes), _moments(functions)
+
+
+def _moments(found: dict[object, list[int]]) -> Moments:
+    return {
+        key: (float(sum(v * v for v in values)), sum(v != 0 for v in values))
+        for key, values in found.items()
+        if any(values)
+    }
+
+
+def said(found: Measured) -> tuple[Moments, Moments]:
+    names = zip(*names_of(found.tree, found.functions), strict=True)
+    nodes = zip(found.nodes.squares.tolist(), found.nodes.present.tolist(), strict=True)
+    functions = zip(
+        found.by_function.squares.tolist(), found.by_function.present.tolist(), strict=True
+    )
+    return (
+        {k: v for k, v in zip(found.tree.id.tolist(), nodes, strict=True) if v[1]},
+        {k: v for k, v in zip(names, functions, strict=True) if v[1]},
+    )
+
+
+def approximately(moments: Moments) -> dict[object, object]:
+    return {k: (pytest.approx(v[0], rel=1e-9), v[1]) for k, v in moments.items()}
+
+
+@few
+@given(LISTS, st.integers(0, 5))
+def test_two_sides_that_are_kept_apart_together(parts: list[Tree], cut: int) -> None:
+    for metric in sorted({m for part in parts for m in part.metrics}):
+        both = PerProfile(metric)
+        for part in parts:
+            both.add_tree(part)
+        for side, rows in ((parts[:cut], slice(cut)), (parts[cut:], slice(cut, None))):
+            found = of_rows(both.tree(), metric, rows)
+            nodes, functions = by_brute_force(side, metric)
+            assert found.profiles == len(side)
+            assert said(found) == (approximately(nodes), approximately(functions))
+
+
+@few
+@given(LISTS)
+def test_a_merge_with_moments(parts: list[Tree]) -> None:
+    merge = MomentMerge(CPU)
+    for part in parts:
+        merge.add_encoded(encode(part))
+    nodes, functions = by_brute_force(parts, CPU)
+    found = of_moments(merge.moments(), len(parts))
+    assert said(found) == (approximately(nodes), approximately(functions))
+
+
+def test_recursion_counts_once() -> None:
+    apart = PerProfile(CPU)
+    apart.add_tree(tree_of({"main;walk;walk;walk": 3, "main;walk": 4}))
+    apart.add_tree(tree_of({"walk;main;walk": 5}))
+    found = of_rows(apart.tree(), CPU, slice(None))
+    rows = dict(zip(names_of(found.tree, found.functions)[0], range(2), strict=True))
+    assert found.by_function.squares[rows["walk"]] == 7**2 + 5**2
+    assert found.by_function.present[rows["main"]] == 2
+
+
+def test_deep_stacks_are_measured() -> None:
+    apart = PerProfile(CPU)
+    for _ in range(2):
+        apart.add_tree(tree_of({";".join(f"f{i}" for i in range(10_000)): 3}))
+    found = of_rows(apart.tree(), CPU, slice(None))
+    assert np.array_equal(found.nodes.squares, np.full(10_000, 18.0))

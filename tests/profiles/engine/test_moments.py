@@ -1,0 +1,109 @@
+"""Moments by blocks are moments by brute force."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.blocks import (
+    BlockProfile,
+    build_day,
+    build_hour,
+    open_day,
+    open_hour,
+    row_moments,
+)
+from profiles.engine.errors import TooLarge
+from profiles.engine.metrics import Metric
+from profiles.engine.moments import MomentMerge
+from tests.profiles.engine.blocks import one_by_one
+from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
+from tests.profiles.engine.random_trees import folded, meaning, tree_of
+
+few = settings(max_examples=80, deadline=None)
+CPU = Metric("cpu", "nanoseconds")
+RECURSIVE = st.lists(folded().map(lambda stacks: profile_of(tree_of(stacks))), max_size=8)
+PROFILES = st.one_of(st.lists(drawn_profiles(), max_size=8), RECURSIVE)
+
+
+def assert_equal(merge: MomentMerge, profiles: Sequence[BlockProfile]) -> None:
+    found, expected = one_by_one.squares_of(merge.moments()), one_by_one.moments(profiles, CPU)
+    assert found.keys() == expected.keys()
+    for key, (square, count) in expected.items():
+        assert found[key][0] == pytest.approx(square, rel=1e-9)
+        assert found[key][1] == count
+
+
+@few
+@given(PROFILES)
+def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
+    merge = MomentMerge(CPU)
+    for profile in profiles:
+        merge.add_encoded(profile.tree)
+    assert_equal(merge, profiles)
+
+
+@few
+@given(PROFILES, st.integers(0, 8), st.integers(0, 8), st.data())
+def test_of_head_hour_and_day_together(
+    profiles: list[BlockProfile], one: int, other: int, data: st.DataObject
+) -> None:
+    first, last = sorted((one, other))
+    merge = MomentMerge(CPU)
+    for profile in profiles[:first]:
+        merge.add_encoded(profile.tree)
+    hour = open_hour(build_hour(profiles[first:last]))
+    rows = np.array([data.draw(st.booleans()) for _ in range(hour.rows)], bool)
+    merge.add_hour(hour, rows)
+    day = open_day(build_day([open_hour(build_hour(profiles[last:]))]))
+    groups = day.groups.deployment != 2
+    merge.add_day(day, groups)
+    names = {name for name, row in zip(hour.identities.name_id, rows, strict=True) if row}
+    assert_equal(
+        merge,
+        [
+            *profiles[:first],
+            *(p for p in profiles[first:last] if p.name_id in names),
+            *(p for p in profiles[last:] if p.deployment != 2),
+        ],
+    )
+
+
+@few
+@given(PROFILES)
+def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
+    merge = MomentMerge(CPU)
+    merge.add_hour(open_hour(build_hour(profiles)))
+    having = [p for p in profiles if CPU in one_by_one.metrics_of([p])]
+    found, expected = merge.moments(), one_by_one.merged(having, [CPU], True)
+    assert meaning(found.tree)["own"] == expected["own"]  # type: ignore[index]
+    assert int(found.functions.self.sum()) == int(found.tree.self.sum())
+
+
+def test_deep_recursion_counts_once() -> None:
+    deep = profile_of(tree_of({";".join(["f", "g"] * 5_000): 3}))
+    merge = MomentMerge(CPU)
+    merge.add_hour(open_hour(build_hour([deep])))
+    functions = merge.moments().functions
+    by_name = dict(zip(functions.name, functions.total_square.tolist(), strict=True))
+    assert by_name == {"f": 9.0, "g": 9.0}
+
+
+def test_a_day_without_moments_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    hour = open_hour(build_hour([profile_of(tree_of({"main;work": 1}))]))
+    building = import_module("profiles.engine.blocks.build_day")
+    monkeypatch.setattr(building, "MAX_MOMENTS", 1)
+    day = open_day(build_day([hour]))
+    assert not day.has_moments
+    with pytest.raises(ValueError, match="moments"):
+        MomentMerge(CPU).add_day(day)
+
+
+def test_too_many_nodes_for_moments_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_moments, "MAX_NODES", 1)
+    hour = open_hour(build_hour([profile_of(tree_of({"main;work": 1}))]))
+    with pytest.raises(TooLarge, match="max_moment_nodes"):
+        MomentMerge(CPU).add_hour(hour)

@@ -1,0 +1,44 @@
+"""What the values of filters match, and which are refused."""
+
+import pytest
+
+from profiles.engine.patterns import MAX_PATTERN, BadPattern, matcher
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "found"),
+    [
+        ("foo", "a.foo.b", True),
+        ("Foo", "a.foo.b", False),
+        ("a.b", "axb", False),
+        ("/a.b/", "axb", True),
+        ("/^b/", "ab", False),
+        ("/(?i)FOO/", "foo", True),
+        ("/usr/lib", "/usr/lib/libc.so", True),
+        ("//", "http://x", True),
+        ("/é.é$/", "tété", True),
+    ],
+)
+def test_what_a_value_matches(value: str, text: str, found: bool) -> None:
+    assert matcher(value)(text) is found
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("", "no value"),
+        ("a" * (MAX_PATTERN + 1), "500 characters; this one has 501"),
+        ("/a(/", r"/a\(/ cannot be read: missing \)"),
+        ("/(a)\\1/", "cannot be read"),
+        ("/\ud800/", "cannot be read"),
+        ("/((a{900}){900}){900}/", "cannot be read"),
+        ("/(\\pL{500}){2}/", "cannot be read"),
+    ],
+)
+def test_what_is_refused(value: str, why: str) -> None:
+    with pytest.raises(BadPattern, match=why):
+        matcher(value)
+
+
+def test_an_expression_that_explodes_elsewhere_is_answered() -> None:
+    assert matcher("/^(a+)+$/")("a" * 100_000 + "b") is False

@@ -1,0 +1,24 @@
+"""Rows for spreadsheets."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles.engine.sheet import encode
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_characters="=+-@\t\r\n\0'")), min_size=1)))
+def test_what_is_written_is_read_back(rows: list[list[str]]) -> None:
+    read = list(csv.reader(io.StringIO(encode(["a", "b"], rows), newline="")))
+    assert read == [["a", "b"], *rows]
+
+
+@pytest.mark.parametrize(
+    "name", ['=HYPERLINK("http://x")', "+1", "-[Foo bar]", "@a", "\t=1", "\n=1"]
+)
+def test_a_name_never_is_a_formula(name: str) -> None:
+    read = list(csv.reader(io.StringIO(encode([name], [[name, -5]]), newline="")))
+    assert read == [[f"'{name}"], [f"'{name}", "-5"]]

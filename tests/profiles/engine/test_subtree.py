@@ -1,0 +1,54 @@
+"""Parts of a tree: below a node, and what is folded for drawing."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.columns import totals
+from profiles.engine.subtree import below, fold, node_of
+from tests.profiles.engine.random_trees import folded, meaning, tree_of
+from tests.profiles.pprofs import EXAMPLE, Stacks
+
+
+@settings(max_examples=200, deadline=None)
+@given(folded(), st.integers(1, 20))
+def test_folding_keeps_every_total(stacks: Stacks, most: int) -> None:
+    tree = tree_of(stacks)
+    drawn, left_out = fold(tree, most)
+    roots = int((tree.parent < 0).sum())
+    assert len(drawn.id) == max(roots, min(most, len(tree.id)))
+    assert int((drawn.parent < 0).sum()) == roots
+    before = dict(zip(tree.id.tolist(), totals(tree.parent, tree.self[0]).tolist(), strict=True))
+    own = drawn.self[0].copy()
+    for node, (_, total) in left_out.items():
+        own[node] += total
+    after = totals(drawn.parent, own).tolist()
+    assert after == [before[node] for node in drawn.id.tolist()]
+    lost = sum(count for count, _ in left_out.values())
+    assert lost == len(tree.id) - len(drawn.id)
+
+
+def test_what_is_wide_stays() -> None:
+    drawn, left_out = fold(tree_of(EXAMPLE), 3)
+    names = [drawn.frames.strings[drawn.frames.name[frame]] for frame in drawn.frame.tolist()]
+    assert names == ["main", "foo1", "foo2"]
+    assert left_out == {1: (1, 2500), 2: (1, 2500)}
+
+
+def test_nothing_is_folded_that_fits() -> None:
+    tree = tree_of(EXAMPLE)
+    assert fold(tree, 5) == (tree, {})
+
+
+def test_the_tree_below_a_node_keeps_ids_and_values() -> None:
+    tree = tree_of(EXAMPLE)
+    foo1 = next(
+        i for i in range(5) if tree.frames.strings[tree.frames.name[tree.frame[i]]] == "foo1"
+    )
+    part = below(tree, foo1)
+    assert part.parent.tolist() == [-1, 0]
+    assert part.id[0] == tree.id[foo1]
+    assert int(part.self.sum()) == 4000
+    assert node_of(tree, int(tree.id[foo1])) == foo1
+    assert node_of(tree, 1) is None
+    assert len(below(tree, None).id) == 0
+    assert meaning(part)["own"] != meaning(tree)["own"]

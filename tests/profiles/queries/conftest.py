@@ -1,0 +1,22 @@
+"""Selections that tests of queries start from."""
+
+from datetime import timedelta
+
+import pytest
+
+from profiles.query import Selection
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+
+
+@pytest.fixture
+def shop(project: Project) -> Deployment:
+    return rows.deployment(project)
+
+
+@pytest.fixture
+def selection(project: Project) -> Selection:
+    """The hour from noon."""
+    end = rows.NOON + timedelta(hours=1)
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)

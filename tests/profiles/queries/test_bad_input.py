@@ -1,0 +1,269 @@
+"""What is huge, odd or hostile among stored profiles: answered rightly, or refused by a limit."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import orjson
+import pytest
+
+from profiles.engine.codec import encode
+from profiles.engine.digest import DigestLimits, digest, unpack
+from profiles.engine.errors import BadProfile
+from profiles.engine.loops import frame_ids, function_ids, node_ids
+from profiles.engine.metrics import Metric
+from profiles.engine.texts import Texts
+from profiles.engine.tree import Frames, Tree
+from profiles.models import Profile
+from profiles.queries.wire import covered, dumps
+from profiles.query import (
+    ExportFormat,
+    FilterOption,
+    Group,
+    Selection,
+    Shape,
+    Unanswerable,
+    View,
+    ViewFilter,
+    run_export,
+    run_focus,
+    run_lines,
+    run_options,
+    run_profiles,
+    run_services,
+    run_sparklines,
+    run_strip,
+    run_top,
+    run_tree,
+    tree_json,
+)
+from profiles.store.insert import insert
+from projects.models import Deployment
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.pprofs import Builder, pprof
+
+pytestmark = pytest.mark.django_db
+CPU = ProfileType.CPU
+NANOSECONDS = [("cpu", "nanoseconds")]
+EXPLODING = r"/^(a+)+$/"
+
+Run = Callable[[Selection], object]
+MERGING: dict[str, Run] = {
+    "tree": lambda of: tree_json(run_tree(of, View())),
+    "lines": lambda of: tree_json(run_tree(of, View(group=Group.LINE))),
+    "bottom up": lambda of: run_tree(of, View(shape=Shape.BOTTOM_UP)),
+    "top": lambda of: run_top(of, View()),
+    "focus": lambda of: run_focus(of, View(focus="main")),
+    "lines of a function": lambda of: run_lines(of, View(), "main", "app.py"),
+    "pprof": lambda of: run_export(of, View(), ExportFormat.PPROF),
+}
+LISTING: dict[str, Run] = {
+    "profiles": run_profiles,
+    "strip": run_strip,
+    "options": lambda of: run_options(of.project, of.service, of.type, of.start, of.end),
+    "sparklines": lambda of: run_sparklines(of.project, {"shop": CPU}, of.start, of.end),
+    "services": lambda of: run_services(of.project, of.start, of.end),
+}
+merging = pytest.mark.parametrize("run", MERGING.values(), ids=MERGING)
+listing = pytest.mark.parametrize("run", LISTING.values(), ids=LISTING)
+
+
+def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
+    """A tree as if it had been digested."""
+    like = rows.new(of, minutes=minutes)
+    metric, total = tree.metrics[0], int(tree.self.sum())
+    made = replace(
+        like, tree=encode(tree), weight=total, totals=[(metric.name, metric.unit, total)]
+    )
+    assert insert([made]) == [True]
+
+
+def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int) -> Tree:
+    """A tree of functions f0, f1, …"""
+    strings = Texts.of(["app.py", "", *(f"f{i}" for i in range(functions))])
+    name = np.arange(2, functions + 2, dtype=np.int32)
+    none, file = np.ones(functions, np.int32), np.zeros(functions, np.int32)
+    ids = frame_ids(function_ids(strings.ids(), name, file), file)
+    frames = Frames(strings, ids, name, file, np.zeros(functions, np.int32), none)
+    parent, frame = parent.astype(np.int32), frame.astype(np.int32)
+    metrics = (Metric("cpu", "nanoseconds"),)
+    nodes = node_ids(parent, frame, ids)
+    return Tree(metrics, frames, nodes, parent, frame, own.astype(np.int64)[None, :])
+
+
+def million_nodes() -> Tree:
+    """Each node calls ten others; every one has a value of its own."""
+    count = 1_000_000
+    parent = (np.arange(count) - 1) // 10
+    return grown(parent, np.arange(count) % 5000, np.arange(count) % 7 + 1, 5000)
+
+
+def chain(depth: int, every: bool) -> Tree:
+    """One stack of so many frames; a value at its end, or at each frame."""
+    own = np.ones(depth) if every else np.arange(depth) == depth - 1
+    return grown(np.arange(depth) - 1, np.arange(depth), own, depth)
+
+
+@pytest.fixture
+def beyond_64_bits(shop: Deployment) -> None:
+    """Each profile and each stack fits; all together do not."""
+    for minute in range(3):
+        rows.stored(shop, {f"main;work{minute}": 2**62}, sample_types=NANOSECONDS, minutes=minute)
+
+
+@merging
+def test_sums_beyond_64_bits_are_refused(
+    run: Run, beyond_64_bits: None, selection: Selection
+) -> None:
+    with pytest.raises(Unanswerable, match="64 bits"):
+        run(selection)
+    assert run(replace(selection, end=selection.start + timedelta(minutes=1)))
+
+
+@listing
+def test_lists_do_not_mind_sums_beyond_64_bits(
+    run: Run, beyond_64_bits: None, selection: Selection
+) -> None:
+    assert run(selection)
+
+
+def test_a_list_of_more_than_64_bits_is_written_exactly(
+    beyond_64_bits: None, selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, {"main": 2**62}, sample_types=NANOSECONDS, minutes=4)
+    rows.stored(shop, {"main": 2**62 + 1}, sample_types=NANOSECONDS, minutes=5)
+    coverage = run_profiles(selection).coverage
+    assert coverage.total == 5 * 2**62 + 1
+    assert json.loads(dumps(covered(coverage)))["total"] == 5 * 2**62 + 1
+
+
+def test_values_below_zero_are_never_stored() -> None:
+    raw = pprof({"main": -5}, sample_types=NANOSECONDS)
+    with pytest.raises(BadProfile, match="-5"):
+        digest(raw, CPU, DigestLimits())
+
+
+@merging
+def test_profiles_without_samples_count_as_profiles(
+    run: Run, selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, {})
+    assert run(selection)
+    result = run_tree(selection, View())
+    assert (result.coverage.profiles, result.coverage.total) == (1, 0)
+    assert orjson.loads(tree_json(result))["frame"] == []
+
+
+@listing
+def test_lists_have_profiles_without_samples(
+    run: Run, selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, {})
+    assert run(selection)
+
+
+@merging
+def test_stacks_of_ten_thousand_frames(run: Run, selection: Selection, shop: Deployment) -> None:
+    store(shop, chain(10_000, every=False))
+    assert run(selection)
+
+
+def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deployment) -> None:
+    store(shop, chain(10_000, every=False))
+    assert orjson.loads(tree_json(run_tree(selection, View())))["depth"] == list(range(10_000))
+    assert len(run_top(selection, View()).rows) == 10_000
+    focused = run_focus(selection, View(focus="f5000"))
+    assert (len(focused.callers.id), len(focused.callees.id)) == (5001, 5000)
+    raw = unpack(run_export(selection, View(), ExportFormat.PPROF), 2**24)
+    assert len(digest(raw, CPU, DigestLimits()).tree.id) == 10_000
+    hidden = View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "/[1-9]$/"),))
+    assert len(run_tree(selection, hidden).tree.id) == 1000
+
+
+def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_out(
+    selection: Selection, shop: Deployment
+) -> None:
+    store(shop, chain(10_000, every=True))
+    assert len(run_tree(selection, View()).tree.id) == 10_000
+    with pytest.raises(Unanswerable, match="more than 50,000,000 frames in all"):
+        run_tree(selection, View(shape=Shape.BOTTOM_UP))
+    with pytest.raises(Unanswerable, match="may have 20,000,000 frames in all its stacks"):
+        run_export(selection, View(), ExportFormat.FOLDED)
+
+
+def test_a_million_nodes_are_folded_and_no_total_is_lost(
+    selection: Selection, shop: Deployment
+) -> None:
+    tree = million_nodes()
+    total = int(tree.self.sum())
+    store(shop, tree)
+    tracemalloc.start()
+    try:
+        result = run_tree(selection, View())
+        document = orjson.loads(tree_json(result))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1000 * len(tree.id)  # bytes: bounded by the nodes, whatever hangs together
+    assert len(document["frame"]) == 250_000
+    assert sum(document["self"]) + sum(document["folded"]["total"]) == total
+    assert sum(document["folded"]["count"]) == 750_000
+
+
+@pytest.mark.parametrize("name", ["top", "focus", "bottom up", "lines of a function"])
+def test_a_million_nodes_in_every_view(name: str, selection: Selection, shop: Deployment) -> None:
+    store(shop, million_nodes())
+    assert MERGING[name](selection)
+
+
+def test_a_hundred_thousand_distinct_labels_of_samples(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored_raw(shop, labelled(100_000))
+    result = run_tree(selection, View(group=Group.LINE))
+    assert result.coverage.total == 100_000
+    assert len(result.tree.id) == 1
+    raw = unpack(run_export(selection, View(), ExportFormat.PPROF), 2**26)
+    kept = digest(raw, CPU, DigestLimits()).tree.labelled
+    assert kept is not None
+    assert len(kept.label_sets) == 100_000
+
+
+def labelled(count: int) -> bytes:
+    """One stack, of which each sample has a label of its own."""
+    builder = Builder()
+    builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
+    frame, key = builder.frame("main"), builder.string("request")
+    for number in range(count):
+        sample = builder.message.sample.add(location_id=[frame], value=[1])
+        sample.label.add(key=key, str=builder.string(f"r{number}"))
+    return bytes(builder.message.SerializeToString())
+
+
+def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
+    """As many as a label may have in a day."""
+    first = rows.stored(shop)
+    like = Profile.objects.get(name_id=first.name_id)
+    made = []
+    for number in range(10_000):
+        like.pk, like.name_id, like.labels = None, f"n{number}", {"instance": f"web-{number}"}
+        made.append(Profile(**{f.attname: getattr(like, f.attname) for f in Profile._meta.fields}))
+    Profile.objects.bulk_create(made, batch_size=1000)
+    options = LISTING["options"](selection)
+    assert len(options.labels["instance"]) == 1000  # type: ignore[attr-defined]
+    one = replace(selection, labels=(("instance", ("web-7", "web-8")),))
+    assert run_tree(one, View()).coverage.profiles == 2
+
+
+@pytest.mark.parametrize("option", list(FilterOption))
+def test_expressions_that_explode_elsewhere_are_answered(
+    option: FilterOption, selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, {f"main;{'a' * 5000}!": 1})
+    assert run_tree(selection, View(filters=(ViewFilter(option, EXPLODING),))).coverage.profiles
+    with pytest.raises(Unanswerable, match="cannot be read"):
+        run_tree(selection, View(filters=(ViewFilter(option, "/((a{0,99}){0,99}){0,99}/"),)))

@@ -1,0 +1,232 @@
+"""Two selections of a service, compared."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from profiles.engine.columns import totals
+from profiles.queries import compare
+from profiles.query import (
+    CompareResult,
+    FilterOption,
+    FunctionChange,
+    Group,
+    Selection,
+    Shape,
+    Unanswerable,
+    View,
+    ViewFilter,
+    compare_json,
+    run_compare,
+    run_top,
+    run_tree,
+)
+from profiles.store.insert import insert
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.pprofs import Stacks
+
+pytestmark = pytest.mark.django_db
+
+PROFILES = 12
+
+
+def stacks(number: int, version: str) -> Stacks:
+    """Profiles that vary; in version 2 `slow` takes half as much again, and `new` is new."""
+    noise = number % 5
+    found = {"main": 50, "main;slow;io": 1000 + 20 * noise, "main;steady": 700 + 30 * noise}
+    if version == "2":
+        found |= {"main;slow;io": 1500 + 20 * noise, "main;new": 90 + noise}
+    return found
+
+
+@pytest.fixture
+def sides(project: Project, selection: Selection) -> tuple[Selection, Selection]:
+    """Version 1 and version 2 of the shop."""
+    for version in "12":
+        shop = rows.deployment(project, version=version)
+        made = [rows.new(shop, stacks(i, version), minutes=i) for i in range(PROFILES)]
+        assert all(insert(made))
+    return replace(selection, versions=("1",)), replace(selection, versions=("2",))
+
+
+def by_name(result: CompareResult) -> dict[str, FunctionChange]:
+    return {change.name: change for change in result.functions}
+
+
+def test_each_side_is_what_it_is_by_itself(sides: tuple[Selection, Selection]) -> None:
+    result = run_compare(*sides, View())
+    for k, side in enumerate(sides):
+        alone, top = run_tree(side, View()), run_top(side, View())
+        assert result.coverages[k] == alone.coverage
+        own = dict(zip(result.tree.id.tolist(), result.tree.self[k].tolist(), strict=True))
+        assert {node: value for node, value in own.items() if value} == {
+            node: value
+            for node, value in zip(alone.tree.id.tolist(), alone.tree.self[0].tolist(), strict=True)
+            if value
+        }
+        found = by_name(result)
+        for row in top.rows:
+            change = found[row.name]
+            sums = (change.a_self, change.a_total) if k == 0 else (change.b_self, change.b_total)
+            assert sums == (row.self, row.total)
+
+
+def test_what_changed_is_real_and_what_did_not_is_not(
+    sides: tuple[Selection, Selection],
+) -> None:
+    result = run_compare(*sides, View())
+    changes = by_name(result)
+    assert {name for name, change in changes.items() if change.real} == {
+        "main",
+        "slow",
+        "io",
+        "new",
+    }
+    slow, steady = changes["slow"], changes["steady"]
+    assert (slow.low or 0) < -500_000 < (slow.high or 0) < 0
+    assert (steady.low, steady.high, steady.q) != (None, None, None)
+    assert [change.name for change in result.functions][:2] == ["main", "io"]
+    assert result.why_no_intervals == ""
+
+
+def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selection]) -> None:
+    result = run_compare(sides[0], sides[0], View())
+    assert not any(change.real for change in result.functions)
+    assert result.intervals is not None
+    assert not (result.intervals.q < 1).any()
+
+
+def test_a_side_without_profiles_is_answered(sides: tuple[Selection, Selection]) -> None:
+    nobody = replace(sides[0], versions=("3",))
+    for pair in ((sides[0], nobody), (nobody, sides[0])):
+        result = run_compare(*pair, View())
+        assert sorted(coverage.profiles for coverage in result.coverages) == [0, PROFILES]
+        assert int(result.tree.self.sum()) == result.coverages[0].total + result.coverages[1].total
+        assert result.intervals is None
+        assert result.why_no_intervals.endswith("here one has 0.")
+        assert json.loads(compare_json(result))["q"] == [None] * len(result.tree.id)
+    empty = run_compare(nobody, nobody, View())
+    assert len(empty.tree.id) == 0
+    assert empty.functions == ()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        View(filters=(ViewFilter(FilterOption.SHOW, "slow"),)),
+        View(filters=(ViewFilter(FilterOption.HIDE, "steady"),)),
+        View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "slow"),)),
+        View(filters=(ViewFilter(FilterOption.FROM, "slow"),)),
+        View(group=Group.LINE),
+        View(shape=Shape.BOTTOM_UP),
+        View(focus="slow"),
+    ],
+)
+def test_views_that_change_the_nodes_have_exact_intervals(
+    sides: tuple[Selection, Selection], view: View
+) -> None:
+    """`io` is worth the same in all of them."""
+    plain, result = run_compare(*sides, View()), run_compare(*sides, view)
+    io, expected = by_name(result)["io"], by_name(plain)["io"]
+    assert (io.a_self, io.b_self) == (expected.a_self, expected.b_self)
+    assert io.low == pytest.approx(expected.low)
+    assert io.high == pytest.approx(expected.high)
+    for k, side in enumerate(sides):
+        alone = run_tree(side, view).tree
+        assert int(result.tree.self[k].sum()) == int(alone.self[0].sum())
+        assert set(alone.id.tolist()) <= set(result.tree.id.tolist())
+
+
+def test_beyond_a_limit_such_views_have_none_and_say_why(
+    sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = View(filters=(ViewFilter(FilterOption.HIDE, "steady"),))
+    exact = run_compare(*sides, view)
+    monkeypatch.setattr(compare, "MAX_CELLS", 20)
+    result = run_compare(*sides, view)
+    assert result.intervals is None
+    assert "max_profile_cells allows 20" in result.why_no_intervals
+    assert result.coverages == exact.coverages
+    assert not any(change.real or change.q for change in result.functions)
+    sums = [{c.name: (c.a_total, c.b_total) for c in each.functions} for each in (result, exact)]
+    assert sums[0] == sums[1]
+
+
+def test_a_root_cuts_the_answer_and_not_what_was_tested(
+    sides: tuple[Selection, Selection],
+) -> None:
+    whole = run_compare(*sides, View())
+    ids, total = whole.tree.id.tolist(), totals(whole.tree.parent, whole.tree.self[0])
+    slow = next(i for i, own in enumerate(total.tolist()) if own == by_name(whole)["io"].a_total)
+    result = run_compare(*sides, View(root=ids[slow]))
+    assert set(by_name(result)) <= {"slow", "io"}
+    assert by_name(result)["io"] == by_name(whole)["io"]
+    assert result.intervals is not None
+    assert whole.intervals is not None
+    at = [ids.index(node) for node in result.tree.id.tolist()]
+    assert result.intervals.q.tolist() == whole.intervals.q[at].tolist()
+    with pytest.raises(Unanswerable, match="no node"):
+        run_compare(*sides, View(root=1))
+
+
+def test_folding_keeps_what_is_widest_on_average(sides: tuple[Selection, Selection]) -> None:
+    whole, result = run_compare(*sides, View()), run_compare(*sides, View(max_nodes=3))
+    assert len(result.tree.id) == 3
+    assert len(result.functions) == len(whole.functions)
+    count = sum(count for count, _ in result.folded.values())
+    assert count == len(whole.tree.id) - 3
+    left_out = sum(total for _, total in result.folded.values())
+    assert int(result.tree.self.sum()) + left_out == int(whole.tree.self.sum())
+    assert result.intervals is not None
+    assert len(result.intervals.q) == 3
+
+
+def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
+    result = run_compare(*sides, View())
+    document = json.loads(compare_json(result))
+    assert (document["profiles"], document["b"]["profiles"]) == (PROFILES, PROFILES)
+    assert sum(document["self"]) == document["total"] == result.coverages[0].total
+    assert sum(document["b"]["self"]) == document["b"]["total"] == result.coverages[1].total
+    names = [document["names"][document["frames"]["name"][frame]] for frame in document["frame"]]
+    assert names == ["main", "slow", "io", "steady", "new"]
+    assert document["depth"] == [0, 1, 2, 1, 1]
+    assert document["ci_lo"][1] == pytest.approx(by_name(result)["slow"].low, rel=1e-4)
+    assert document["q"][3] > 0.05
+    assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
+
+
+def test_the_metrics_are_those_of_both_sides(project: Project, selection: Selection) -> None:
+    for version, types in (
+        ("1", [("samples", "count"), ("cpu", "nanoseconds")]),
+        ("2", [("cpu", "nanoseconds"), ("other", "count")]),
+    ):
+        shop = rows.deployment(project, version=version)
+        rows.stored(shop, {"main": [5, 7]}, sample_types=types)
+    one, two = replace(selection, versions=("1",)), replace(selection, versions=("2",))
+    result = run_compare(one, two, View())
+    assert [metric.name for metric in result.metrics] == ["cpu"]
+    assert result.tree.self.tolist() == [[7], [5]]
+
+
+def test_only_alike_things_are_compared(selection: Selection) -> None:
+    for other in (
+        replace(selection, service="other"),
+        replace(selection, type=ProfileType.HEAP),
+        replace(selection, project=selection.project + 1),
+    ):
+        with pytest.raises(Unanswerable, match="one service and type"):
+            run_compare(selection, other, View())
+
+
+def test_sides_may_be_times(shop: Deployment, selection: Selection) -> None:
+    for i in range(2 * PROFILES):
+        rows.stored(shop, stacks(i, "2" if i >= PROFILES else "1"), minutes=i)
+    middle = selection.start + timedelta(minutes=PROFILES)
+    result = run_compare(replace(selection, end=middle), replace(selection, start=middle), View())
+    assert by_name(result)["new"].real
+    assert np.isfinite(by_name(result)["new"].q or np.nan)

@@ -1,0 +1,77 @@
+"""Comparisons and histories are the same wherever the profiles are stored."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.models import Profile
+from profiles.query import (
+    CompareResult,
+    FilterOption,
+    Selection,
+    View,
+    ViewFilter,
+    run_compare,
+    run_history,
+)
+from profiles.rollup import days, hours
+from projects.models import Deployment
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]:
+    """Two hours of one day; in the second one `work` takes longer."""
+    for i in range(24):
+        work = 1000 + 10 * (i % 5) + 300 * (i >= 12)
+        rows.stored(shop, {"main;work": work, "main;rest": 700 + 20 * (i % 7)}, minutes=5 * i)
+    hour = timedelta(hours=1)
+    return selection, replace(selection, start=selection.end, end=selection.end + hour)
+
+
+def roll_up(selection: Selection) -> None:
+    later = timezone.now() + timedelta(days=2)
+    hours.roll_up_hours(selection.project, later)
+    days.roll_up_days(selection.project, later)
+    assert not Profile.objects.exists()
+
+
+def rounded(result: CompareResult) -> list[tuple[object, ...]]:
+    return sorted(
+        (row.name, row.a_total, row.b_total, f"{row.low:.6g}", f"{row.q:.6g}", row.real)
+        for row in result.functions
+    )
+
+
+@pytest.mark.parametrize(
+    "view", [View(), View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "main"),))]
+)
+def test_intervals_by_blocks_are_those_of_the_head(
+    sides: tuple[Selection, Selection], view: View
+) -> None:
+    before = run_compare(*sides, view)
+    assert any(row.real for row in before.functions)
+    roll_up(sides[0])
+    after = run_compare(*sides, view)
+    assert rounded(after) == rounded(before)
+    assert after.coverages == before.coverages
+
+
+def test_so_are_steps_and_days(sides: tuple[Selection, Selection]) -> None:
+    midnight = rows.NOON - timedelta(hours=12)
+    day = replace(sides[0], start=midnight, end=midnight + timedelta(days=1))
+    steps = (timedelta(minutes=10), timedelta(hours=1), timedelta(days=1))
+    before = [run_history(day, View(), step=step) for step in steps]
+    roll_up(day)
+    after = [run_history(day, View(), step=step) for step in steps]
+    for one, other in zip(before, after, strict=True):
+        assert (one.steps, one.versions, one.coverage) == (
+            other.steps,
+            other.versions,
+            other.coverage,
+        )
+        assert sorted(one.lines, key=str) == sorted(other.lines, key=str)

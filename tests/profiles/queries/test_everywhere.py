@@ -1,0 +1,213 @@
+"""Every question has the same answer wherever the profiles are stored."""
+
+import dataclasses
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from profiles import listing
+from profiles.engine.columns import to_columns
+from profiles.listing import Listed, Wanted
+from profiles.models import Block, Level, Profile
+from profiles.query import (
+    Group,
+    ProfileOrder,
+    ProfileRow,
+    Selection,
+    View,
+    run_heat_map,
+    run_options,
+    run_profiles,
+    run_services,
+    run_sparklines,
+    run_strip,
+    run_top,
+    run_tree,
+)
+from profiles.rollup import days, hours
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+def fill(project: Project) -> None:
+    """Two days, of two zones and two versions, with labels; some at the same moment."""
+    chance = random.Random(5)
+    for number in range(90):
+        of = rows.deployment(
+            project, zone=chance.choice(["eu", "us"]), version=chance.choice(["1", "2"])
+        )
+        rows.stored(
+            of,
+            {"main;a": chance.randrange(9), "main;b;c": chance.randrange(9), "main": 1},
+            minutes=number * 32 // 3 * 3,
+            labels={"instance": chance.choice("xyz")} if number % 5 else {},
+            name_id=f"p{number:03}",
+        )
+    rows.stored(rows.deployment(project, service="other"), minutes=100)
+    rows.stored(rows.deployment(project), minutes=200, type=ProfileType.WALL)
+
+
+@contextmanager
+def at_stage(project: Project, stage: str) -> Iterator[None]:
+    """Rolled up so far: "hours", "days", "late" (days, then some that come late), "half"."""
+    later = max(rows.NOON, timezone.now()) + 5 * DAY
+    if stage == "half":
+        later = rows.NOON + timedelta(hours=20)
+        Profile.objects.update(stored_at=rows.NOON)
+    late = []
+    if stage == "late":
+        late = list(Profile.objects.filter(name_id__endswith="7"))
+        Profile.objects.filter(name_id__endswith="7").delete()
+    hours.roll_up_hours(project.pk, later)
+    if stage in {"days", "late"}:
+        assert days.roll_up_days(project.pk, later) > 0
+    Profile.objects.bulk_create(late[::2])
+    if late:
+        hours.roll_up_hours(project.pk, later)
+    Profile.objects.bulk_create(late[1::2])
+    yield
+
+
+def selections(project: Project) -> list[Selection]:
+    whole = Selection(
+        project.pk, "shop", ProfileType.CPU, rows.NOON - DAY, rows.NOON + timedelta(days=3)
+    )
+    cut = dataclasses.replace(
+        whole,
+        start=rows.NOON + timedelta(minutes=37),
+        end=rows.NOON + timedelta(hours=13, minutes=11),
+    )
+    return [
+        whole,
+        cut,
+        dataclasses.replace(whole, zones=("eu",)),
+        dataclasses.replace(cut, versions=("2",), zones=("us",)),
+        dataclasses.replace(whole, labels=(("instance", ("x", "y")),)),
+        dataclasses.replace(whole, weight=10),
+        dataclasses.replace(cut, weight=25, labels=(("instance", ("z",)),)),
+        dataclasses.replace(whole, weights=(5000, 9000)),
+        dataclasses.replace(whole, profile="p017"),
+        dataclasses.replace(whole, zones=("nowhere",)),
+    ]
+
+
+def tree_of(selection: Selection, group: Group) -> object:
+    result = run_tree(selection, View(group=group))
+    columns = to_columns(result.tree, lines=group is Group.LINE)
+    return columns, result.coverage, result.metrics
+
+
+def everything(project: Project, selection: Selection) -> dict[str, Any]:
+    paged: list[ProfileRow] = []
+    page = ""
+    for _ in range(30):
+        found = run_profiles(selection, size=7, page=page, order=ProfileOrder.HEAVIEST)
+        paged.extend(found.rows)
+        page = found.next_page or ""
+        if not page:
+            break
+    newest = run_profiles(selection, size=40)
+    return {
+        "tree": tree_of(selection, Group.FUNCTION),
+        "lines": tree_of(selection, Group.LINE),
+        "top": run_top(selection, View()).rows,
+        "strip": run_strip(selection, steps=50).steps,
+        "heat map": run_heat_map(selection),
+        "newest": (newest.rows, newest.coverage),
+        "heaviest": paged,
+    }
+
+
+@pytest.mark.parametrize("stage", ["half", "hours", "days", "late"])
+def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
+    fill(project)
+    asked = selections(project)
+    before = [everything(project, selection) for selection in asked]
+    with at_stage(project, stage):
+        assert Block.objects.filter(level=Level.DAY).exists() == (stage in {"days", "late"})
+        for selection, expected in zip(asked, before, strict=True):
+            after = everything(project, selection)
+            for name in expected:
+                assert after[name] == expected[name], (name, selection)
+
+
+def test_pages_of_the_newest_go_through_all(project: Project) -> None:
+    fill(project)
+    selection = selections(project)[0]
+    expected = [row.name_id for row in run_profiles(selection, size=1000).rows]
+    with at_stage(project, "late"):
+        found: list[str] = []
+        page = ""
+        while True:
+            answer = run_profiles(selection, size=9, page=page)
+            found.extend(row.name_id for row in answer.rows)
+            page = answer.next_page or ""
+            if not page:
+                break
+    assert found == expected
+    assert len(set(found)) == 90
+
+
+@pytest.mark.parametrize("stage", ["half", "hours", "days", "late"])
+def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
+    fill(project)
+    ranges = [
+        (rows.NOON - DAY, rows.NOON + 3 * DAY),
+        (rows.NOON + timedelta(hours=1), rows.NOON + timedelta(hours=14)),
+    ]
+    asked: list[Callable[[], object]] = [
+        call
+        for start, end in ranges
+        for call in (
+            lambda start=start, end=end: run_options(
+                project.pk, "shop", ProfileType.CPU, start, end
+            ),
+            lambda start=start, end=end: run_services(project.pk, start, end),
+        )
+    ]
+    before = [ask() for ask in asked]
+    with at_stage(project, stage):
+        assert [ask() for ask in asked] == before
+
+
+def test_lists_of_all_services_are_the_same(project: Project) -> None:
+    fill(project)
+    wanted = [
+        Wanted(project.pk),
+        Wanted(project.pk, zone="us", start=rows.NOON + timedelta(hours=3)),
+        Wanted(project.pk, type=ProfileType.WALL),
+    ]
+
+    def listed(which: Wanted) -> list[tuple[str, str, str]]:
+        found: list[Listed] = []
+        while more := listing.page(which, 8, found[-1].mark if found else ""):
+            found.extend(more)
+        return [(each.profile.name_id, each.profile.service, each.profile.type) for each in found]
+
+    before = [listed(which) for which in wanted]
+    assert len(before[0]) == len(set(before[0])) == 92
+    with at_stage(project, "late"):
+        assert [listed(which) for which in wanted] == before
+
+
+def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:
+    fill(project)
+    types = {"shop": ProfileType.CPU, "other": ProfileType.CPU}
+    end = rows.NOON + 3 * DAY
+
+    def ask() -> object:
+        return run_sparklines(project.pk, types, rows.NOON - DAY, end, steps=96)
+
+    before = ask()
+    for stage in ("hours", "days"):
+        with at_stage(project, stage):
+            assert ask() == before

@@ -1,0 +1,68 @@
+"""Stored profiles are merged, filtered and listed as `go tool pprof` does it (tests/golden)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from profiles.engine.unpack import unpack
+from profiles.query import (
+    FilterOption,
+    FunctionRow,
+    Metric,
+    Selection,
+    View,
+    ViewFilter,
+    run_top,
+    run_tree,
+)
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.golden.questions import MANY_GO, QUESTIONS, Question, Sample
+from tests.profiles import rows
+from tests.profiles.engine.test_golden import Costs, pprofs
+
+pytestmark = pytest.mark.django_db
+ASKED = [q for q in QUESTIONS if q.sample == MANY_GO and not q.peek and not q.base]
+
+
+def stored(project: Project, sample: Sample) -> Selection:
+    """All profiles of the sample, half of them of another deployment."""
+    type_ = ProfileType(sample.type)
+    for minute, path in enumerate(sample.paths):
+        of = rows.deployment(project, version=str(minute % 2))
+        rows.stored_raw(of, unpack(path.read_bytes(), 2**24), type=type_, minutes=minute)
+    hour = timedelta(hours=1)
+    return Selection(project.pk, "shop", type_, rows.NOON, rows.NOON + hour)
+
+
+def view(question: Question) -> View:
+    said = {
+        FilterOption.SHOW: question.focus,
+        FilterOption.HIDE: question.ignore,
+        FilterOption.HIDE_FRAMES: question.hide,
+        FilterOption.FROM: question.show_from,
+    }
+    filters = tuple(ViewFilter(option, f"/{text}/") for option, text in said.items() if text)
+    return View(metric=Metric(question.metric, ""), filters=filters)
+
+
+def by_name(listed: Sequence[FunctionRow]) -> Costs:
+    """pprof's list is by name alone; two functions of the runtime are met in two files each."""
+    own, total = Counter[str](), Counter[str]()
+    for row in listed:
+        own[row.name] += row.self
+        total[row.name] += row.total
+    return {name: (own[name], total[name]) for name in total if total[name]}
+
+
+def test_twenty_profiles_are_as_pprof_says(project: Project) -> None:
+    selection = stored(project, MANY_GO)
+    assert len(ASKED) == 8
+    for question in ASKED:
+        result = run_top(selection, view(question))
+        assert result.coverage.profiles == 20
+        assert by_name(result.rows) == pprofs(question), question.path.name
+        tree = run_tree(selection, view(question)).tree
+        assert int(tree.self.sum()) == sum(row.self for row in result.rows)

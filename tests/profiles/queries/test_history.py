@@ -1,0 +1,222 @@
+"""What functions cost over time."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_day, open_hour
+from profiles.engine.codec import decode
+from profiles.engine.errors import TooLarge
+from profiles.engine.metrics import Metric
+from profiles.engine.steps import Courses, StepMerge
+from profiles.engine.top import top
+from profiles.models import Profile
+from profiles.queries.history import MAX_STEPS, step_of
+from profiles.query import (
+    DeadlinePassed,
+    FilterOption,
+    HistoryResult,
+    Selection,
+    Unanswerable,
+    View,
+    ViewFilter,
+    run_history,
+    run_top,
+    run_tree,
+)
+from projects.models import Deployment, Project
+from tests.profiles import rows
+from tests.profiles.engine.blocks.random_blocks import drawn_profiles
+from tests.profiles.engine.random_trees import folded, meaning, tree_of
+from tests.profiles.pprofs import EXAMPLE, Stacks
+
+pytestmark = pytest.mark.django_db
+
+CPU = Metric("cpu", "nanoseconds")
+TEN = timedelta(minutes=10)
+
+
+def own(result: HistoryResult) -> dict[str, tuple[int, ...]]:
+    return {line.name: line.self for line in result.lines}
+
+
+def test_each_step_has_its_own_profiles(shop: Deployment, selection: Selection) -> None:
+    for minute in (0, 1, 9.99, 10, 45):
+        rows.stored(shop, minutes=minute)
+    result = run_history(selection, View(), step=TEN)
+    assert [step.start for step in result.steps] == [rows.NOON + i * TEN for i in range(6)]
+    assert [step.profiles for step in result.steps] == [3, 1, 0, 0, 1, 0]
+    assert [step.total for step in result.steps] == [27_000_000, 9_000_000, 0, 0, 9_000_000, 0]
+    assert [step.duration_ns // 10**9 for step in result.steps] == [30, 10, 0, 0, 10, 0]
+    assert own(result)["bar"] == (15_000_000, 5_000_000, 0, 0, 5_000_000, 0)
+    assert result.step_seconds == 600
+    assert result.coverage == run_tree(selection, View()).coverage
+
+
+def test_over_all_steps_it_is_the_range(shop: Deployment, selection: Selection) -> None:
+    for i in range(20):
+        changed: Stacks = {**EXAMPLE, "main;walk;walk": 100 * i, f"other;{'ab'[i % 2]}": 50 * i}
+        rows.stored(shop, changed, minutes=3 * i)
+    result = run_history(selection, View(), lines=50)
+    expected = {row.name: (row.self, row.total) for row in run_top(selection, View()).rows}
+    found = {line.name: (sum(line.self), sum(line.total)) for line in result.lines}
+    assert found == {name: sums for name, sums in expected.items() if sums[0]}
+    assert sum(step.total for step in result.steps) == result.coverage.total
+
+
+def test_the_lines_are_the_greatest_or_those_that_are_named(
+    shop: Deployment, selection: Selection
+) -> None:
+    rows.stored(shop, {f"main;{name}": 7 - i for i, name in enumerate("abcdefg")})
+    assert list(own(run_history(selection, View()))) == [*"abcde"]
+    assert list(own(run_history(selection, View(), names=["g", "main", "g"]))) == ["g", "main"]
+    nowhere = run_history(selection, View(), names=["nowhere"]).lines
+    assert [(line.name, set(line.self)) for line in nowhere] == [("nowhere", {0})]
+
+
+@pytest.mark.parametrize(
+    ("show", "hide", "expected"),
+    [
+        (["/^[bcf]$/"], [], ["b", "c", "f"]),
+        ([], ["a", "/[cd]/"], ["b", "e", "f", "g"]),
+        (["/[abc]/"], ["b"], ["a", "c"]),
+    ],
+)
+def test_functions_can_be_shown_and_hidden(
+    shop: Deployment, selection: Selection, show: list[str], hide: list[str], expected: list[str]
+) -> None:
+    rows.stored(shop, {name: 7 - i for i, name in enumerate("abcdefg")})
+    assert list(own(run_history(selection, View(), show=show, hide=hide))) == expected
+
+
+def test_the_views_filters_say_which_stacks_count(shop: Deployment, selection: Selection) -> None:
+    rows.stored(shop, minutes=5)
+    view = View(filters=(ViewFilter(FilterOption.SHOW, "foo1"),))
+    result = run_history(selection, view, step=TEN)
+    assert result.steps[0].total == 4_000_000
+    assert own(result) == {"bar": (2_500_000, *[0] * 5), "foo1": (1_500_000, *[0] * 5)}
+    assert result.coverage.total == 9_000_000
+
+
+def test_versions_are_marked(project: Project, selection: Selection) -> None:
+    for version, zone, minute in (("1", "a", 0), ("1", "b", 30), ("2", "a", 20), ("2", "a", 50)):
+        rows.stored(rows.deployment(project, version=version, zone=zone), minutes=minute)
+    rows.stored(rows.deployment(project, version="3"), minutes=60)
+    spans = run_history(selection, View()).versions
+    minutes = [
+        (s.version, (s.first - rows.NOON).seconds // 60, (s.last - rows.NOON).seconds // 60)
+        for s in spans
+    ]
+    assert minutes == [("1", 0, 30), ("2", 20, 50)]
+    assert [span.profiles for span in spans] == [2, 2]
+
+
+def test_without_profiles_there_are_steps_and_no_lines(
+    shop: Deployment, selection: Selection
+) -> None:
+    result = run_history(selection, View(), step=TEN)
+    assert len(result.steps) == 6
+    assert (result.lines, result.versions, result.coverage.profiles) == ((), (), 0)
+
+
+def test_steps_begin_where_clocks_do(shop: Deployment, selection: Selection) -> None:
+    rows.stored(shop, minutes=1)
+    late = replace(selection, start=rows.NOON + timedelta(seconds=30), end=rows.NOON + 3 * TEN)
+    result = run_history(late, View(), step=TEN)
+    assert [step.start for step in result.steps] == [rows.NOON + i * TEN for i in range(3)]
+    month = replace(selection, start=selection.start - timedelta(days=30))
+    days = run_history(month, View()).steps
+    assert len(days) == 31
+    assert all((day.start.hour, day.start.minute) == (0, 0) for day in days)
+    assert [day.profiles for day in days] == [0] * 30 + [1]
+
+
+@given(st.timedeltas(timedelta(seconds=1), timedelta(days=4000)))
+def test_by_itself_a_step_is_round_and_there_are_not_too_many(span: timedelta) -> None:
+    step = step_of(span)
+    assert span / step <= 120
+    assert not timedelta(days=1) % step or not step % timedelta(days=1)
+
+
+def test_thirty_days_are_days() -> None:
+    assert step_of(timedelta(days=30)) == step_of(timedelta(days=90)) == timedelta(days=1)
+    assert step_of(timedelta(hours=6)) == TEN
+
+
+def test_what_cannot_be_answered_says_why(shop: Deployment, selection: Selection) -> None:
+    rows.stored(shop)
+    with pytest.raises(Unanswerable, match=f"at most {MAX_STEPS} steps"):
+        run_history(selection, View(), step=timedelta(seconds=1))
+    with pytest.raises(Unanswerable, match="at least a second"):
+        run_history(selection, View(), step=timedelta(milliseconds=5))
+    with pytest.raises(Unanswerable, match="not empty"):
+        run_history(replace(selection, end=selection.start), View())
+    with pytest.raises(Unanswerable, match=r"/a\(/ cannot be read"):
+        run_history(selection, View(), hide=["/a(/"])
+    with pytest.raises(DeadlinePassed):
+        run_history(selection, View(), time.monotonic() - 1)
+
+
+def test_a_damaged_profile_is_named(shop: Deployment, selection: Selection) -> None:
+    rows.stored(shop)
+    damaged = rows.stored(shop, minutes=7)
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    result = run_history(selection, View(), step=TEN)
+    assert [missing.start for missing in result.coverage.missing] == [damaged.time]
+    assert result.steps[0].profiles == result.coverage.profiles == 1
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(folded(), st.integers(0, 2)), max_size=6))
+def test_every_step_is_the_list_of_its_own_profiles(parts: Sequence[tuple[Stacks, int]]) -> None:
+    merge = StepMerge(CPU, 3)
+    for stacks, step in parts:
+        merge.step = step
+        merge.add_tree(tree_of(stacks))
+    tree = merge.tree()
+    courses = Courses(tree)
+    found = {course.name: course for course in courses.of(range(len(courses.names)))}
+    for step in range(3):
+        rows_of = {row.name: row for row in top(tree, step)}
+        assert {name: (c.self[step], c.total[step]) for name, c in found.items()} == {
+            name: (row.self, row.total) for name, row in rows_of.items()
+        }
+
+
+def test_steps_times_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profiles.engine.steps.MAX_CELLS", 20)
+    merge = StepMerge(CPU, 4)
+    with pytest.raises(TooLarge, match="max_nodes"):
+        merge.add_tree(tree_of({";".join(f"f{i}" for i in range(6)): 1}))
+
+
+def test_times_are_utc(shop: Deployment, selection: Selection) -> None:
+    rows.stored(shop)
+    (span,) = run_history(selection, View()).versions
+    assert span.first == datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(drawn_profiles(), max_size=8), st.integers(0, 8), st.integers(0, 8))
+def test_it_does_not_matter_how_profiles_are_stored(
+    profiles: list[BlockProfile], one: int, other: int
+) -> None:
+    """Each third in its own step: from the head, an hour block and a day block."""
+    first, last = sorted((one, other))
+    thirds = profiles[:first], profiles[first:last], profiles[last:]
+    stored, plain = StepMerge(CPU, 3), StepMerge(CPU, 3)
+    for profile in thirds[0]:
+        stored.add_encoded(profile.tree)
+    stored.step = 1
+    stored.add_hour(open_hour(build_hour(thirds[1])))
+    stored.step = 2
+    stored.add_day(open_day(build_day([open_hour(build_hour(thirds[2]))])))
+    for plain.step, third in enumerate(thirds):
+        for profile in third:
+            plain.add_tree(decode(profile.tree))
+    assert meaning(stored.tree())["own"] == meaning(plain.tree())["own"]

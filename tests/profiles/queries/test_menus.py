@@ -1,0 +1,88 @@
+"""What the picker offers: menus, services, the strip of profiles over time."""
+
+from datetime import timedelta
+
+import pytest
+
+from profiles.query import (
+    Choice,
+    Selection,
+    Unanswerable,
+    run_options,
+    run_services,
+    run_strip,
+)
+from projects.models import Deployment, Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+HOUR = (rows.NOON, rows.NOON + timedelta(hours=1))
+
+
+def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
+    for version in ("1", "2", "2"):
+        rows.stored(rows.deployment(project, version=version), labels={"instance": version})
+    rows.stored(rows.deployment(project, zone="us"), type=ProfileType.WALL)
+    rows.stored(rows.deployment(project, service="other"))
+    rows.stored(rows.deployment(project, service="later"), minutes=99)
+    rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
+    options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    assert options.zones == (Choice("eu-1", 3),)
+    assert options.versions == (Choice("1", 1), Choice("2", 2))
+    assert options.labels == {"instance": (Choice("2", 2), Choice("1", 1))}
+    assert options.metrics == (("cpu", "nanoseconds"),)
+
+
+def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment) -> None:
+    for weight in range(1, 21):
+        rows.stored(shop, {"main": weight})
+    weights = run_options(shop.project_id, "shop", ProfileType.CPU, *HOUR).weights
+    assert [(w.percent, w.profiles, w.lowest, w.highest) for w in weights] == [
+        (50, 10, 11_000, 20_000),
+        (25, 5, 16_000, 20_000),
+        (10, 2, 19_000, 20_000),
+        (5, 1, 20_000, 20_000),
+        (1, 1, 20_000, 20_000),
+    ]
+
+
+def test_nothing_stored_makes_empty_menus(project: Project) -> None:
+    options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    assert (options.zones, options.weights, options.labels) == ((), (), {})
+
+
+def test_services_are_listed_with_or_without_profiles(project: Project, charlie: User) -> None:
+    rows.stored(rows.deployment(project, version="1"), minutes=3)
+    rows.stored(rows.deployment(project, version="2"), minutes=90, type=ProfileType.WALL)
+    rows.deployment(project, service="quiet")
+    rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
+    quiet, shop = run_services(project.pk, *HOUR).rows
+    assert (quiet.service, quiet.profiles, quiet.types, quiet.last_profile) == (
+        "quiet",
+        0,
+        (),
+        None,
+    )
+    assert (shop.service, shop.profiles, shop.versions) == ("shop", 1, ("2", "1"))
+    assert shop.types == (ProfileType.CPU, ProfileType.WALL)
+    assert shop.last_profile == rows.NOON + timedelta(minutes=90)
+
+
+def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Deployment) -> None:
+    for minute, weight in ((0, 10), (5, 20), (59, 4)):
+        rows.stored(shop, {"main": weight}, minutes=minute)
+    strip = run_strip(selection, steps=6)
+    assert strip.step_seconds == 600
+    assert [(step.profiles, step.weight) for step in strip.steps] == [
+        (2, 15_000),
+        (0, 0),
+        (0, 0),
+        (0, 0),
+        (0, 0),
+        (1, 4_000),
+    ]
+    assert strip.steps[1].start == rows.NOON + timedelta(minutes=10)
+    with pytest.raises(Unanswerable):
+        run_strip(selection, steps=0)

@@ -1,0 +1,75 @@
+"""What a selection consists of, piece by piece."""
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from profiles.engine.merge import Merge
+from profiles.engine.metrics import Metric
+from profiles.models import Profile
+from profiles.queries import head_part
+from profiles.queries.asked import DeadlinePassed
+from profiles.queries.parts import parts
+from profiles.queries.used import Used
+from profiles.query import Selection
+from projects.models import Deployment
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+CPU = Metric("cpu", "nanoseconds")
+
+
+def test_parts_add_up_to_everything_that_matches(
+    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_part, "CHUNK", 2)
+    for minute in range(5):
+        rows.stored(shop, minutes=minute)
+    merge, used = Merge([CPU], by_function=True), Used()
+    with parts(selection, CPU) as found:
+        for part in found:
+            part.add_to(merge, used)
+    assert int(merge.tree().self.sum()) == used.total == 5 * 9_000_000
+    assert (used.profiles, used.duration_ns) == (5, 50 * 10**9)
+
+
+def test_no_part_lies_across_a_cut(selection: Selection, shop: Deployment) -> None:
+    for minute in (0, 9.9, 10, 11, 31):
+        rows.stored(shop, minutes=minute)
+    cuts = [rows.NOON + timedelta(minutes=minutes) for minutes in (10, 20, 30)]
+    with parts(selection, CPU, cuts=cuts) as found:
+        sizes = [(part.start, len(part.dimension(Used()).time)) for part in found]
+    assert sizes == [
+        (rows.NOON, 2),
+        (rows.NOON + timedelta(minutes=10), 2),
+        (rows.NOON + timedelta(minutes=31), 1),
+    ]
+
+
+def test_the_dimension_knows_profiles_without_their_trees(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, minutes=1)
+    Profile.objects.update(tree=b"")
+    with parts(selection, CPU) as found:
+        (part,) = found
+    known = part.dimension(Used())
+    noon = int(rows.NOON.timestamp()) * 10**6
+    assert known.time.tolist() == [noon + 60 * 10**6]
+    assert known.deployment.tolist() == [shop.pk]
+    assert (known.weight.tolist(), known.total.tolist()) == ([9_000_000], [9_000_000])
+    assert known.duration_ns.tolist() == [10**10]
+
+
+def test_profiles_without_the_metric_are_no_part(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    with parts(selection, Metric("apples", "count")) as found:
+        assert list(found) == []
+
+
+def test_the_deadline_is_looked_at_between_parts(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    late = time.monotonic() - 1
+    with parts(selection, CPU, deadline=late) as found, pytest.raises(DeadlinePassed):
+        next(iter(found))

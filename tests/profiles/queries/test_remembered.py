@@ -1,0 +1,102 @@
+"""What is all in blocks is merged once, and what changes is never remembered."""
+
+import dataclasses
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.models import Blob, Profile
+from profiles.queries import merged as merging
+from profiles.query import Group, Selection, View, run_top, run_tree
+from profiles.rollup import hours
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many merges there were so far."""
+    counts = []
+    add = merging._add
+
+    def counted(*args: object) -> object:
+        counts.append(args)
+        return add(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(merging, "_add", counted)
+    return lambda: len(counts)
+
+
+@pytest.fixture
+def selection(project: Project) -> Selection:
+    """Three profiles of a day that is long over."""
+    for minutes in (0, 10, 70):
+        rows.stored(rows.deployment(project), {"main;a": 3, "main": 1}, minutes=minutes)
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=2))
+
+
+def rolled_up(project: Project) -> None:
+    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    assert not Profile.objects.exists()
+
+
+def test_what_is_in_blocks_is_merged_once(
+    project: Project, selection: Selection, merges: Callable[[], int]
+) -> None:
+    rolled_up(project)
+    first = run_tree(selection, View())
+    again = run_tree(selection, View())
+    assert merges() == 1
+    assert again.coverage == first.coverage
+    assert again.coverage.profiles == 3
+    assert sum(row.self for row in run_top(selection, View()).rows) == first.coverage.total
+    assert merges() == 1
+
+
+def test_another_range_another_grouping_and_another_project_are_other_sums(
+    project: Project, selection: Selection, merges: Callable[[], int]
+) -> None:
+    rolled_up(project)
+    run_tree(selection, View())
+    run_tree(selection, View(group=Group.LINE))
+    first_hour = dataclasses.replace(selection, end=rows.NOON + timedelta(hours=1))
+    assert run_tree(first_hour, View()).coverage.profiles == 2
+    assert merges() == 3
+
+
+def test_a_late_profile_is_seen_at_once(project: Project, selection: Selection) -> None:
+    rolled_up(project)
+    assert run_tree(selection, View()).coverage.profiles == 3
+    rows.stored(rows.deployment(project), {"late": 5}, minutes=15)
+    assert run_tree(selection, View()).coverage.profiles == 4
+    rolled_up(project)
+    assert run_tree(selection, View()).coverage.profiles == 4
+
+
+def test_rows_and_ranges_that_have_not_ended_are_merged_each_time(
+    project: Project, selection: Selection, merges: Callable[[], int]
+) -> None:
+    for _ in range(2):
+        run_tree(selection, View())
+    rolled_up(project)
+    still_open = dataclasses.replace(selection, end=timezone.now() + timedelta(hours=1))
+    for _ in range(2):
+        run_tree(still_open, View())
+    assert merges() == 4
+
+
+def test_an_answer_with_gaps_is_not_remembered(
+    project: Project, selection: Selection, merges: Callable[[], int]
+) -> None:
+    rolled_up(project)
+    key = Blob.objects.get().key
+    Blob.objects.update(key="gone")
+    assert run_tree(selection, View()).coverage.missing
+    Blob.objects.update(key=key)
+    assert run_tree(selection, View()).coverage.profiles == 3
+    assert merges() == 2

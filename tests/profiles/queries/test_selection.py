@@ -1,0 +1,162 @@
+"""Which profiles a selection means, and that it never means another project's."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from profiles.query import (
+    Metric,
+    ProfileOrder,
+    Selection,
+    Unanswerable,
+    View,
+    run_profiles,
+    run_top,
+    run_tree,
+)
+from projects.models import Deployment, Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+
+
+def found(selection: Selection) -> set[str]:
+    return {row.name_id for row in run_profiles(selection).rows}
+
+
+def test_the_range_has_its_start_but_not_its_end(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop, name_id="before", minutes=-0.001)
+    rows.stored(shop, name_id="first", minutes=0)
+    rows.stored(shop, name_id="last", minutes=59.999)
+    rows.stored(shop, name_id="after", minutes=60)
+    assert found(selection) == {"first", "last"}
+
+
+def test_service_type_zone_and_version(selection: Selection, project: Project) -> None:
+    for zone in ("eu", "us"):
+        for version in ("1", "2"):
+            of = rows.deployment(project, zone=zone, version=version)
+            rows.stored(of, name_id=zone + version)
+    rows.stored(rows.deployment(project, service="other"), name_id="other")
+    rows.stored(rows.deployment(project), name_id="wall", type=ProfileType.WALL)
+    assert found(selection) == {"eu1", "eu2", "us1", "us2"}
+    assert found(replace(selection, zones=("eu",))) == {"eu1", "eu2"}
+    assert found(replace(selection, zones=("eu", "us"), versions=("2",))) == {"eu2", "us2"}
+    assert found(replace(selection, type=ProfileType.WALL)) == {"wall"}
+
+
+def test_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop, name_id="a", labels={"instance": "a", "cell.name": "x"})
+    rows.stored(shop, name_id="b", labels={"instance": "b"})
+    rows.stored(shop, name_id="none")
+    assert found(replace(selection, labels=(("instance", ("a", "b")),))) == {"a", "b"}
+    both = (("instance", ("a",)), ("cell.name", ("x",)))
+    assert found(replace(selection, labels=both)) == {"a"}
+    assert found(replace(selection, labels=(("instance__gt", ("",)),))) == set()
+
+
+def test_weight_is_the_top_percent_of_profiles(selection: Selection, shop: Deployment) -> None:
+    for weight in range(1, 101):
+        rows.stored(shop, {"main": weight}, name_id=str(weight))
+    assert found(replace(selection, weight=5)) == {"96", "97", "98", "99", "100"}
+    assert found(replace(selection, weight=1)) == {"100"}
+    assert found(replace(selection, weight=0.1)) == {"100"}
+    result = run_tree(replace(selection, weight=50), View())
+    assert (result.coverage.profiles, result.coverage.total) == (50, 1000 * sum(range(51, 101)))
+
+
+def test_weights_are_kept_from_the_least_to_the_most(
+    selection: Selection, shop: Deployment
+) -> None:
+    for weight in range(1, 11):
+        rows.stored(shop, {"main": weight}, name_id=str(weight))
+    assert found(replace(selection, weights=(3000, 5000))) == {"3", "4", "5"}
+    assert found(replace(selection, weights=(3000, 5000), weight=50)) == {"4", "5"}
+    assert found(replace(selection, weights=(2, 2))) == set()
+
+
+def test_one_profile_is_found_by_its_name(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop, {"main": 1}, name_id="one")
+    rows.stored(shop, {"main": 2}, name_id="two")
+    assert found(replace(selection, profile="two")) == {"two"}
+    assert run_tree(replace(selection, profile="two"), View()).coverage.total == 2000
+    assert found(replace(selection, profile="none")) == set()
+    earlier = replace(selection, profile="two", end=selection.start)
+    assert found(earlier) == set(), "only inside the range"
+
+
+def test_another_project_is_never_seen(
+    selection: Selection, shop: Deployment, charlie: User
+) -> None:
+    theirs = rows.deployment(create_project("Theirs", charlie))
+    rows.stored(theirs, name_id="theirs")
+    assert found(selection) == set()
+    assert run_tree(selection, View()).coverage.profiles == 0
+    assert run_top(selection, View()).rows == ()
+    rows.stored(shop, name_id="theirs")  # the same name means another profile
+    assert run_tree(selection, View()).coverage.profiles == 1
+
+
+def test_single_profiles_come_newest_first_a_page_at_a_time(
+    selection: Selection, shop: Deployment
+) -> None:
+    for minute in range(7):
+        rows.stored(shop, name_id=str(minute), minutes=minute // 2)
+    first = run_profiles(selection, size=3)
+    assert [row.name_id for row in first.rows] == ["6", "5", "4"]
+    assert first.coverage.profiles == 7
+    second = run_profiles(selection, size=3, page=first.next_page or "")
+    third = run_profiles(selection, size=3, page=second.next_page or "")
+    assert [row.name_id for row in (*second.rows, *third.rows)] == ["3", "2", "1", "0"]
+    assert third.next_page is None
+    assert (first.rows[0].zone, first.rows[0].version) == ("eu-1", "1")
+    with pytest.raises(Unanswerable, match="not a page"):
+        run_profiles(selection, page="x")
+
+
+def test_metrics(selection: Selection, shop: Deployment) -> None:
+    kinds = [("samples", "count"), ("cpu", "nanoseconds")]
+    rows.stored(shop, {"main": [3, 40], "work": [1, 10]}, sample_types=kinds)
+    result = run_tree(selection, View())
+    assert result.metrics == (Metric("cpu", "nanoseconds"), Metric("samples", "count"))
+    assert (result.metric, result.coverage.total) == (Metric("cpu", "nanoseconds"), 50)
+    counted = run_tree(selection, View(metric=Metric("samples", "count")))
+    assert counted.coverage.total == int(counted.tree.self.sum()) == 4
+    with pytest.raises(Unanswerable, match="no metric apples"):
+        run_tree(selection, View(metric=Metric("apples", "count")))
+
+
+def test_the_threads_of_go_are_goroutines(selection: Selection, shop: Deployment) -> None:
+    kinds = [("goroutine", "count")]
+    rows.stored(shop, {"main": 3}, type=ProfileType.THREADS, sample_types=kinds)
+    result = run_tree(replace(selection, type=ProfileType.THREADS), View())
+    assert (result.metric, result.coverage.total) == (Metric("goroutine", "count"), 3)
+
+
+def test_coverage_says_what_was_used(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop, minutes=5)
+    rows.stored(shop, minutes=9)
+    coverage = run_tree(selection, View()).coverage
+    assert coverage.first == rows.NOON + timedelta(minutes=5)
+    assert coverage.last == rows.NOON + timedelta(minutes=9)
+    assert coverage.duration_ns == 20 * 10**9
+
+
+def test_single_profiles_come_heaviest_first_a_page_at_a_time(
+    selection: Selection, shop: Deployment
+) -> None:
+    for minute, weight in enumerate((3, 9, 9, 1, 9)):
+        rows.stored(shop, {"main": weight}, name_id=str(minute), minutes=minute)
+    found, page = [], ""
+    for _ in range(3):
+        result = run_profiles(selection, size=2, page=page, order=ProfileOrder.HEAVIEST)
+        found += [row.name_id for row in result.rows]
+        page = result.next_page or ""
+    assert found == ["4", "2", "1", "0", "3"]
+    assert page == ""
+    for bad in ("~~", "1~2026-01-01", "9~2026-01-01T00:00:00+00:00~x"):
+        with pytest.raises(Unanswerable, match="not a page"):
+            run_profiles(selection, page=bad, order=ProfileOrder.HEAVIEST)

@@ -1,0 +1,156 @@
+"""The merged call tree and the list of functions."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from profiles.models import Profile
+from profiles.query import (
+    DeadlinePassed,
+    Group,
+    Order,
+    Selection,
+    Unanswerable,
+    View,
+    run_top,
+    run_tree,
+    tree_json,
+)
+from projects.models import Deployment
+from tests.profiles import rows
+from tests.profiles.engine import twin_ids
+
+pytestmark = pytest.mark.django_db
+
+
+def paths(result_json: bytes) -> dict[str, int]:
+    """Self values by stack, from the JSON."""
+    document = json.loads(result_json)
+    stack: list[str] = []
+    found = {}
+    nodes = zip(names(document), document["depth"], document["self"], strict=True)
+    for name, depth, own in nodes:
+        stack[depth:] = [name]
+        found[";".join(stack)] = own
+    return found
+
+
+def names(document: Mapping[str, Any]) -> list[str]:
+    """The function of each node."""
+    of_frames = [document["names"][i] for i in document["frames"]["name"]]
+    return [of_frames[i] for i in document["frame"]]
+
+
+def test_it_sums_everything_that_matches(selection: Selection, shop: Deployment) -> None:
+    for minute in range(5):
+        rows.stored(shop, minutes=minute)
+    result = run_tree(selection, View())
+    assert result.coverage.profiles == 5
+    assert result.coverage.total == 5 * 9_000_000
+    assert result.coverage.duration_ns == 50 * 10**9
+    assert paths(tree_json(result)) == {
+        "main": 5 * 2_000_000,
+        "main;foo1": 5 * 1_500_000,
+        "main;foo1;bar": 5 * 2_500_000,
+        "main;foo2": 5 * 500_000,
+        "main;foo2;bar": 5 * 2_500_000,
+    }
+
+
+def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    document = json.loads(tree_json(run_tree(selection, View())))
+    assert document["v"] == 1
+    assert (document["project"], document["service"], document["type"]) == (
+        shop.project.project_id,
+        "shop",
+        "CPU",
+    )
+    assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
+    assert (document["profiles"], document["duration_s"]) == (1, 10)
+    assert document["folded"] == {"at": [], "count": [], "total": []}
+
+
+def test_a_damaged_row_is_named_and_the_rest_answered(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop)
+    damaged = rows.stored(shop, minutes=7)
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    result = run_tree(selection, View())
+    assert result.coverage.profiles == 1
+    assert [missing.start for missing in result.coverage.missing] == [damaged.time]
+    assert "damaged" in result.coverage.missing[0].why
+
+
+def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    top = run_top(selection, View())
+    assert [(row.name, row.self, row.total, row.count) for row in top.rows] == [
+        ("bar", 5_000_000, 5_000_000, 2),
+        ("main", 2_000_000, 9_000_000, 5),
+        ("foo1", 1_500_000, 4_000_000, 2),
+        ("foo2", 500_000, 3_000_000, 2),
+    ]
+
+
+def test_no_profiles_make_an_empty_tree(selection: Selection) -> None:
+    result = run_tree(replace(selection, service="other"), View())
+    assert result.coverage.profiles == 0
+    assert json.loads(tree_json(result))["frame"] == []
+
+
+def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop)
+    document = json.loads(tree_json(run_tree(selection, View(max_nodes=3))))
+    assert names(document) == ["main", "foo1", "foo2"]
+    assert document["folded"] == {
+        "at": [1, 2],
+        "count": [1, 1],
+        "total": [2_500_000, 2_500_000],
+    }
+    foo1 = twin_ids.node_id([("main", "app.py", 0), ("foo1", "app.py", 0)])
+    opened = run_tree(selection, View(root=foo1))
+    assert paths(tree_json(opened)) == {"foo1": 1_500_000, "foo1;bar": 2_500_000}
+    assert json.loads(tree_json(opened))["root"] == f"{foo1:016x}"
+    assert opened.coverage.total == 9_000_000
+
+
+def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    with pytest.raises(Unanswerable, match="no node 0000000000000007"):
+        run_tree(selection, View(root=7))
+
+
+def test_lines_are_shown_where_they_are_asked_for(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    document = json.loads(tree_json(run_tree(selection, View(group=Group.LINE))))
+    assert document["frames"]["line"] == [1] * 4
+    assert "line" not in json.loads(tree_json(run_tree(selection, View())))["frames"]
+
+
+def test_siblings_by_name(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop, {"r;b": 5, "r;a": 1})
+    document = json.loads(tree_json(run_tree(selection, View(order=Order.NAME))))
+    assert names(document) == ["r", "a", "b"]
+
+
+def test_it_gives_up_at_its_deadline(selection: Selection, shop: Deployment) -> None:
+    rows.stored(shop)
+    with pytest.raises(DeadlinePassed):
+        run_tree(selection, View(), deadline=time.monotonic() - 1)
+
+
+def test_profiles_that_are_too_large_together_are_said_to_be(
+    selection: Selection, shop: Deployment
+) -> None:
+    for _ in range(3):
+        rows.stored(shop, {"main": 2**62 // 1000})
+    with pytest.raises(Unanswerable, match="64 bits"):
+        run_tree(selection, View())

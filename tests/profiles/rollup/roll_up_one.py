@@ -1,0 +1,38 @@
+"""Roll five profiles up in a new database; "stop": say when the blob is written, and wait."""
+
+import sys
+import time
+from datetime import timedelta
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from profiles.models import Profile  # noqa: E402
+from profiles.rollup import hours, move, sweep  # noqa: E402
+from projects.models import Project, User  # noqa: E402
+from projects.project_ids import create_project  # noqa: E402
+from tests.profiles import rows  # noqa: E402
+
+later = max(rows.NOON, timezone.now()) + timedelta(days=3)
+
+
+def stop(*_: object) -> None:
+    sys.stdout.write("blob written\n")
+    sys.stdout.flush()
+    time.sleep(60)
+
+
+if sys.argv[1] == "stop":
+    call_command("migrate", verbosity=0)
+    project = create_project("Shop", User.objects.create_user("alice@example.org", "x" * 12))
+    for minute in range(5):
+        rows.stored(rows.deployment(project), minutes=minute)
+    move._commit = stop  # type: ignore[assignment]
+project = Project.objects.get()
+assert Profile.objects.count() == 5
+hours.roll_up_hours(project.pk, later)
+sweep.sweep(later)

@@ -1,0 +1,88 @@
+"""Stored profiles for tests."""
+
+import itertools
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from profiles.engine.digest import DigestLimits, digest
+from profiles.models import TimeSource
+from profiles.store.insert import insert
+from profiles.store.new_profile import NewProfile, new_profile
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles.pprofs import EXAMPLE, Stacks, pprof
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+_numbers = itertools.count()
+
+
+def deployment(
+    project: Project, service: str = "shop", zone: str = "eu-1", version: str = "1"
+) -> Deployment:
+    made, _ = Deployment.objects.get_or_create(
+        project=project,
+        service=service,
+        zone=zone,
+        version=version,
+        defaults={"first_seen": NOON, "last_seen": NOON},
+    )
+    return made
+
+
+def new(
+    of: Deployment,
+    stacks: Stacks = EXAMPLE,
+    *,
+    type: ProfileType = ProfileType.CPU,
+    minutes: float = 0,
+    name_id: str | None = None,
+    labels: dict[str, str] | None = None,
+    **fields: Any,
+) -> NewProfile:
+    """A profile of a deployment, `minutes` after noon."""
+    raw = pprof(stacks, duration_nanos=10 * 10**9, **fields)
+    return new_of(of, raw, type=type, minutes=minutes, name_id=name_id, labels=labels)
+
+
+def new_of(
+    of: Deployment,
+    raw: bytes,
+    *,
+    type: ProfileType = ProfileType.CPU,
+    minutes: float = 0,
+    name_id: str | None = None,
+    labels: dict[str, str] | None = None,
+) -> NewProfile:
+    """The same, of given bytes."""
+    return new_profile(
+        digest(raw, type, DigestLimits()),
+        raw,
+        project=of.project_id,
+        deployment=of.pk,
+        agent=None,
+        service=of.service,
+        type=type,
+        time=NOON + timedelta(minutes=minutes),
+        time_source=TimeSource.ASSIGNED,
+        labels=labels or {},
+        name_id=name_id or f"name-{next(_numbers)}",
+    )
+
+
+def stored(of: Deployment, stacks: Stacks = EXAMPLE, **fields: Any) -> NewProfile:
+    made = new(of, stacks, **fields)
+    assert insert([made]) == [True]
+    return made
+
+
+def stored_raw(of: Deployment, raw: bytes, **fields: Any) -> NewProfile:
+    """The same, of given bytes."""
+    made = new_of(of, raw, **fields)
+    assert insert([made]) == [True]
+    return made
+
+
+def again(made: NewProfile, time: datetime, name_id: str) -> NewProfile:
+    """The same profile, of another time."""
+    return replace(made, time=time, name_id=name_id)

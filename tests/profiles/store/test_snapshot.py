@@ -1,0 +1,38 @@
+"""A snapshot sees one moment, and writers need not wait for it."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from profiles.models import Profile
+from profiles.store.snapshot import snapshot
+from projects.models import Project
+from tests.profiles import rows
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_sees_nothing_that_came_later(project: Project) -> None:
+    shop = rows.deployment(project)
+    rows.stored(shop)
+    with snapshot():
+        assert Profile.objects.count() == 1
+        writer = threading.Thread(target=_store_another, args=[shop])
+        writer.start()
+        writer.join(60)
+        assert not writer.is_alive()
+        assert Profile.objects.count() == 1
+    assert Profile.objects.count() == 2
+
+
+def _store_another(shop: object) -> None:
+    rows.stored(shop)  # type: ignore[arg-type]
+    connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_error_inside_ends_it(project: Project) -> None:
+    with pytest.raises(ZeroDivisionError), snapshot():
+        raise ZeroDivisionError
+    rows.stored(rows.deployment(project))
+    assert Profile.objects.count() == 1

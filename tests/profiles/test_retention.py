@@ -1,0 +1,108 @@
+"""What is older than a project's days goes."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles import retention
+from profiles.models import Block, Level, Profile
+from profiles.query import Selection, View, run_profiles, run_tree
+from profiles.rollup import days, hours
+from projects.models import Agent, Deployment, Project, Quota
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes
+
+pytestmark = pytest.mark.django_db
+KEPT = timedelta(days=30)
+
+
+@pytest.fixture
+def shop(project: Project) -> Deployment:
+    return rows.deployment(project)
+
+
+def left(project: Project) -> set[str]:
+    ever = (rows.NOON - KEPT, rows.NOON + KEPT)
+    return {row.name_id for row in run_profiles(Selection(project.pk, "shop", CPU, *ever)).rows}
+
+
+CPU = ProfileType.CPU
+
+
+def roll_up(project: Project) -> None:
+    later = max(rows.NOON, timezone.now()) + timedelta(days=4)
+    hours.roll_up_hours(project.pk, later)
+    days.roll_up_days(project.pk, later)
+
+
+def at(hours: float) -> datetime:
+    """When the limit is so many hours after noon."""
+    return rows.NOON + timedelta(hours=hours) + KEPT
+
+
+def test_the_head_loses_what_is_too_old(project: Project, shop: Deployment) -> None:
+    for hour in range(4):
+        rows.stored(shop, minutes=60 * hour, name_id=str(hour))
+    retention.retain(project.pk, at(2.9))
+    assert left(project) == {"2", "3"}
+    assert counted_bytes(project) == really_stored_bytes(project)
+
+
+def test_a_projects_own_days_count(project: Project, shop: Deployment) -> None:
+    Quota.objects.create(project=project, retention_days=2)
+    rows.stored(shop)
+    retention.retain(project.pk, rows.NOON + timedelta(days=1))
+    assert Profile.objects.exists()
+    retention.retain(project.pk, rows.NOON + timedelta(days=3))
+    assert not Profile.objects.exists()
+
+
+def test_whole_blocks_go(project: Project, shop: Deployment) -> None:
+    rows.stored(shop, minutes=0, name_id="old")
+    rows.stored(shop, minutes=60 * 48, name_id="new")
+    roll_up(project)
+    assert Block.objects.count() == 4
+    retention.retain(project.pk, at(24))
+    assert left(project) == {"new"}
+    assert Block.objects.count() == 2
+
+
+def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
+    project: Project, shop: Deployment
+) -> None:
+    """One block of eleven hours, of which the limit leaves four."""
+    for hour in range(11):
+        rows.stored(shop, minutes=60 * hour, name_id=str(hour))
+    roll_up(project)
+    assert [block.level for block in Block.objects.order_by("pk")] == ["hour", "day"]
+    retention.retain(project.pk, at(3))
+    assert [block.level for block in Block.objects.all()] == ["hour"]
+    assert len(left(project)) == 11  # not yet worth it
+    retention.retain(project.pk, at(7))
+    assert left(project) == {"7", "8", "9", "10"}
+    assert Block.objects.get().start == rows.NOON + timedelta(hours=7)
+    selection = Selection(project.pk, "shop", CPU, rows.NOON, rows.NOON + KEPT)
+    assert run_tree(selection, View()).coverage.profiles == 4
+    assert counted_bytes(project) == really_stored_bytes(project)
+
+
+def test_agents_and_deployments_that_are_gone_are_forgotten(
+    project: Project, shop: Deployment
+) -> None:
+    seen = {"first_seen": rows.NOON, "last_seen": rows.NOON}
+    Agent.objects.create(deployment=shop, identity="a", **seen)
+    other = rows.deployment(project, version="2")
+    rows.stored(other, minutes=60 * 24 * 3)  # it comes late, and keeps its deployment
+    retention.retain(project.pk, at(20))
+    assert Deployment.objects.count() == 2
+    retention.retain(project.pk, at(50))
+    assert list(Deployment.objects.all()) == [other]
+    assert not Agent.objects.exists()
+    roll_up(project)
+    retention.retain(project.pk, at(51))
+    assert list(Deployment.objects.all()) == [other]
+    assert Block.objects.filter(level=Level.HOUR).exists()
+    retention.retain(project.pk, at(100))
+    assert not Deployment.objects.exists()

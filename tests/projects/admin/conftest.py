@@ -1,0 +1,18 @@
+"""The operator, signed in."""
+
+import pytest
+from django.test import Client
+
+from projects.models import User
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("operator@example.org", "a sentence works well")
+
+
+@pytest.fixture
+def admin(operator: User) -> Client:
+    client = Client()
+    client.force_login(operator)
+    return client

@@ -1,0 +1,38 @@
+"""API keys in the admin."""
+
+import asyncio
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects import keys
+from projects.authentication import Refused, authenticate
+from projects.models import AuditEntry, Project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_neither_the_secret_nor_its_hash_is_shown(admin: Client, project: Project) -> None:
+    row, text = keys.create(project, "checkout")
+    for url in (
+        reverse("admin:projects_apikey_changelist"),
+        reverse("admin:projects_apikey_change", args=[row.pk]),
+    ):
+        html = admin.get(url).content.decode()
+        assert row.prefix in html
+        assert row.secret_hash not in html
+        assert keys.parse(text).secret not in html
+
+
+def test_it_revokes_keys_at_once_and_says_who_did(admin: Client, project: Project) -> None:
+    row, text = keys.create(project, "checkout")
+    asyncio.run(authenticate(text))
+    form = {"action": "revoke", "_selected_action": [row.pk]}
+    page = admin.post(reverse("admin:projects_apikey_changelist"), form, follow=True)
+    assert "1 key was revoked." in page.content.decode()
+    with pytest.raises(Refused):
+        asyncio.run(authenticate(text))
+    entry = AuditEntry.objects.get(action="key.revoke")
+    assert str(entry.actor) == "operator@example.org"
+    assert entry.detail == {"key": row.prefix, "name": "checkout"}

@@ -1,0 +1,107 @@
+"""Quotas in the admin: set there, in force at once, what is used shown beside each."""
+
+import asyncio
+import html
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects import quotas
+from projects.day_usage import utc_day
+from projects.models import AuditEntry, DayUsage, Project, Quota
+from projects.quota_reached import QuotaReached
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def admit(project: Project) -> None:
+    asyncio.run(quotas.admit_profile(project.pk, 1000))
+
+
+def change_project(project: Project, **quota: str) -> dict[str, str]:
+    """The form of a project's page, with nothing changed but its quota."""
+    row = Quota.objects.filter(project=project).first()
+    return {
+        "project_id": project.project_id,
+        "name": project.name,
+        "profiles_per_minute": "1",
+        "members-TOTAL_FORMS": "0",
+        "members-INITIAL_FORMS": "0",
+        "quota-TOTAL_FORMS": "1",
+        "quota-INITIAL_FORMS": "1" if row else "0",
+        "quota-0-id": str(row.pk) if row else "",
+        "quota-0-project": str(project.pk),
+        **{f"quota-0-{name}": value for name, value in quota.items()},
+    }
+
+
+def test_an_override_is_in_force_at_once(admin: Client, project: Project) -> None:
+    admit(project)
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    answer = admin.post(url, change_project(project, profiles_per_minute="1"))
+    assert answer.status_code == 302
+    with pytest.raises(QuotaReached, match="limit of 1 profiles a minute"):
+        admit(project)
+    admin.post(url, change_project(project, profiles_per_minute=""))
+    admit(project)
+
+
+def test_a_default_is_in_force_for_all_at_once(admin: Client, project: Project) -> None:
+    admit(project)
+    row, _created = Quota.objects.get_or_create(project=None)
+    url = reverse("admin:projects_quota_change", args=[row.pk])
+    assert admin.post(url, {"profiles_per_day": "1"}).status_code == 302
+    with pytest.raises(QuotaReached, match="limit of 1 profiles a day"):
+        admit(project)
+
+
+def test_what_is_used_today_stands_beside_each_limit(admin: Client, project: Project) -> None:
+    Quota.objects.create(project=project, profiles_per_day=1000, stored_bytes=4_000_000)
+    DayUsage.objects.create(
+        project=project, day=utc_day(), profiles=250, stored_bytes=1_000_000, new_deployments=3
+    )
+    admit(project)
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    page = html.unescape(admin.get(url).content.decode())
+    assert "1 of 600 used now (0 %)" in page
+    assert "250 of 1,000 used now (25 %)" in page
+    assert "3 of 200 used now (2 %)" in page
+    assert "1 MB of 4 MB used now (25 %)" in page
+    assert "16 MiB now" in page
+    assert "30 days now" in page
+
+
+def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) -> None:
+    DayUsage.objects.create(project=project, day="2026-01-01", profiles=77, stored_bytes=2_000)
+    DayUsage.objects.create(
+        project=project, day=utc_day(), profiles=251, refused=13, stored_bytes=1_000
+    )
+    page = admin.get(reverse("admin:projects_project_changelist")).content.decode()
+    assert '<td class="field-profiles_today">251</td>' in page
+    assert '<td class="field-refused_today">13</td>' in page
+    assert '<td class="field-stored">3 kB</td>' in page
+
+
+def test_the_defaults_say_what_is_built_in(admin: Client) -> None:
+    row, _created = Quota.objects.get_or_create(project=None)
+    url = reverse("admin:projects_quota_change", args=[row.pk])
+    page = admin.get(url).content.decode()
+    assert "Empty means 100,000." in page
+    assert "Empty means 20 GB." in page
+
+
+def test_there_is_one_row_of_defaults_only(admin: Client) -> None:
+    Quota.objects.get_or_create(project=None)
+    page = admin.post(reverse("admin:projects_quota_add"), {"retention_days": "3"})
+    assert page.status_code == 200
+    assert "There is a quota for this already" in page.content.decode()
+
+
+def test_a_change_is_audited(admin: Client, project: Project) -> None:
+    url = reverse("admin:projects_project_change", args=[project.pk])
+    admin.post(url, change_project(project, profiles_per_day="5"))
+    entry = AuditEntry.objects.get(project=project, action="project.change")
+    assert entry.actor is not None
+    assert entry.actor.email == "operator@example.org"
+    assert "quota" in str(entry.detail)

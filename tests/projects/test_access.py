@@ -1,0 +1,78 @@
+"""Who may see and do what in a project."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404
+
+from projects import keys
+from projects.access import may_capture, may_change, membership, project_for, projects_of
+from projects.models import ApiKey, AuditEntry, Member, Project, Role, User
+from projects.project_ids import create_project
+
+pytestmark = pytest.mark.django_db
+
+
+def test_members_have_their_project(project: Project, alice: User, bob: User) -> None:
+    assert project_for(alice, "acme-shop") == project
+    assert membership(bob, "acme-shop").role == Role.MEMBER
+
+
+def test_another_tenants_project_is_as_if_it_were_not_there(
+    project: Project, charlie: User
+) -> None:
+    create_project("Other Shop", charlie)
+    for user in (charlie, AnonymousUser()):
+        said = set()
+        for project_id in ("acme-shop", "no-such-project"):
+            with pytest.raises(Http404) as not_there:
+                membership(user, project_id)
+            said.add(str(not_there.value))
+        assert len(said) == 1
+
+
+def test_one_sees_only_ones_own_projects(project: Project, alice: User, charlie: User) -> None:
+    others = create_project("Other Shop", charlie)
+    assert projects_of(alice) == [project]
+    assert projects_of(charlie) == [others]
+
+
+@pytest.mark.parametrize(
+    ("role", "changes", "captures"),
+    [
+        (Role.OWNER, True, True),
+        (Role.ADMIN, True, True),
+        (Role.MEMBER, False, True),
+        (Role.VIEWER, False, False),
+    ],
+)
+def test_what_a_role_may_do(role: Role, changes: bool, captures: bool) -> None:
+    member = Member(role=role)
+    assert (may_change(member), may_capture(member)) == (changes, captures)
+
+
+def test_a_projects_keys_are_its_own_those_in_use_first(
+    project: Project, alice: User, charlie: User
+) -> None:
+    keys.create(create_project("Other Shop", charlie), "theirs")
+    old, used, new = (keys.create(project, name)[0] for name in ("old", "used", "new"))
+    keys.revoke(old, by=alice)
+    assert keys.of_project(project) == [new, used, old]
+
+
+def test_making_and_revoking_a_key_is_audited_without_its_secret(
+    project: Project, alice: User
+) -> None:
+    row, text = keys.create(project, "checkout", by=alice)
+    keys.revoke(row, by=alice)
+    keys.revoke(row, by=alice)
+    entries = AuditEntry.objects.filter(action__startswith="key.").order_by("pk")
+    assert [entry.action for entry in entries] == ["key.create", "key.revoke"]
+    assert {entry.actor for entry in entries} == {alice}
+    assert all(entry.detail == {"key": row.prefix, "name": "checkout"} for entry in entries)
+    assert keys.parse(text).secret not in str([entry.detail for entry in entries])
+
+
+def test_a_revoked_key_stays_as_a_row(project: Project) -> None:
+    row, _text = keys.create(project, "checkout")
+    keys.revoke(row)
+    assert ApiKey.objects.get().revoked is not None

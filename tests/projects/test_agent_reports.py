@@ -1,0 +1,92 @@
+"""What is written of agents, a batch at a time."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from projects import agent_reports, write_behind
+from projects.agent_reports import SelfReport
+from projects.models import Agent, AgentReport, Deployment, Project
+from projects.profile_types import ProfileType
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+CPU, WALL = ProfileType.CPU, ProfileType.WALL
+
+
+@pytest.fixture
+def agents(project: Project) -> list[Agent]:
+    then = timezone.now() - timedelta(seconds=100)
+    of = Deployment.objects.create(
+        project=project, service="checkout", first_seen=then, last_seen=then
+    )
+    return [
+        Agent.objects.create(deployment=of, identity=name, first_seen=then, last_seen=then)
+        for name in "abc"
+    ]
+
+
+def test_nothing_is_written_before_the_batch_is(agents: list[Agent]) -> None:
+    with count_queries() as queries:
+        agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
+    assert queries == []
+    write_behind.write_now()
+    assert AgentReport.objects.count() == 1
+
+
+def test_several_profiles_of_one_batch_are_added_up(agents: list[Agent]) -> None:
+    pk = agents[0].pk
+    agent_reports.note_profile(pk, CPU, SelfReport("native", 900, 100, 10**9, 6_400_000))
+    agent_reports.note_profile(pk, WALL, SelfReport("native", 500, 0, 10**9, 6_500_000))
+    write_behind.write_now()
+    row = AgentReport.objects.get(pk=pk)
+    assert (row.last_type, row.sampler, row.memory_bytes) == ("WALL", "native", 6_500_000)
+    assert (row.samples, row.dropped) == (1400, 100)
+    assert row.cpu_share == pytest.approx(0.02, rel=0.2), "2 s in the 100 s since it was first seen"
+
+
+def test_the_next_batch_goes_on_from_there(agents: list[Agent]) -> None:
+    pk = agents[0].pk
+    agent_reports.note_profile(pk, CPU, SelfReport(samples=1, dropped=1, cpu_ns=10**9))
+    write_behind.write_now()
+    AgentReport.objects.update(last_profile=timezone.now() - timedelta(seconds=300))
+    agent_reports.note_profile(pk, CPU, SelfReport(samples=1, dropped=1, cpu_ns=10**9))
+    write_behind.write_now()
+    row = AgentReport.objects.get(pk=pk)
+    assert row.dropped == 2
+    assert row.cpu_share == pytest.approx(2 / 400, rel=0.2)
+
+
+def test_an_agent_that_says_nothing_of_itself_has_no_zeros(agents: list[Agent]) -> None:
+    agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
+    write_behind.write_now()
+    row = AgentReport.objects.get()
+    assert (row.cpu_share, row.dropped, row.memory_bytes) == (None, None, None)
+    assert row.last_profile is not None
+
+
+def test_a_refusal_stays_after_the_next_profile(agents: list[Agent]) -> None:
+    agent_reports.note_refusal(agents[0].pk, "413: too\0 large" + "x" * 300)
+    agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
+    write_behind.write_now()
+    row = AgentReport.objects.get()
+    assert row.refusal.startswith("413: too large")
+    assert (len(row.refusal), row.refused) == (254, 1)
+    assert row.refused_at is not None
+
+
+def test_a_fleet_takes_a_handful_of_statements(agents: list[Agent]) -> None:
+    for agent in agents:
+        agent_reports.note_profile(agent.pk, CPU, SelfReport())
+    with count_queries() as queries:
+        write_behind.write_now()
+    assert len(queries) <= 5
+    assert AgentReport.objects.count() == 3
+
+
+def test_an_agent_that_is_gone_is_passed_over(agents: list[Agent]) -> None:
+    agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
+    agents[0].delete()
+    write_behind.write_now()
+    assert AgentReport.objects.count() == 0

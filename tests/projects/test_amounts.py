@@ -1,0 +1,30 @@
+"""Amounts as people read them."""
+
+import pytest
+
+from projects.amounts import bytes_text, wait_text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1500, "1.5 kB"),
+        (16 * 2**20, "16 MiB"),
+        (20 * 10**9, "20 GB"),
+        (3 * 2**30, "3 GiB"),
+        (12_345_678, "12.3 MB"),
+        (2 * 10**12 + 1, "2,000.0 GB"),
+    ],
+)
+def test_bytes_are_in_the_unit_that_fits(amount: int, text: str) -> None:
+    assert bytes_text(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.1, "1 s"), (119, "119 s"), (120, "2 min"), (3600, "60 min"), (7261, "2 h 2 min")],
+)
+def test_waits_are_rounded_up(seconds: float, text: str) -> None:
+    assert wait_text(seconds) == text

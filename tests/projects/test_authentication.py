@@ -1,0 +1,152 @@
+"""Authentication by API key."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from projects import authentication, keys, write_behind
+from projects.authentication import Refused, authenticate
+from projects.models import ApiKey, Project
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    row: ApiKey
+    text: str
+
+
+@pytest.fixture
+def key(project: Project) -> Made:
+    return Made(*keys.create(project, "checkout", write=True, read=False))
+
+
+def run(text: str) -> authentication.Access:
+    return asyncio.run(authenticate(text))
+
+
+def test_a_key_opens_its_project_as_far_as_it_may(key: Made, project: Project) -> None:
+    access = run(key.text)
+    assert (access.project, access.project_id) == (project.pk, "acme-shop")
+    assert (access.key, access.prefix) == (key.row.pk, key.row.prefix)
+    assert (access.may_write, access.may_read) == (True, False)
+
+
+def test_a_known_key_costs_no_query(key: Made) -> None:
+    run(key.text)
+    with count_queries() as queries:
+        run(key.text)
+    assert queries == []
+
+
+def test_those_who_ask_together_share_one_query(key: Made) -> None:
+    async def many() -> None:
+        await asyncio.gather(*(authenticate(key.text) for _ in range(50)))
+
+    with count_queries() as queries:
+        asyncio.run(many())
+    assert len(queries) == 1
+
+
+def test_every_refusal_says_the_same(key: Made) -> None:
+    parts = keys.parse(key.text)
+    wrong = [
+        "",
+        "Bearer",
+        key.text[:-1],
+        keys.make(parts.key_id, "x" * 32),
+        keys.make("nobodyhere", parts.secret),
+    ]
+    said = set()
+    for text in wrong:
+        with pytest.raises(Refused) as refused:
+            run(text)
+        said.add(str(refused.value))
+    assert len(said) == 1
+    assert parts.secret not in said.pop()
+
+
+def test_an_unknown_key_is_looked_up_once(key: Made) -> None:
+    unknown = keys.make("nobodyhere", "s" * 32)
+    with count_queries() as queries:
+        for _ in range(3):
+            with pytest.raises(Refused):
+                run(unknown)
+    assert len(queries) == 1
+
+
+def test_a_wrong_secret_for_a_known_key_costs_no_query(key: Made) -> None:
+    run(key.text)
+    with count_queries() as queries, pytest.raises(Refused):
+        run(keys.make(key.row.key_id, "x" * 32))
+    assert queries == []
+
+
+def test_a_revoked_key_is_refused_at_once(key: Made) -> None:
+    run(key.text)
+    keys.revoke(key.row)
+    with pytest.raises(Refused):
+        run(key.text)
+
+
+def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(
+    key: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look-up read the row before the revocation, and comes back after it."""
+    load = authentication._load
+
+    def slow(key_id: str) -> object:
+        found = load(key_id)
+        keys.revoke(ApiKey.objects.get(key_id=key_id))
+        return found
+
+    monkeypatch.setattr(authentication._known, "_load", slow)
+    run(key.text)
+    monkeypatch.setattr(authentication._known, "_load", load)
+    with pytest.raises(Refused):
+        run(key.text)
+
+
+def test_another_processs_revocation_is_seen_after_a_while(
+    key: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(key.text)
+    now = authentication._known._cache._clock()
+    ApiKey.objects.filter(pk=key.row.pk).update(revoked="2026-01-01T00:00:00Z")
+    assert run(key.text).key == key.row.pk
+    monkeypatch.setattr(authentication._known._cache, "_clock", lambda: now + 15.1)
+    with pytest.raises(Refused):
+        run(key.text)
+
+
+def test_one_who_gives_up_does_not_end_the_query_for_the_others(key: Made) -> None:
+    async def both() -> authentication.Access:
+        first = asyncio.create_task(authenticate(key.text))
+        second = asyncio.create_task(authenticate(key.text))
+        await asyncio.sleep(0)
+        first.cancel()
+        return await second
+
+    assert asyncio.run(both()).key == key.row.pk
+
+
+def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
+    run(key.text)
+    key.row.refresh_from_db()
+    assert key.row.last_used is None
+    write_behind.write_now()
+    key.row.refresh_from_db()
+    assert key.row.last_used is not None
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=200) | st.text(alphabet="fw_abc019", max_size=80))
+def test_any_text_is_refused_without_a_query(text: str) -> None:
+    with pytest.raises(Refused):
+        run(text)
+    assert len(authentication._unknown) == 0

@@ -1,0 +1,80 @@
+"""One query for many who ask at the same time."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from django.db import IntegrityError, OperationalError
+
+from projects.load_together import MOST_AT_ONCE, LoadTogether
+
+pytestmark = pytest.mark.django_db
+
+
+class Squares:
+    """Answers with squares, and remembers what was asked for together."""
+
+    def __init__(self, bad: int | None = None) -> None:
+        self.asked: list[list[int]] = []
+        self.bad = bad
+
+    def __call__(self, keys: Sequence[int]) -> dict[int, int]:
+        self.asked.append(list(keys))
+        if self.bad in keys:
+            raise IntegrityError(f"no such row: {self.bad}")
+        return {key: key * key for key in keys}
+
+
+async def test_those_who_ask_at_once_share_a_query() -> None:
+    squares = Squares()
+    together = LoadTogether(squares)
+    answers = await asyncio.gather(*(together.load(n) for n in range(100)))
+    assert answers == [n * n for n in range(100)]
+    assert squares.asked == [list(range(100))]
+
+
+async def test_a_query_is_bounded() -> None:
+    squares = Squares()
+    together = LoadTogether(squares)
+    await asyncio.gather(*(together.load(n) for n in range(MOST_AT_ONCE + 1)))
+    assert [len(keys) for keys in squares.asked] == [MOST_AT_ONCE, 1]
+
+
+async def test_one_bad_row_is_nobody_elses_fault() -> None:
+    together = LoadTogether(Squares(bad=2))
+    asked = (together.load(n) for n in range(4))
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert answers[:2] == [0, 1]
+    assert isinstance(answers[2], IntegrityError)
+    assert answers[3] == 9
+
+
+async def test_without_a_database_all_are_told_and_later_ones_answered() -> None:
+    away = True
+
+    def load(keys: Sequence[int]) -> dict[int, int]:
+        if away:
+            raise OperationalError("the database is away")
+        return {key: key for key in keys}
+
+    together = LoadTogether(load)
+    asked = (together.load(n) for n in range(3))
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(answer, OperationalError) for answer in answers)
+    away = False
+    assert await together.load(5) == 5
+
+
+async def test_an_answer_that_is_missing_is_an_error_not_a_silence() -> None:
+    nothing: dict[int, int] = {}
+    together = LoadTogether(lambda keys: nothing)
+    with pytest.raises(KeyError):
+        await asyncio.wait_for(together.load(1), 10)
+
+
+async def test_one_who_gives_up_does_not_disturb_the_others() -> None:
+    together = LoadTogether(Squares())
+    first, second = (asyncio.create_task(together.load(n)) for n in (2, 3))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second == 9

@@ -1,0 +1,100 @@
+"""Signing up, with and without a mail server."""
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+from pytest_django import Settings
+
+from projects import signup
+from projects.models import AuditEntry, Project, User
+
+pytestmark = pytest.mark.django_db
+FORM = {
+    "email": "mara@acme.example",
+    "password1": "a sentence works well",
+    "project": "Acme Shop",
+}
+
+
+@pytest.fixture
+def with_mail(settings: Settings) -> None:
+    settings.SENDS_MAIL = True
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+
+
+def test_without_its_project_there_is_no_account(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str, owner: User) -> Project:
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(signup, "create_project", fail)
+    with pytest.raises(RuntimeError):
+        client.post("/account/signup/", FORM)
+    assert not User.objects.exists()
+
+
+def test_the_project_says_who_made_it(client: Client) -> None:
+    client.post("/account/signup/", FORM)
+    entry = AuditEntry.objects.get(action="project.create")
+    assert str(entry.actor) == "mara@acme.example"
+
+
+def test_an_address_is_an_account_once_however_it_is_written(client: Client, alice: User) -> None:
+    page = client.post("/account/signup/", FORM | {"email": "Alice@Example.org"})
+    assert User.objects.count() == 1
+    assert page.status_code == 200
+    assert "already" in page.content.decode()
+
+
+def test_after_many_tries_an_address_has_to_wait(client: Client) -> None:
+    answers = [client.post("/account/signup/", {}).status_code for _ in range(21)]
+    assert answers[:20] == [200] * 20
+    assert answers[20] == 429
+
+
+def test_passwords_cannot_be_tried_at_will(client: Client, alice: User) -> None:
+    wrong = {"login": "alice@example.org", "password": "another sentence"}
+    for _ in range(5):
+        client.post("/account/login/", wrong)
+    right = wrong | {"password": "a sentence works well"}
+    page = client.post("/account/login/", right)
+    assert page.status_code == 200
+    assert "Too many failed login attempts" in page.content.decode()
+
+
+@pytest.mark.usefixtures("with_mail")
+def test_with_mail_an_address_is_confirmed_first(client: Client) -> None:
+    answer = client.post("/account/signup/", FORM)
+    assert answer.headers["Location"] == "/account/confirm-email/"
+    (sent,) = mail.outbox
+    assert sent.subject.startswith("[Flamewatch] ")
+    link = re.search(r"http://testserver(/account/confirm-email/\S+)", str(sent.body))
+    assert link is not None
+    assert client.get("/p/acme-shop/setup").status_code == 302
+    client.post(link[1])
+    client.post("/account/login/", {"login": FORM["email"], "password": FORM["password1"]})
+    assert client.get("/p/acme-shop/setup").status_code == 200
+
+
+@pytest.mark.usefixtures("with_mail")
+def test_with_mail_a_password_can_be_reset(client: Client, alice: User) -> None:
+    client.post("/account/password/reset/", {"email": "alice@example.org"})
+    (sent,) = mail.outbox
+    link = re.search(r"http://testserver(/account/password/reset/key/\S+)", str(sent.body))
+    assert link is not None
+    page = client.get(link[1], follow=True)
+    new = {"password1": "another sentence, longer", "password2": "another sentence, longer"}
+    client.post(page.redirect_chain[-1][0], new)
+    alice.refresh_from_db()
+    assert alice.check_password("another sentence, longer")
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_without_mail_it_says_whom_to_ask(client: Client, alice: User, method: str) -> None:
+    ask = getattr(client, method)
+    page = ask("/account/password/reset/", {"email": "alice@example.org"}).content.decode()
+    assert "flamewatch user password" in page
+    assert mail.outbox == []

@@ -1,0 +1,106 @@
+"""Batches of small facts."""
+
+import asyncio
+import logging
+from itertools import chain
+
+import pytest
+from django.db import OperationalError
+
+from projects import write_behind
+from projects.write_behind import Batch, in_parts
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this test's batches are written."""
+    monkeypatch.setattr(write_behind, "_batches", [])
+
+
+def add(older: int, newer: int) -> int:
+    return older + newer
+
+
+@pytest.mark.usefixtures("batches")
+def test_facts_about_one_thing_are_joined_and_written_once() -> None:
+    written: list[dict[str, int]] = []
+    batch: Batch[str, int] = Batch(written.append, add)
+    for key in "abaa":
+        batch.note(key, 1)
+    write_behind.write_now()
+    write_behind.write_now()
+    assert written == [{"a": 3, "b": 1}]
+
+
+@pytest.mark.usefixtures("batches")
+def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
+    away, written = True, []
+
+    def write(facts: dict[str, int]) -> None:
+        batch.note("a", 10)  # comes in while it is being written
+        if away:
+            raise OperationalError("database is locked")
+        written.append(facts)
+
+    batch: Batch[str, int] = Batch(write, add)
+    other: list[dict[str, int]] = []
+    Batch(other.append, add).note("x", 1)
+    batch.note("a", 1)
+    with pytest.raises(OperationalError):
+        write_behind.write_now()
+    assert other == [{"x": 1}]
+    away = False
+    write_behind.write_now()
+    assert written == [{"a": 11}]
+
+
+@pytest.mark.usefixtures("batches")
+def test_it_is_bounded_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_behind, "MOST_KEPT", 2)
+    written: list[dict[str, int]] = []
+    batch: Batch[str, int] = Batch(written.append, add)
+    for key in "abca":
+        batch.note(key, 1)
+    write_behind.write_now()
+    assert written == [{"a": 2, "b": 1}]
+
+
+@pytest.mark.usefixtures("batches", "db")
+async def test_it_writes_every_period_and_once_more_when_it_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(write_behind, "PERIOD_SECONDS", 0.001)
+    loop, written = asyncio.get_running_loop(), asyncio.Event()
+
+    def write(facts: dict[str, int]) -> None:
+        loop.call_soon_threadsafe(written.set)
+
+    batch: Batch[str, int] = Batch(write, add)
+    await write_behind.start()
+    batch.note("a", 1)
+    await asyncio.wait_for(written.wait(), 10)
+    monkeypatch.setattr(write_behind, "PERIOD_SECONDS", 1000)
+    await write_behind.stop()
+    written.clear()
+    batch.note("b", 1)
+    await write_behind.stop()
+    await asyncio.wait_for(written.wait(), 10)
+
+
+@pytest.mark.usefixtures("batches", "db")
+async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(facts: dict[str, int]) -> None:
+        raise OperationalError("database is locked")
+
+    batch: Batch[str, int] = Batch(fail, add)
+    batch.note("a", 1)
+    with caplog.at_level(logging.WARNING):
+        await write_behind.stop()
+    assert "will try again: database is locked" in caplog.text
+    assert batch.peek("a") == 1
+
+
+def test_rows_are_locked_in_one_order_and_in_bounded_parts() -> None:
+    parts = list(in_parts(range(1100, 0, -1)))
+    assert [len(part) for part in parts] == [500, 500, 100]
+    assert list(chain(*parts)) == list(range(1, 1101))

@@ -1,0 +1,23 @@
+"""Each test has a waiting room of its own; those that need Redis get an empty one."""
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from scheduler.waiting_room import room
+
+
+@pytest.fixture(autouse=True)
+def _a_room_of_its_own() -> Iterator[None]:
+    room.cache_clear()
+    yield
+    room.cache_clear()
+
+
+@pytest.fixture
+def redis_url(redis_url: str) -> Iterator[str]:
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushdb()
+        yield redis_url
+        client.flushdb()

@@ -1,0 +1,93 @@
+"""A fleet of well-behaved agents, and the beat, on a virtual clock."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from projects.profile_types import INSTANTANEOUS, ProfileType
+from scheduler.tasks import coming_slots
+from scheduler.waiting_room.in_process import InProcessRoom
+from scheduler.waiting_room.interface import Assigned, Counts, Waiter
+from tests.scheduler.virtual_time import START, clock, run
+
+HOLD, CAPTURE, UPLOAD, PERIOD = 50.0, 10.0, 0.3, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    agent: str
+    type: ProfileType
+    at: float  # seconds since the start
+    delay: float  # seconds after the slot's moment
+
+
+@dataclass(slots=True)
+class Log:
+    captures: list[Capture] = field(default_factory=list)
+    requests: list[float] = field(default_factory=list)  # seconds since the start
+    counts: Counts = field(default_factory=lambda: Counts(0, 0, 0))
+
+    def between(self, start: float, end: float) -> list[Capture]:
+        return [capture for capture in self.captures if start <= capture.at < end]
+
+    def requests_by_minute(self, minutes: int) -> list[int]:
+        by_minute = [0] * minutes
+        for at in self.requests:
+            by_minute[int(at // 60)] += 1
+        return by_minute
+
+
+async def agent(room: InProcessRoom, name: str, types: frozenset[ProfileType], log: Log) -> None:
+    while True:
+        log.requests.append(clock() - START)
+        answer = await room.wait(Waiter(name, 1, 1, types), HOLD)
+        if not isinstance(answer, Assigned):
+            await asyncio.sleep(answer.retry_after)
+            continue
+        slot = answer.slot
+        log.captures.append(Capture(name, slot.type, clock() - START, clock() - slot.moment))
+        await asyncio.sleep(UPLOAD + (0 if slot.type in INSTANTANEOUS else CAPTURE))
+
+
+async def _beat(room: InProcessRoom, rate: float) -> None:
+    while True:
+        await asyncio.sleep(PERIOD)
+        room.add_slots(coming_slots(room.offers(), {1: rate}, PERIOD, clock()))
+
+
+async def _watch(
+    agents: int, types: Sequence[ProfileType], seconds: float, rate: float, seed: int
+) -> Log:
+    rng = random.Random(seed)
+    room = InProcessRoom(32, CAPTURE, clock=clock, rng=rng)
+    log = Log()
+    # A fixed seed of the plan would be the same minute over and over: beat starts somewhere else.
+    await asyncio.sleep(PERIOD * rng.randrange(1_000_000))
+    begin = clock()
+    tasks = [
+        asyncio.create_task(agent(room, f"agent-{nth}", frozenset(types), log))
+        for nth in range(agents)
+    ]
+    tasks.append(asyncio.create_task(_beat(room, rate)))
+    await asyncio.sleep(seconds)
+    log.counts = room.counts()
+    del tasks
+    offset = begin - START
+    log.requests = [at - offset for at in log.requests]
+    log.captures = [
+        Capture(each.agent, each.type, each.at - offset, each.delay) for each in log.captures
+    ]
+    return log
+
+
+def watch(
+    agents: int,
+    types: Sequence[ProfileType],
+    *,
+    minutes: float,
+    rate: float = 1.0,
+    seed: int = 0,
+) -> Log:
+    """What a deployment's agents do within so many minutes from their start."""
+    return run(_watch(agents, types, minutes * 60, rate, seed))

@@ -1,0 +1,20 @@
+"""A web process that holds one agent: python -m tests.scheduler.hold_one REDIS_URL AGENT."""
+
+import asyncio
+import sys
+
+from projects.profile_types import ProfileType
+from scheduler.waiting_room.interface import Waiter
+from scheduler.waiting_room.redis import RedisRoom
+from tests.scheduler.waits import LONG, held
+
+
+async def main(url: str, agent: str) -> None:
+    room = RedisRoom(url, 3, 0.3)
+    (wait,) = await held(room, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
+    print("held", flush=True)
+    print(await wait, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,120 @@
+"""Capture now: the next free agent, written down, and bounded."""
+
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from projects import sync_pool
+from projects.models import AuditEntry, Deployment, Project, User
+from projects.profile_types import ProfileType
+from scheduler import capture_now
+from scheduler.capture_now import MAX_PENDING, NobodyOffers, TooManyPending
+from scheduler.slots import Origin
+from scheduler.waiting_room import room
+from scheduler.waiting_room.interface import Waiter
+from tests.scheduler.waits import claimed, held, until
+
+CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def deployment(project: Project, service: str = "shop", zone: str = "", version: str = "") -> int:
+    now = timezone.now()
+    row = Deployment.objects.create(
+        project=project, service=service, zone=zone, version=version, first_seen=now, last_seen=now
+    )
+    return row.pk
+
+
+@pytest.fixture
+def shop(project: Project) -> int:
+    return deployment(project, zone="a", version="1")
+
+
+def agent(project: Project, of: int, *types: ProfileType, name: str = "a") -> Waiter:
+    return Waiter(name, project.pk, of, frozenset(types or {CPU}))
+
+
+async def ask(
+    project: Project, alice: User, kind: ProfileType = CPU, **more: str
+) -> capture_now.Asked:
+    call = partial(capture_now.ask, project, "shop", kind, actor=alice, **more)
+    return await sync_pool.run(call)
+
+
+async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
+    (wait,) = await held(room(), agent(project, shop))
+    asked = await ask(project, alice)
+    assert await claimed(wait) == asked.slot.id
+    assert (asked.waiting, asked.slot.origin) == (1, Origin.PERSON)
+
+
+async def test_it_is_written_down_who_asked_for_what(
+    project: Project, alice: User, shop: int
+) -> None:
+    await held(room(), agent(project, shop))
+    asked = await ask(project, alice)
+    entry = await sync_pool.run(
+        AuditEntry.objects.select_related("actor").get, action="capture.now"
+    )
+    assert entry.actor == alice
+    assert entry.detail == {
+        "service": "shop",
+        "type": "CPU",
+        "deployment": shop,
+        "slot": asked.slot.id,
+    }
+
+
+async def test_of_several_deployments_it_is_the_one_where_most_wait(
+    project: Project, alice: User, shop: int
+) -> None:
+    other = await sync_pool.run(deployment, project, zone="b", version="1")
+    waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
+    await held(room(), agent(project, shop), *waiters)
+    assert (await ask(project, alice)).slot.deployment == other
+
+
+async def test_zone_and_version_narrow_it_down(project: Project, alice: User, shop: int) -> None:
+    other = await sync_pool.run(deployment, project, zone="b", version="2")
+    waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
+    await held(room(), agent(project, shop), *waiters)
+    assert (await ask(project, alice, zone="a")).slot.deployment == shop
+    assert (await ask(project, alice, version="2")).slot.deployment == other
+
+
+async def test_it_says_what_is_offered_where_this_is_not(
+    project: Project, alice: User, shop: int
+) -> None:
+    await held(room(), agent(project, shop, CPU, WALL))
+    with pytest.raises(NobodyOffers, match="shop offers HEAP; it could be: CPU, WALL"):
+        await ask(project, alice, HEAP)
+    assert not await sync_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
+
+
+async def test_it_says_that_nobody_is_there(project: Project, alice: User, shop: int) -> None:
+    with pytest.raises(NobodyOffers, match="No agent of shop"):
+        await ask(project, alice)
+
+
+async def test_another_tenants_agents_are_nobodys(project: Project, alice: User, shop: int) -> None:
+    other = await sync_pool.run(Project.objects.create, project_id="other-project", name="Other")
+    theirs = await sync_pool.run(deployment, other)
+    (wait,) = await held(room(), agent(other, theirs))
+    with pytest.raises(NobodyOffers):
+        await ask(project, alice)
+    assert not wait.done()
+
+
+async def test_who_asks_again_and_again_is_stopped(
+    project: Project, alice: User, shop: int
+) -> None:
+    waits = await held(room(), agent(project, shop))
+    waits[0].cancel()
+    for nth in range(MAX_PENDING):
+        await ask(project, alice)
+        await until(lambda nth=nth: room().asked(shop, CPU) == nth + 1)  # type: ignore[misc]
+    with pytest.raises(TooManyPending, match="10 captures of CPU"):
+        await ask(project, alice)

@@ -1,0 +1,67 @@
+"""Newcomers are asked for their first profiles at once."""
+
+import pytest
+
+from projects.models import Project
+from projects.profile_types import ProfileType
+from scheduler import first_profile, rates
+from scheduler.first_profile import first_slots
+from scheduler.slots import Origin, Slot
+from scheduler.waiting_room import room
+from scheduler.waiting_room.in_process import InProcessRoom
+from scheduler.waiting_room.interface import Assigned, SentAway, Waiter
+from tests.scheduler.project_rate import set_rate
+from tests.scheduler.virtual_time import clock, run
+
+CPU, WALL, HEAP, THREADS = (
+    ProfileType.CPU,
+    ProfileType.WALL,
+    ProfileType.HEAP,
+    ProfileType.THREADS,
+)
+
+
+def slots(*types: ProfileType) -> list[Slot]:
+    return first_slots(1, 2, types, now=1000.0)
+
+
+def test_cpu_comes_first_then_what_takes_no_time_then_the_rest() -> None:
+    assert [slot.type for slot in slots(WALL, THREADS, HEAP, CPU)] == [CPU, HEAP, THREADS, WALL]
+
+
+def test_types_are_a_few_seconds_apart() -> None:
+    assert [slot.moment for slot in slots(WALL, THREADS, CPU)] == [1000, 1003, 1006]
+
+
+def test_the_slots_say_what_they_are_for() -> None:
+    (slot,) = slots(CPU)
+    assert (slot.project, slot.deployment, slot.origin) == (1, 2, Origin.FIRST)
+
+
+def test_peak_heap_is_not_asked_for() -> None:
+    assert slots(ProfileType.PEAK_HEAP) == []
+
+
+def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> None:
+    async def all_types() -> list[ProfileType]:
+        room = InProcessRoom(32, 10.0, clock=clock)
+        got: list[ProfileType] = []
+        for _ in range(8):
+            room.add_slots(first_slots(1, 2, {CPU, WALL, THREADS}, clock()))
+            answer = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
+            got += [answer.slot.type] if isinstance(answer, Assigned) else []
+        return got
+
+    assert run(all_types()) == [CPU, THREADS, WALL]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("rate", "outcome"), [(1.0, Assigned), (0.0, SentAway)])
+async def test_a_project_that_is_stopped_is_not_even_asked_for_the_first(
+    project: Project, rate: float, outcome: type
+) -> None:
+    await set_rate(project, rate)
+    rates.forget(project.pk)
+    await first_profile.ask(room(), project.pk, 2, {CPU})
+    answer = await room().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
+    assert isinstance(answer, outcome)

@@ -1,0 +1,151 @@
+"""What only the Redis room has to do: many processes, some of which die, and so may Redis."""
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from projects.profile_types import ProfileType
+from scheduler.slots import Slot
+from scheduler.waiting_room.interface import Assigned, RoomUnavailable, SentAway, Waiter
+from scheduler.waiting_room.redis import RedisRoom
+from tests import services
+from tests.scheduler.waits import LONG, claimed, held, until
+
+PLACES, CAPTURE, SHORT = 3, 0.3, 0.1
+
+
+def agent(name: str) -> Waiter:
+    return Waiter(name, 9, 1, frozenset({ProfileType.CPU}))
+
+
+def slot(name: str = "s") -> Slot:
+    return Slot(name, 9, 1, ProfileType.CPU, time.time())
+
+
+@pytest.fixture
+async def rooms(redis_url: str) -> AsyncIterator[list[RedisRoom]]:
+    """Two web processes, as far as Redis can tell."""
+    made = [RedisRoom(redis_url, PLACES, CAPTURE) for _ in range(2)]
+    for room in made:
+        await room.open()
+    yield made
+    for room in made:
+        await room.empty()
+
+
+async def hold_elsewhere(url: str, name: str) -> asyncio.subprocess.Process:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.scheduler.hold_one", url, name, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout
+    assert await process.stdout.readline() == b"held\n"
+    return process
+
+
+async def test_processes_share_the_places_of_a_deployment(rooms: list[RedisRoom]) -> None:
+    first, second = rooms
+    await held(first, agent("a"), agent("b"))
+    await held(second, agent("c"))
+    answer = await second.wait(agent("d"), LONG)
+    assert isinstance(answer, SentAway)
+    assert answer.retry_after > 1
+
+
+async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
+    rooms: list[RedisRoom],
+) -> None:
+    first, second = rooms
+    (wait,) = await held(second, agent("a"))
+    await asyncio.to_thread(first.add_slots, [slot()])
+    assert await claimed(wait) == "s"
+
+
+async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisRoom]) -> None:
+    first, second = rooms
+    (wait,) = await held(first, agent("a"))
+    first.add_slots([slot("1")])
+    await claimed(wait)
+    _, other = await held(second, agent("a"), agent("b"))
+    second.add_slots([slot("2")])
+    assert await claimed(other) == "2"
+
+
+async def test_a_process_gives_what_it_holds_in_another_process(redis_url: str) -> None:
+    process = await hold_elsewhere(redis_url, "far")
+    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    await room.open()
+    room.add_slots([slot()])
+    output, _ = await process.communicate()
+    assert b"id='s'" in output
+    await room.empty()
+
+
+async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> None:
+    process = await hold_elsewhere(redis_url, "ghost")
+    process.kill()
+    await process.wait()
+    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    (wait,) = await held(room, agent("alive"))
+    for nth in range(3):
+        room.add_slots([slot(f"{nth}")])
+        assert await claimed(wait) == f"{nth}"
+        (wait,) = await held(room, agent(f"alive-{nth}"))
+    assert room.counts().claimed == 3
+    await room.empty()
+
+
+async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_hold(
+    redis_url: str,
+) -> None:
+    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    await room.open()
+    # As a process leaves them that dies right after: in Redis, and held by nobody.
+    for nth in range(PLACES):
+        await room._scripts.arrive(f"dead.{nth}", agent(f"dead-{nth}"), SHORT)
+    assert isinstance(await room.wait(agent("early"), LONG), SentAway)
+    await until(lambda: room.counts().waiting == 0)
+    await held(room, agent("late"))
+    await room.empty()
+
+
+@pytest.fixture
+def port() -> int:
+    return services.free_port()
+
+
+async def test_without_redis_agents_are_sent_away_and_it_is_told_once(
+    port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    room = RedisRoom(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
+    answers = [await room.wait(agent("a"), LONG) for _ in range(5)]
+    assert all(
+        isinstance(answer, SentAway) and LONG / 2 <= answer.retry_after <= LONG
+        for answer in answers
+    )
+    assert sum("Redis fails" in line for line in caplog.messages) == 1
+    with pytest.raises(RoomUnavailable, match="cannot be reached"):
+        await asyncio.to_thread(room.offers)
+    await room.empty()
+
+
+async def test_when_redis_goes_the_held_are_sent_away_and_when_it_returns_all_is_well(
+    port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    room = RedisRoom(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
+    with services.redis(tmp_path, port):
+        (wait,) = await held(room, agent("a"))
+    assert isinstance(await wait, SentAway)
+    assert isinstance(await room.wait(agent("a"), LONG), SentAway)
+    with services.redis(tmp_path, port):
+        await until(lambda: any("answers again" in line for line in caplog.messages))
+        (wait,) = await held(room, agent("a"))
+        room.add_slots([slot()])
+        assert isinstance(await wait, Assigned)
+        await room.empty()
+    assert sum("Redis fails" in line for line in caplog.messages) == 1

@@ -1,0 +1,31 @@
+"""Waits that tests hold in a room, and how they end."""
+
+import asyncio
+from collections.abc import Callable
+
+from scheduler.waiting_room.interface import Assigned, SentAway, Waiter, WaitingRoom
+
+LONG = 30.0  # seconds; no test waits for its end
+
+Wait = asyncio.Task[Assigned | SentAway]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not true():  # noqa: ASYNC110  # Redis has no event for it
+            await asyncio.sleep(0.005)
+
+
+async def held(room: WaitingRoom, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
+    """Waits that are in the room by now."""
+    before = room.counts().waiting
+    waits = [asyncio.create_task(room.wait(waiter, hold)) for waiter in waiters]
+    await until(lambda: room.counts().waiting == before + len(waits))
+    return waits
+
+
+async def claimed(wait: Wait) -> str:
+    async with asyncio.timeout(10):
+        answer = await wait
+    assert isinstance(answer, Assigned)
+    return answer.slot.id

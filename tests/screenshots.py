@@ -1,0 +1,132 @@
+"""`make screenshots`: pictures of every page in docs/screenshots, light, dark and narrow.
+
+A real server with a day of invented profiles; look at each picture beside what it should be.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import django
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests import services
+from tests.server import PASSWORD, RunningServer, running_server
+
+FOLDER = Path(__file__).parent.parent / "docs" / "screenshots"
+OWNER = "mara@acme.example"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A page: its address, and whether it is seen without signing in."""
+
+    name: str
+    address: str
+    stranger: bool = False
+    whole: bool = False  # the whole page, not the window alone
+
+
+SHOTS = (
+    Shot("sign-up", "/account/signup/", stranger=True),
+    Shot("sign-in", "/account/login/", stranger=True),
+    Shot("services", "/p/acme-shop/services"),
+    Shot("flame", "/p/acme-shop/flame?service=checkout&type=CPU&span=6h"),
+    Shot("compare", "/p/acme-shop/compare?service=checkout&type=CPU&span=12h"),
+    Shot("side-by-side", "/p/acme-shop/compare?service=checkout&type=CPU&span=12h&side=sides"),
+    Shot("history", "/p/acme-shop/history?service=checkout&type=CPU&span=1d&step=30m"),
+    Shot("profiles", "/p/acme-shop/profiles?service=checkout&type=CPU&span=1d"),
+    Shot("agents", "/p/acme-shop/agents"),
+    Shot("deployments", "/p/acme-shop/agents?show=deployments"),
+    Shot("setup", "/p/acme-shop/setup", whole=True),
+    Shot("settings", "/p/acme-shop/settings", whole=True),
+    Shot("concepts", "/help/concepts", stranger=True),
+    Shot("new-project", "/projects/new"),
+    Shot("not-found", "/p/another/services"),
+)
+LOOKS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("light", {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}}),
+    ("dark", {"color_scheme": "dark", "viewport": {"width": 1440, "height": 900}}),
+    ("390", {"color_scheme": "light", "viewport": {"width": 390, "height": 844}}),
+)
+
+
+def main(only: list[str]) -> int:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with running_server() as server:
+        _furnish(server)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=services.find("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            )
+            for path in _pictures(browser, server.url, only):
+                print(path.relative_to(FOLDER.parent.parent))
+            browser.close()
+    return 0
+
+
+def _furnish(server: RunningServer) -> None:
+    """Fills the server's database, from this process."""
+    server.add_project("Acme Shop", OWNER)
+    files = server.data_dir / "agents"
+    files.mkdir(exist_ok=True)
+    (files / "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl").touch()
+    os.environ.update(server.environment, DJANGO_SETTINGS_MODULE="profiler_site.settings")
+    django.setup()
+    from projects.models import Project, User
+    from tests import scene
+
+    now = datetime.now(UTC)
+    owner, project = User.objects.get(email=OWNER), Project.objects.get()
+    User.objects.filter(pk=owner.pk).update(first_name="Mara", last_name="Lindqvist")
+    scene.people(project)
+    scene.api_keys(project, owner, now)
+    scene.services(project, now)
+
+
+def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:
+    for look, options in LOOKS:
+        stranger, member = (_context(browser, url, options) for _ in range(2))
+        _sign_in(member)
+        for shot in SHOTS:
+            if not only or shot.name in only:
+                context = stranger if shot.stranger else member
+                yield _picture(context.new_page(), shot, look)
+        stranger.close()
+        member.close()
+
+
+def _context(browser: Browser, url: str, options: dict[str, object]) -> BrowserContext:
+    return browser.new_context(
+        base_url=url,
+        locale="en-GB",
+        timezone_id="Europe/Berlin",
+        reduced_motion="reduce",
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def _sign_in(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.goto("/account/login/")
+    page.get_by_label("E-mail").fill(OWNER)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/services")
+    page.close()
+
+
+def _picture(page: Page, shot: Shot, look: str) -> Path:
+    page.goto(shot.address)
+    page.wait_for_load_state("networkidle")
+    path = FOLDER / f"{shot.name}-{look}.png"
+    page.screenshot(path=path, full_page=shot.whole or look == "390")
+    page.close()
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""A real server for tests: `flamewatch up` in a process and a data folder of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.services import free_port
+
+# Short periods, so that a test sees in seconds what takes minutes.
+QUICK = {
+    "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3",
+    "FLAMEWATCH_CAPTURE_SECONDS": "1",
+    "FLAMEWATCH_HOLD_SECONDS": "5",
+}
+PASSWORD = "a sentence works well"
+COMMAND = [sys.executable, "-m", "profiler_site.cli.main"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    url: str
+    data_dir: Path
+    environment: dict[str, str]
+    process: subprocess.Popen[str]
+    log: Path
+
+    def cli(self, *arguments: str, stdin: str = "") -> dict[str, object]:
+        """The answer of a `flamewatch` command about this server's data."""
+        done = subprocess.run(
+            [*COMMAND, *arguments, "--json"],
+            env=self.environment,
+            input=stdin,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        answer: dict[str, object] = json.loads(done.stdout)
+        return answer
+
+    def add_project(self, name: str = "Acme Shop", email: str = "alice@example.org") -> str:
+        """A project of a new user (with PASSWORD); returns the project id."""
+        self.cli("user", "create", email, "--password-stdin", stdin=PASSWORD + "\n")
+        return str(self.cli("project", "create", name, "--owner", email)["project"])
+
+    def add_key(self, project: str, scope: str = "write") -> str:
+        return str(self.cli("key", "create", project, "--scope", scope)["key"])
+
+    def interrupt(self, seconds: float = 20) -> int:
+        """Ctrl-C; the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(seconds)
+
+
+@contextlib.contextmanager
+def running_server(*arguments: str, **environment: str) -> Iterator[RunningServer]:
+    """`flamewatch up` on a free port with an empty data folder; killed at the end."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder:
+        log = Path(folder) / "server.log"
+        ours = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+        url = f"http://127.0.0.1:{port}"
+        settings = ours | QUICK | environment
+        settings |= {"FLAMEWATCH_DATA_DIR": f"{folder}/data", "FLAMEWATCH_URL": url}
+        process = _start([*COMMAND, "up", "--port", str(port), *arguments], settings, log)
+        server = RunningServer(url, Path(folder) / "data", settings, process, log)
+        try:
+            _wait_until_ready(server)
+            yield server
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _start(command: list[str], settings: dict[str, str], log: Path) -> subprocess.Popen[str]:
+    with log.open("w") as output:
+        return subprocess.Popen(
+            command, env=settings, stdout=output, stderr=subprocess.STDOUT, text=True
+        )
+
+
+def _wait_until_ready(server: RunningServer, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            if urllib.request.urlopen(f"{server.url}/ready", timeout=5).status == 200:
+                return
+        if server.process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise RuntimeError(f"The server did not come up:\n{server.log.read_text()}")

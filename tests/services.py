@@ -1,0 +1,224 @@
+"""PostgreSQL, Redis and an S3 server for the tests: real ones on free ports, gone afterwards."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGES = {
+    "postgres": "postgresql",
+    "redis-server": "redis-server",
+    "chromium": "chromium",
+    "node": "nodejs",
+    "npm": "npm",
+}
+
+
+# Built by Go, once for all checkouts of a user: it takes minutes.
+S3_SERVER = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+_TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flamewatch-tests"
+
+
+class ServiceMissing(Exception):
+    """A program that the tests need is not on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    database_url: str
+    redis_url: str
+    s3: "S3"
+
+
+@dataclass(frozen=True, slots=True)
+class S3:
+    """A bucket, and the credentials that open it."""
+
+    url: str  # as BLOB_URL takes it
+    key: str = "tests"
+    secret: str = "secret-of-tests"
+
+    def environment(self) -> dict[str, str]:
+        return {"AWS_ACCESS_KEY_ID": self.key, "AWS_SECRET_ACCESS_KEY": self.secret}
+
+
+def find(program: str) -> str:
+    """The path of a program; Debian keeps PostgreSQL's off the PATH."""
+    found = shutil.which(program)
+    newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
+    if newest:
+        return str(newest[-1])
+    if found is None:
+        raise ServiceMissing(f"{program} is missing: apt-get install {PACKAGES[program]}")
+    return found
+
+
+def install_missing() -> None:
+    """As root, install what is missing; as anyone else, say the line that does."""
+    _install_packages()
+    s3_server()
+
+
+def s3_server() -> str:
+    """The path of the S3 server, built where it is not yet there."""
+    folder = _TOOLS / S3_SERVER.rpartition("@")[2]
+    if not (folder / "versitygw").exists():
+        go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
+        if go is None:
+            raise ServiceMissing("go is missing, which builds the S3 server: https://go.dev/dl")
+        environment = os.environ | {"GOBIN": str(folder), "CGO_ENABLED": "0"}
+        subprocess.run([go, "install", S3_SERVER], check=True, env=environment)
+    return str(folder / "versitygw")
+
+
+def _install_packages() -> None:
+    missing = [package for program, package in PACKAGES.items() if not _present(program)]
+    if not missing:
+        return
+    line = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
+    if os.geteuid() != 0:
+        raise ServiceMissing(f"The tests need programs that are missing. As root: {line}")
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
+    subprocess.run(line.split(), check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _present(program: str) -> bool:
+    try:
+        find(program)
+    except ServiceMissing:
+        return False
+    return True
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Services]:
+    """All of them, empty."""
+    folder = Path(tempfile.mkdtemp(prefix="flamewatch-services-"))
+    folder.chmod(0o755)
+    try:
+        with _postgresql(folder) as database, redis(folder) as redis_url, s3(folder) as bucket:
+            yield Services(database, redis_url, bucket)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _postgresql(folder: Path) -> Iterator[str]:
+    data, port = folder / "postgresql", free_port()
+    data.mkdir()
+    as_user = _unprivileged(data)
+    quiet = {"stdout": subprocess.DEVNULL, "user": as_user, "cwd": "/"}
+    subprocess.run(
+        [find("initdb"), "-D", data, "-U", "flamewatch", "-A", "trust", "-E", "UTF8", "-N"],
+        check=True,
+        **quiet,  # type: ignore[call-overload]
+    )
+    options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
+    log = (folder / "postgresql.log").open("w")
+    server = subprocess.Popen(
+        [find("postgres"), "-D", data, "-p", str(port), *options],
+        stderr=log,
+        **quiet,  # type: ignore[call-overload]
+    )
+    try:
+        _wait_for_port(port, server)
+        yield f"postgres://flamewatch@127.0.0.1:{port}/postgres"
+    finally:
+        _stop(server, signal.SIGINT)
+        log.close()
+
+
+def _unprivileged(folder: Path) -> str | None:
+    """PostgreSQL refuses to run as root: the user that owns its folder then."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            os.chown(folder, entry.pw_uid, entry.pw_gid)
+            return name
+    raise ServiceMissing("No user `postgres` or `nobody` to run PostgreSQL as.")
+
+
+@contextlib.contextmanager
+def redis(folder: Path, port: int | None = None) -> Iterator[str]:
+    port = port or free_port()
+    server = subprocess.Popen(
+        [find("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for_port(port, server)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        _stop(server, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def s3(folder: Path) -> Iterator[S3]:
+    """A server that checks signatures, with one empty bucket."""
+    port = free_port()
+    buckets, attributes = folder / "buckets", folder / "attributes"
+    (buckets / "flamewatch").mkdir(parents=True)
+    attributes.mkdir()
+    made = S3(f"s3://flamewatch?endpoint=http://127.0.0.1:{port}")
+    owner = {"ROOT_ACCESS_KEY": made.key, "ROOT_SECRET_KEY": made.secret}
+    server = subprocess.Popen(
+        # The sidecar: not every file system has attributes of its own.
+        [
+            *(s3_server(), "--quiet", "--port", f"127.0.0.1:{port}"),
+            *("posix", "--sidecar", str(attributes), str(buckets)),
+        ],
+        env=os.environ | owner,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for_port(port, server)
+        yield made
+    finally:
+        _stop(server, signal.SIGTERM)
+
+
+def _wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise ServiceMissing(f"{server.args!r} ended with {server.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise ServiceMissing(f"{server.args!r} did not listen on port {port} within {seconds} s")
+
+
+def _stop(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    server.send_signal(how)
+    try:
+        server.wait(20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+if __name__ == "__main__":
+    try:
+        install_missing()
+    except ServiceMissing as missing:
+        sys.exit(str(missing))

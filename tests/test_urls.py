@@ -1,0 +1,148 @@
+"""Every address of the site, and who gets in: strangers, outsiders, members, owners.
+
+A new address fails here until it has a row in PAGES.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from projects import keys
+from projects.models import ApiKey, Member, Project, Role, User
+
+pytestmark = pytest.mark.django_db
+PROJECT = "acme-shop"
+KEY_ID = "abcdefghij"
+
+
+class For(Enum):
+    """Who an address is for."""
+
+    EVERYONE = "everyone"
+    PEOPLE = "whoever is signed in"
+    VIEWERS = "all members of the project"
+    MEMBERS = "its members but viewers"
+    OWNERS = "its owners and admins"
+
+
+@dataclass(frozen=True)
+class Page:
+    name: str
+    whom: For
+    args: tuple[str, ...] = ()
+    data: dict[str, str] | None = field(default=None)  # of a POST; None: a GET
+    query: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {'GET' if self.data is None else 'POST'}"
+
+    def ask(self, client: Client) -> int:
+        """The status of the answer; 401 where it is a redirect to the sign-in page."""
+        url = reverse(self.name, args=self.args) + self.query
+        answer: Any = client.get(url) if self.data is None else client.post(url, self.data)
+        to_sign_in = answer.headers.get("Location", "").startswith(reverse("account_login"))
+        return 401 if to_sign_in else int(answer.status_code)
+
+
+PAGES = [
+    Page("live", For.EVERYONE),
+    Page("ready", For.EVERYONE),
+    Page("agent_files", For.EVERYONE),
+    Page("concepts", For.EVERYONE),
+    Page("agent_file", For.EVERYONE, ("no-such-file.whl",)),
+    Page("home", For.PEOPLE),
+    Page("new_project", For.PEOPLE),
+    Page("new_project", For.PEOPLE, data={"name": "Second Shop"}),
+    Page("suggested_id", For.PEOPLE),
+    Page("services", For.VIEWERS, (PROJECT,)),
+    Page("flame", For.VIEWERS, (PROJECT,)),
+    Page("flame_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("flame_lines", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&name=a"),
+    Page("flame_functions", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("flame_download", For.VIEWERS, (PROJECT, "pprof"), query="?service=shop&type=CPU"),
+    Page("flame_capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("compare", For.VIEWERS, (PROJECT,)),
+    Page("compare_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("history", For.VIEWERS, (PROJECT,)),
+    Page("history_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("profiles", For.VIEWERS, (PROJECT,)),
+    Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("agents", For.VIEWERS, (PROJECT,)),
+    Page("agents", For.VIEWERS, (PROJECT,), query="?show=deployments"),
+    Page("setup", For.VIEWERS, (PROJECT,)),
+    Page("setup", For.OWNERS, (PROJECT,), data={}),
+    Page("setup_status", For.VIEWERS, (PROJECT,)),
+    Page("settings", For.VIEWERS, (PROJECT,)),
+    Page("settings", For.OWNERS, (PROJECT,), data={"name": "Acme", "rate": "0.5"}),
+    Page("create_key", For.VIEWERS, (PROJECT,)),
+    Page("create_key", For.OWNERS, (PROJECT,), data={"name": "x", "scope": "write"}),
+    Page("revoke_key", For.OWNERS, (PROJECT, KEY_ID)),
+    Page("revoke_key", For.OWNERS, (PROJECT, KEY_ID), data={}),
+]
+OF_A_PROJECT = [page for page in PAGES if PROJECT in page.args]
+# What has tests of its own: django-allauth's pages, the admin's.
+ELSEWHERE = ("account_", "admin:")
+
+
+def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from names(pattern.url_patterns, inner)
+        else:
+            yield f"{namespace}{pattern.name}"
+
+
+@pytest.fixture(autouse=True)
+def key(project: Project) -> None:
+    row, _text = keys.create(project, "production")
+    ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture
+def vera(project: Project) -> User:
+    """A viewer."""
+    user = User.objects.create_user("vera@example.org", "a sentence works well")
+    Member.objects.create(project=project, user=user, role=Role.VIEWER)
+    return user
+
+
+def test_every_address_is_in_the_table() -> None:
+    ours = {name for name in names(get_resolver().url_patterns) if not name.startswith(ELSEWHERE)}
+    assert ours == {page.name for page in PAGES}, "add a row to PAGES for each address"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_strangers_sign_in_first(client: Client, page: Page) -> None:
+    status = page.ask(client)
+    assert status in ({200, 404} if page.whom is For.EVERYONE else {401})
+
+
+@pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
+def test_to_outsiders_it_is_not_there(client: Client, charlie: User, page: Page) -> None:
+    client.force_login(charlie)
+    assert page.ask(client) == 404
+
+
+@pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
+def test_viewers_look_and_change_nothing(client: Client, vera: User, page: Page) -> None:
+    client.force_login(vera)
+    assert page.ask(client) in ({200, 302} if page.whom is For.VIEWERS else {403})
+
+
+@pytest.mark.parametrize("page", OF_A_PROJECT, ids=str)
+def test_members_do_what_is_not_for_owners(client: Client, bob: User, page: Page) -> None:
+    client.force_login(bob)
+    assert page.ask(client) in ({403} if page.whom is For.OWNERS else {200, 302})
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.whom is not For.EVERYONE], ids=str)
+def test_owners_may_do_it_all(client: Client, alice: User, page: Page) -> None:
+    client.force_login(alice)
+    assert page.ask(client) in {200, 302}
