@@ -58,19 +58,32 @@ def parameters() -> list[Any]:
     return [*mine, *(pytest.param(version, marks=pytest.mark.server) for version in OTHERS)]
 
 
-@pytest.fixture(params=parameters(), scope="module")
-def run(request: pytest.FixtureRequest) -> Run:
-    """Runs a program of `programs/`, once an attempt, and returns the JSON that it prints last."""
-    python = INTERPRETERS[request.param]
+@cache
+def outcome(command: tuple[str, ...], timeout: float, execution: int) -> Any:
+    """What a program of `programs/` says of itself; run once for all tests that ask."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+    )
+    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stderr}"
+    return json.loads(done.stdout.splitlines()[-1])
 
-    @cache
-    def run_program(name: str, *arguments: object, timeout: float = 100, attempt: int = 0) -> Any:
-        command = [python, str(PROGRAMS / name), *map(str, arguments)]
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-        )
-        assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stderr}"
-        return json.loads(done.stdout.splitlines()[-1])
+
+@pytest.fixture(params=parameters(), scope="module")
+def python(request: pytest.FixtureRequest) -> str:
+    return INTERPRETERS[request.param]
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest, python: str) -> Run:
+    """Runs a program of `programs/`, and returns the JSON that it prints last.
+
+    A test that is tried again (the top `conftest.py`) gets an outcome of its own.
+    """
+    execution = getattr(request.node, "execution_count", 1)
+
+    def run_program(name: str, *arguments: object, timeout: float = 100) -> Any:
+        command = (python, str(PROGRAMS / name), *map(str, arguments))
+        return outcome(command, timeout, execution)
 
     return run_program

@@ -1,14 +1,9 @@
-"""What is reported is what happened.
-
-A machine that does other things meanwhile can spoil a measurement; it is then taken again, and
-only what is wrong every time fails.
-"""
+"""What is reported is what happened."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attempts import measured
 
 Run = Callable[..., Any]
 TOLERANCE = 0.08  # of a share; machines that run tests are noisy
@@ -19,39 +14,29 @@ def share(values: dict[str, int]) -> float:
 
 
 def test_cpu_time_is_shared_out_as_it_was_used(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert share(result["seen"]) == pytest.approx(share(result["truth"]), abs=TOLERANCE)
-
-    measured(run, check, "shares.py", "cpu", 2)
+    result = run("shares.py", "cpu", 2)
+    assert share(result["seen"]) == pytest.approx(share(result["truth"]), abs=TOLERANCE)
 
 
 def test_cpu_time_adds_up_to_what_the_threads_used(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert sum(result["seen"].values()) == pytest.approx(sum(result["truth"].values()), rel=0.1)
-
-    measured(run, check, "shares.py", "cpu", 2)
+    result = run("shares.py", "cpu", 2)
+    assert sum(result["seen"].values()) == pytest.approx(sum(result["truth"].values()), rel=0.1)
 
 
 def test_threads_that_wait_use_no_cpu_time(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert result["waiting"] <= 0.02 * result["total"]
-
-    measured(run, check, "shares.py", "cpu", 2)
+    result = run("shares.py", "cpu", 2)
+    assert result["waiting"] <= 0.02 * result["total"]
 
 
 def test_wall_time_of_each_thread_is_the_duration_of_the_capture(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert result["waiting"] == pytest.approx(5 * result["duration"], rel=0.01)
-        assert result["total"] == pytest.approx(7 * result["duration"], rel=0.01)
-
-    measured(run, check, "shares.py", "wall", 2)
+    result = run("shares.py", "wall", 2)
+    assert result["waiting"] == pytest.approx(5 * result["duration"], rel=0.01)
+    assert result["total"] == pytest.approx(7 * result["duration"], rel=0.01)
 
 
 def test_wall_time_is_shared_out_as_it_passed(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert share(result["seen"]) == pytest.approx(share(result["truth"]), abs=TOLERANCE)
-
-    measured(run, check, "shares.py", "wall", 2)
+    result = run("shares.py", "wall", 2)
+    assert share(result["seen"]) == pytest.approx(share(result["truth"]), abs=TOLERANCE)
 
 
 def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
@@ -60,16 +45,12 @@ def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
 
 
 def test_threads_briefer_than_two_periods_are_not_overlooked(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert 0.4 < result["seen"] / result["used"] < 1.2
-
-    measured(run, check, "brief.py")
+    result = run("brief.py")
+    assert 0.4 < result["seen"] / result["used"] < 1.2
 
 
 def test_threads_that_block_the_signal_are_not_overlooked(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert result["seen"] == pytest.approx(result["used"], rel=0.2)
-        assert result["overdue"] > 0
-        assert result["asleep"] <= 0.05 * result["used"]
-
-    measured(run, check, "unheard.py")
+    result = run("unheard.py")
+    assert result["seen"] == pytest.approx(result["used"], rel=0.2)
+    assert result["overdue"] > 0
+    assert result["asleep"] <= 0.05 * result["used"]

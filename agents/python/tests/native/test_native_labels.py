@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attempts import measured
 
 Run = Callable[..., Any]
 WORK = ("tasks", "crowded", "nested")
@@ -20,24 +19,18 @@ def wrong(seen: dict[str, int]) -> float:
 
 @pytest.mark.parametrize("work", WORK)
 def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
-    def check(result: Any) -> None:
-        assert {*result["seen"]} == RIGHT  # a thread reads its own
-
-    measured(run, check, "labelled.py", "CPU", work)
+    result = run("labelled.py", "CPU", work)
+    assert {*result["seen"]} == RIGHT  # a thread reads its own
 
 
 @pytest.mark.parametrize("work", WORK)
 def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
-    def check(result: Any) -> None:
-        assert {*result["seen"]} >= RIGHT
-        assert wrong(result["seen"]) < 0.05  # it runs on while it is read
-
-    measured(run, check, "labelled.py", "WALL", work)
+    result = run("labelled.py", "WALL", work)
+    assert {*result["seen"]} >= RIGHT
+    assert wrong(result["seen"]) < 0.05  # it runs on while it is read
 
 
 def test_more_sets_than_fit_are_counted_and_keep_their_time(run: Run) -> None:
-    def check(result: Any) -> None:
-        assert result["numbers"] == 256
-        assert result["full"] > 0
-
-    measured(run, check, "labelled.py", "WALL", "many")
+    result = run("labelled.py", "WALL", "many")
+    assert result["numbers"] == 256
+    assert result["full"] > 0
