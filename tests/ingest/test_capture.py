@@ -10,7 +10,7 @@ from projects import operator_token
 from projects.models import AuditEntry, Project
 from tests.ingest.client import HANDSHAKE, Client, assert_refused, until_held
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 WANTED = {"service": "checkout", "type": "CPU"}
 OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}

@@ -8,7 +8,7 @@ from django.db import IntegrityError, OperationalError
 
 from projects.load_together import MOST_AT_ONCE, LoadTogether
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.real, pytest.mark.django_db]
 
 
 class Squares:

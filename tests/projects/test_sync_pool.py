@@ -9,7 +9,7 @@ from django.db import connection
 from projects import sync_pool
 from projects.models import Project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 
 async def test_it_runs_in_a_few_named_threads() -> None:

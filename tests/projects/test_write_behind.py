@@ -10,6 +10,8 @@ from django.db import OperationalError
 from projects import write_behind
 from projects.write_behind import Batch, in_parts
 
+pytestmark = pytest.mark.real
+
 
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> None:

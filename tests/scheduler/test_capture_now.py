@@ -17,7 +17,7 @@ from tests.scheduler.waits import claimed, held, until
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 
 def deployment(project: Project, service: str = "shop", zone: str = "", version: str = "") -> int:

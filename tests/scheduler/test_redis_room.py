@@ -16,6 +16,8 @@ from scheduler.waiting_room.redis import RedisRoom
 from tests import services
 from tests.scheduler.waits import LONG, claimed, held, until
 
+pytestmark = pytest.mark.real
+
 PLACES, CAPTURE, SHORT = 3, 0.3, 0.1
 
 

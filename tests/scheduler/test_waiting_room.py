@@ -14,6 +14,8 @@ from scheduler.waiting_room.interface import Assigned, Doing, Offer, SentAway, W
 from scheduler.waiting_room.redis import RedisRoom
 from tests.scheduler.waits import claimed, held, until
 
+pytestmark = pytest.mark.real
+
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
 PLACES = 3
 LONG, SHORT = 30.0, 0.1  # seconds

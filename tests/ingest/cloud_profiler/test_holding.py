@@ -18,7 +18,7 @@ from scheduler.waiting_room import room
 from tests.ingest.client import HANDSHAKE, Client, until_held
 from tests.ingest.live import Connection, live_server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 MANY = 500
 

@@ -13,7 +13,7 @@ from tests.ingest.client import Client
 from tests.ingest.query_api.conftest import SHOP
 from tests.ingest.query_api.test_refusals import until_abandoned
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 
 async def test_a_query_ends_when_its_client_leaves(

@@ -15,7 +15,7 @@ from projects.models import Project
 from tests.ingest.client import Client, assert_refused
 from tests.ingest.query_api.conftest import Ask
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
 
 

@@ -14,6 +14,8 @@ from ingest.query_api.turns import AT_ONCE, THREADS, Turns
 from profiles.queries.asked import check
 from projects.sync_pool import SyncPool, TooBusy
 
+pytestmark = pytest.mark.real
+
 
 @pytest.fixture(autouse=True)
 def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from profiles.engine.codec import decode
+
+pytestmark = pytest.mark.real
 
 
 def test_it_is_there_after_kill_9(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from profiles.store.snapshot import snapshot
 from projects.models import Project
 from tests.profiles import rows
 
+pytestmark = pytest.mark.real
+
 
 @pytest.mark.django_db(transaction=True)
 def test_it_sees_nothing_that_came_later(project: Project) -> None:

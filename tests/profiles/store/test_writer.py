@@ -16,6 +16,8 @@ from profiles.store.new_profile import NewProfile
 from projects.profile_types import ProfileType
 from tests.profiles.rows import NOON
 
+pytestmark = pytest.mark.real
+
 NEW = NewProfile(
     project=1,
     deployment=1,

@@ -9,6 +9,8 @@ import pytest
 
 from profiles.store.blobs import BlobMissing, BlobStore, open_store
 
+pytestmark = pytest.mark.real
+
 
 @pytest.fixture(params=["files", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BlobStore]:
