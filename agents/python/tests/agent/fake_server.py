@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
-PATIENCE = 20.0  # seconds; how long a test waits for what has to come
+PATIENCE = 60.0  # seconds; how long a test waits for what has to come
 
 
 @dataclass(frozen=True)

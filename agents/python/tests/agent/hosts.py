@@ -57,13 +57,15 @@ def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
                 cwd=folder,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
         host = Host(process, folder, folder / "log")
         try:
             yield host
             end(host)
         finally:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):  # its workers too, where it left any
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
@@ -176,6 +178,12 @@ def profiles_with(seen: list[Seen], function: str) -> dict[str, ReadProfile]:
             if function in profile.functions_seen():
                 found[one.agent] = profile
     return found
+
+
+def all_labels_of(server: FakeServer, function: str) -> set[tuple[tuple[str, object], ...]]:
+    """In all the profiles that have come."""
+    uploads = [read(base64.b64decode(one.json["profileBytes"])) for one in server.requests("PATCH")]
+    return {labels for profile in uploads for labels in labels_of(profile, function)}
 
 
 def wait_for_profiles(

@@ -9,7 +9,7 @@ from pprof_reader import read
 from programs import begin, run
 
 # Far less than what the server holds and the captures take; the agent's own bound is a second.
-SOON = 6.0
+SOON = 20.0
 
 UNTIL_TOLD = """
     import sys, flamewatch
@@ -68,7 +68,7 @@ def test_the_profile_in_hand_is_sent_as_far_as_it_got(
     [seen] = server.requests("PATCH")
     found = read(base64.b64decode(seen.json["profileBytes"]))
     assert "work" in found.functions_seen()
-    assert 0.3e9 < found.duration_ns < 60e9
+    assert 0.2e9 < found.duration_ns < 60e9
     told = float(seen.json["duration"].removesuffix("s"))
     assert told == pytest.approx(found.duration_ns / 1e9, abs=0.001)
     assert errors == ""
@@ -92,7 +92,7 @@ def test_threads_of_the_host_are_profiled_until_they_end(url: str, server: FakeS
     """
     process = begin(program, url)
     server.wait_for("PATCH")
-    process.communicate("go\n", timeout=20)
+    process.communicate("go\n", timeout=60)
     assert process.returncode == 0
 
 
@@ -114,7 +114,7 @@ def test_a_signal_that_the_host_waits_for_is_not_taken_from_it(
 
 def test_the_exit_code_is_the_hosts(url: str) -> None:
     process = begin("import flamewatch, sys; flamewatch.start(); sys.exit(7)", url)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 7
 
 

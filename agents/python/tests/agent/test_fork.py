@@ -25,8 +25,18 @@ def agents(seen: list[Seen]) -> set[str]:
     return {one.agent for one in seen}
 
 
+def begin_held(server: FakeServer, url: str) -> subprocess.Popen[str]:
+    """FORKED, that forks when its own handshake has arrived."""
+    process = begin(FORKED.format(before="sys.stdin.readline()"), url)
+    server.wait_for("POST")
+    assert process.stdin is not None
+    process.stdin.write("fork\n")
+    process.stdin.flush()
+    return process
+
+
 def finish(process: subprocess.Popen[str]) -> None:
-    _, errors = process.communicate("go\ngo\n", timeout=20)
+    _, errors = process.communicate("go\ngo\n", timeout=60)
     assert process.returncode == 0, errors
     assert errors == ""
 
@@ -41,15 +51,14 @@ def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -
 
 def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) -> None:
     server.answer("POST", held)
-    waiting = "import time; time.sleep(0.3)"
-    process = begin(FORKED.format(before=waiting), url)
+    process = begin_held(server, url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
     finish(process)
     assert len(server.seen) == 2, "one handshake each"
 
 
 def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("CPU", "0.5s"), held)
+    server.answer("POST", assigned("CPU", "2s"), held)
     capturing = 'while flamewatch.status()["state"] != "capturing": pass'
     process = begin(FORKED.format(before=capturing), url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
@@ -60,7 +69,7 @@ def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None
 
 def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
     server.answer("POST", held, assigned("CPU", "0.2s"), held)
-    process = begin(FORKED.format(before="import time; time.sleep(0.3)"), url)
+    process = begin_held(server, url)
     [upload] = server.wait_for("PATCH")
     assert upload.agent != server.seen[0].agent
     finish(process)
@@ -146,7 +155,7 @@ def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None
     """
     process = begin(program, url.replace("127.0.0.1", "localhost"))
     server.wait_for("POST", 3)
-    out, _ = process.communicate("go\n", timeout=20)
+    out, _ = process.communicate("go\n", timeout=60)
     assert out.split() == []
 
 
@@ -170,7 +179,7 @@ def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> No
     """
     process = begin(program, url)
     server.wait_until(lambda seen: len(agents(seen)) == 3)
-    _, errors = process.communicate("go\ngo\ngo\n", timeout=20)
+    _, errors = process.communicate("go\ngo\ngo\n", timeout=60)
     assert process.returncode == 0, errors
 
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from drawn_blocks import MIB, large_objects, total_in
 from pprof_reader import ReadProfile, read
 
 from flamewatch import _native, pprof
@@ -12,7 +13,7 @@ from flamewatch.native_sampler import NativeSampler
 from flamewatch.profile_of import profile_of
 from flamewatch.profile_types import ProfileType
 
-MIB = 1 << 20
+ALLOCATE = "test_heap_profiles.allocate"
 
 
 @pytest.fixture
@@ -53,10 +54,9 @@ def allocate() -> None:
 def test_heap_alloc_shows_what_was_allocated_and_freed(sampler: NativeSampler) -> None:
     found = captured(sampler, ProfileType.HEAP_ALLOC, allocate)
     assert found.default_metric == "alloc_space"
-    assert found.total("alloc_space") == pytest.approx(400 * MIB, rel=0.15)
-    assert found.total("alloc_objects") == pytest.approx(400, rel=0.15)
-    assert found.total("inuse_space") < MIB
-    assert "test_heap_profiles.allocate" in found.functions_seen()
+    assert total_in(found, ALLOCATE, "alloc_space") == pytest.approx(400 * MIB, rel=0.15)
+    assert large_objects(found, ALLOCATE, 400) == pytest.approx(400, rel=0.15)
+    assert total_in(found, ALLOCATE, "inuse_space") == 0
     assert found.duration_ns > 0
 
 

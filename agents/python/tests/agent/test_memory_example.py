@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from drawn_blocks import MIB, large_objects, total_in
 from pprof_reader import ReadProfile, read
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "allocations.py"
 SOURCE = Path(__file__).parents[2] / "src"
 ROUNDS = 1000  # of ten a profile in earnest: so that chance is 1.3 %, and not 13
-MIB = 1 << 20
+ALLOWED = 0.08  # six standard deviations
 
 
 def profile(kind: str, folder: Path) -> ReadProfile:
@@ -23,19 +24,12 @@ def profile(kind: str, folder: Path) -> ReadProfile:
     return read(target.read_bytes())
 
 
-def of(found: ReadProfile, function: str, metric: str) -> int:
-    at = [name for name, _ in found.metrics].index(metric)
-    return sum(
-        sample.values[at]
-        for sample in found.samples
-        if function in {frame.function for frame in sample.frames}
-    )
-
-
 def test_heap_alloc_shows_what_was_allocated_though_nothing_is_in_use(tmp_path: Path) -> None:
     found = profile("heap_alloc", tmp_path)
     assert found.default_metric == "alloc_space"
-    assert of(found, "allocate_and_free", "alloc_space") == pytest.approx(ROUNDS * MIB, rel=0.08)
-    assert of(found, "allocate_and_free", "alloc_objects") == pytest.approx(ROUNDS, rel=0.08)
-    assert of(found, "allocate_and_free", "inuse_space") == 0
-    assert of(found, "allocate_and_free", "inuse_objects") == 0
+    size = total_in(found, "allocate_and_free", "alloc_space")
+    assert size == pytest.approx(ROUNDS * MIB, rel=ALLOWED)
+    objects = large_objects(found, "allocate_and_free", ROUNDS)
+    assert objects == pytest.approx(ROUNDS, rel=ALLOWED)
+    assert total_in(found, "allocate_and_free", "inuse_space") == 0
+    assert total_in(found, "allocate_and_free", "inuse_objects") == 0

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from fake_server import FakeServer, assigned, held, refused, serving, throttled
+from fake_server import PATIENCE, FakeServer, assigned, held, refused, serving, throttled
 from fakes import KEY
 from pprof_reader import read
 
@@ -101,7 +101,7 @@ def test_stopping_gives_everything_back(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "STOP_SECONDS", 20)  # as many as a busy machine may need
-    threads, before = threading.enumerate(), (handlers(), threading.stack_size())
+    threads, before = {*threading.enumerate()}, (handlers(), threading.stack_size())
     tasks = threads_of_this_process()
     server.answer("POST", assigned("CPU", "60s"))
     flamewatch.start()
@@ -109,8 +109,8 @@ def test_stopping_gives_everything_back(
     wait_for_state("capturing")
     flamewatch.stop()
     assert (handlers(), threading.stack_size()) == before
-    # The server's threads end by themselves.
-    wait_until(lambda: threading.enumerate() == threads and threads_of_this_process() <= tasks)
+    # The server's threads end by themselves, those of earlier tests too.
+    wait_until(lambda: {*threading.enumerate()} <= threads and threads_of_this_process() <= tasks)
     [upload] = server.requests("PATCH")
     assert upload.json["duration"] != "60s"
 
@@ -121,7 +121,7 @@ def threads_of_this_process() -> int:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, flamewatch.status()
         time.sleep(0.002)

@@ -27,7 +27,7 @@ def under(url: str, *command: str, **more: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str]) -> str:
-    out, errors = process.communicate("go\n", timeout=20)
+    out, errors = process.communicate("go\n", timeout=60)
     assert process.returncode == 0, errors
     assert errors == ""
     return out
@@ -136,7 +136,7 @@ def test_a_sitecustomize_that_fails_is_reported_as_python_does(
     path = os.pathsep.join([environ(url)["PYTHONPATH"], str(tmp_path)])
     process = under(url, "--", sys.executable, "-c", WAIT, PYTHONPATH=path)
     server.wait_for("POST")
-    out, errors = process.communicate("go\n", timeout=20)
+    out, errors = process.communicate("go\n", timeout=60)
     assert out == "done\n"
     assert "ZeroDivisionError" in errors
 
@@ -149,7 +149,7 @@ def test_our_folder_is_not_on_the_programs_path(url: str) -> None:
 def test_without_a_key_the_program_runs_and_one_line_says_so(server: FakeServer, url: str) -> None:
     starter = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}])"
     process = under(url, "--", sys.executable, "-c", starter, FLAMEWATCH_KEY="")
-    out, errors = process.communicate("go\n", timeout=20)
+    out, errors = process.communicate("go\n", timeout=60)
     assert (process.returncode, out) == (0, "done\n")
     assert errors == "flamewatch: not profiling: no key: set FLAMEWATCH_KEY or pass start(key=…)\n"
     assert server.seen == []
@@ -168,7 +168,7 @@ def test_a_python_without_the_agent_says_so_once(url: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(("program", "code"), [("/no/such/program", 127), ("/etc/passwd", 126)])
 def test_what_cannot_be_run_is_said_as_shells_do(url: str, program: str, code: int) -> None:
     process = under(url, "--", program)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == code
     assert program in errors
 
@@ -199,7 +199,7 @@ def test_by_environment_alone_the_first_process_says_what_is_missing(url: str) -
     path = os.pathsep.join([BOOTSTRAP, environ(url)["PYTHONPATH"]])
     starter = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}])"
     process = begin(starter, url, PYTHONPATH=path, FLAMEWATCH_KEY="")
-    out, errors = process.communicate("go\n", timeout=20)
+    out, errors = process.communicate("go\n", timeout=60)
     assert (process.returncode, out) == (0, "done\n")
     assert errors == "flamewatch: not profiling: no key: set FLAMEWATCH_KEY or pass start(key=…)\n"
 

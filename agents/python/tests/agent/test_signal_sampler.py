@@ -1,13 +1,14 @@
 """The sampler of last resort: it sees less, and nothing that is not so."""
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-from fake_server import FakeServer, assigned, held
-from programs import run
+from fake_server import PATIENCE, FakeServer, assigned, held
+from programs import begin, run
 
 from flamewatch.profile_types import ProfileType
 from flamewatch.sampler import Capture
@@ -81,9 +82,10 @@ def test_cpu_time_is_the_main_threads_own(sampler: SignalSampler) -> None:
 
 def test_threads_are_all_there_once(sampler: SignalSampler) -> None:
     gate = threading.Event()
-    threads = [threading.Thread(target=gate.wait) for _ in range(5)]
+    threads = [threading.Thread(target=stand_still, args=(gate,)) for _ in range(5)]
     for thread in threads:
         thread.start()
+    wait_until_they_wait(threads)
     taken = sampler.capture(ProfileType.THREADS, 10, gate.wait)
     gate.set()
     waiting = [stack for stack in taken.stacks if is_waiting(stack)]
@@ -92,8 +94,25 @@ def test_threads_are_all_there_once(sampler: SignalSampler) -> None:
     assert taken.duration_ns == 0
 
 
+def stand_still(gate: threading.Event) -> None:
+    gate.wait()
+
+
+def wait_until_they_wait(threads: list[threading.Thread]) -> None:
+    """Each in `Condition.wait`, from where it does not move."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        frames = sys._current_frames()
+        names = [frames[thread.ident].f_code.co_qualname for thread in threads if thread.ident]
+        if names == ["Condition.wait"] * len(threads):
+            return
+        assert time.monotonic() < deadline, names
+        time.sleep(0.005)
+
+
 def is_waiting(stack: Stack) -> bool:
-    return stack.frames[0].function == "Condition.wait"
+    """One of them: others wait too, which earlier tests left behind."""
+    return {"Condition.wait", "stand_still"} <= {frame.function for frame in stack.frames}
 
 
 def test_outside_the_main_thread_it_offers_threads_only() -> None:
@@ -163,7 +182,7 @@ def test_without_the_compiled_part_one_warning_says_what_is_left(
 def test_it_survives_a_fork(server: FakeServer, url: str) -> None:
     server.answer("POST", held, assigned("CPU", "0.2s"), held)
     work = """
-    time.sleep(0.3)
+    sys.stdin.readline()
     child = os.fork()
     if child == 0:
         while not flamewatch.status()["profiles_sent"]:
@@ -171,6 +190,9 @@ def test_it_survives_a_fork(server: FakeServer, url: str) -> None:
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     """
-    run(WITHOUT_NATIVE.format(work=work), url)
+    process = begin(WITHOUT_NATIVE.format(work=work), url)
+    server.wait_for("POST")
+    _, errors = process.communicate("fork\n", timeout=60)
+    assert process.returncode == 0, errors
     [upload] = server.wait_for("PATCH")
     assert upload.agent != server.seen[0].agent
