@@ -5,6 +5,7 @@ and stopped at the end.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ ON_POSTGRESQL = ["tests", "-m", "not browser and not server", "--ignore=tests/pr
 
 # In a process of their own: Playwright's event loop stays in the thread of the tests.
 IN_THE_BROWSER = ["tests/frontend/browser"]
+
+STOP_SECONDS = 30.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,11 +51,23 @@ def _both(running: services.Services, data: str, arguments: Sequence[str]) -> in
 
 
 def _pytest(environment: Mapping[str, str], arguments: Sequence[str]) -> int:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
-    )
-    return done.returncode
+    with subprocess.Popen([sys.executable, "-m", "pytest", *arguments], env=environment) as process:
+        try:
+            return process.wait()
+        except SystemExit:
+            _interrupt(process)
+            raise
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """As Ctrl-C does, which reaches both of us: the tests end what they have started."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main(sys.argv[1:]))

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PACKAGES = {
     "postgres": "postgresql",
@@ -26,6 +27,11 @@ PACKAGES = {
 # Built by Go, once for all checkouts of a user: it takes minutes.
 S3_SERVER = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 _TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flamewatch-tests"
+
+
+# Registries and mirrors fail for a moment.
+FETCHES, PAUSE_SECONDS, LOCK_SECONDS = 3, 10.0, 300
+MOST_SAID = 2000  # characters of what a command that failed has said
 
 
 class ServiceMissing(Exception):
@@ -75,9 +81,18 @@ def s3_server() -> str:
         go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
         if go is None:
             raise ServiceMissing("go is missing, which builds the S3 server: https://go.dev/dl")
-        environment = os.environ | {"GOBIN": str(folder), "CGO_ENABLED": "0"}
-        subprocess.run([go, "install", S3_SERVER], check=True, env=environment)
+        _build_s3_server(go, folder)
     return str(folder / "versitygw")
+
+
+def _build_s3_server(go: str, folder: Path) -> None:
+    """Elsewhere first: a build that is stopped, or one beside it, leaves no half a program."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as building:
+        environment = os.environ | {"GOBIN": building, "CGO_ENABLED": "0"}
+        _fetch([go, "install", S3_SERVER], environment)
+        folder.mkdir(exist_ok=True)
+        Path(building, "versitygw").replace(folder / "versitygw")
 
 
 def _install_packages() -> None:
@@ -88,8 +103,31 @@ def _install_packages() -> None:
     if os.geteuid() != 0:
         raise ServiceMissing(f"The tests need programs that are missing. As root: {line}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
-    subprocess.run(line.split(), check=True, env=environment, stdout=subprocess.DEVNULL)
+    wait = ["-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"]  # others install something too
+    _fetch(["apt-get", "update", "-qq", *wait], environment)
+    _fetch([*line.split(), "-qq", *wait], environment)
+
+
+def _fetch(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Run what loads from the network, which may fail once, or twice; silent if it succeeds."""
+    said = ""
+    for attempt in range(1, FETCHES + 1):
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            return
+        said = f"`{' '.join(command)}` ended with {done.returncode}:\n{done.stdout[-MOST_SAID:]}"
+        if attempt < FETCHES:
+            print(f"{said}\nAgain in {PAUSE_SECONDS:.0f} s.", file=sys.stderr, flush=True)
+            time.sleep(PAUSE_SECONDS)
+    raise ServiceMissing(f"{said}\nTried {FETCHES} times.")
 
 
 def _present(program: str) -> bool:
@@ -131,10 +169,10 @@ def _postgresql(folder: Path) -> Iterator[str]:
     )
     options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
     log = (folder / "postgresql.log").open("w")
-    server = subprocess.Popen(
+    server = _begin(
         [find("postgres"), "-D", data, "-p", str(port), *options],
         stderr=log,
-        **quiet,  # type: ignore[call-overload]
+        **quiet,
     )
     try:
         _wait_for_port(port, server)
@@ -159,7 +197,7 @@ def _unprivileged(folder: Path) -> str | None:
 @contextlib.contextmanager
 def redis(folder: Path, port: int | None = None) -> Iterator[str]:
     port = port or free_port()
-    server = subprocess.Popen(
+    server = _begin(
         [find("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
         cwd=folder,
         stdout=subprocess.DEVNULL,
@@ -180,7 +218,7 @@ def s3(folder: Path) -> Iterator[S3]:
     attributes.mkdir()
     made = S3(f"s3://flamewatch?endpoint=http://127.0.0.1:{port}")
     owner = {"ROOT_ACCESS_KEY": made.key, "ROOT_SECRET_KEY": made.secret}
-    server = subprocess.Popen(
+    server = _begin(
         # The sidecar: not every file system has attributes of its own.
         [
             *(s3_server(), "--quiet", "--port", f"127.0.0.1:{port}"),
@@ -206,6 +244,11 @@ def _wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 
                 return
         time.sleep(0.05)
     raise ServiceMissing(f"{server.args!r} did not listen on port {port} within {seconds} s")
+
+
+def _begin(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+    """A server that ends when we do, also where we are killed."""
+    return subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command], **options)
 
 
 def _stop(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
