@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,12 @@ QUICK = {
     "FLAMEWATCH_HOLD_SECONDS": "5",
 }
 PASSWORD = "a sentence works well"
+PORTS_TRIED = 3
 COMMAND = [sys.executable, "-m", "profiler_site.cli.main"]
+
+
+class _PortTaken(Exception):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class RunningServer:
     def add_key(self, project: str, scope: str = "write") -> str:
         return str(self.cli("key", "create", project, "--scope", scope)["key"])
 
-    def interrupt(self, seconds: float = 20) -> int:
+    def interrupt(self, seconds: float = 60) -> int:
         """Ctrl-C; the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(seconds)
@@ -65,31 +70,49 @@ class RunningServer:
 @contextlib.contextmanager
 def running_server(*arguments: str, **environment: str) -> Iterator[RunningServer]:
     """`flamewatch up` on a free port with an empty data folder; killed at the end."""
-    port = free_port()
     with tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder:
-        log = Path(folder) / "server.log"
-        ours = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
-        url = f"http://127.0.0.1:{port}"
-        settings = ours | QUICK | environment
-        settings |= {"FLAMEWATCH_DATA_DIR": f"{folder}/data", "FLAMEWATCH_URL": url}
-        process = _start([*COMMAND, "up", "--port", str(port), *arguments], settings, log)
-        server = RunningServer(url, Path(folder) / "data", settings, process, log)
+        server = _start_somewhere(Path(folder), arguments, environment)
         try:
-            _wait_until_ready(server)
             yield server
         finally:
-            process.kill()
-            process.wait()
+            server.process.kill()
+            server.process.wait()
 
 
-def _start(command: list[str], settings: dict[str, str], log: Path) -> subprocess.Popen[str]:
+def _start_somewhere(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+) -> RunningServer:
+    """Up and ready; a port that was free may be another program's before the server has it."""
+    for _ in range(PORTS_TRIED - 1):
+        with contextlib.suppress(_PortTaken):
+            return _start(free_port(), folder, arguments, environment)
+    return _start(free_port(), folder, arguments, environment)
+
+
+def _start(
+    port: int, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+) -> RunningServer:
+    log = folder / "server.log"
+    ours = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+    url = f"http://127.0.0.1:{port}"
+    settings = {**ours, **QUICK, **environment}
+    settings |= {"FLAMEWATCH_DATA_DIR": f"{folder}/data", "FLAMEWATCH_URL": url}
+    command = [*COMMAND, "up", "--port", str(port), *arguments]
     with log.open("w") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command, env=settings, stdout=output, stderr=subprocess.STDOUT, text=True
         )
+    server = RunningServer(url, folder / "data", settings, process, log)
+    try:
+        _wait_until_ready(server)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return server
 
 
-def _wait_until_ready(server: RunningServer, seconds: float = 60) -> None:
+def _wait_until_ready(server: RunningServer, seconds: float = 90) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
@@ -98,4 +121,7 @@ def _wait_until_ready(server: RunningServer, seconds: float = 60) -> None:
         if server.process.poll() is not None:
             break
         time.sleep(0.05)
-    raise RuntimeError(f"The server did not come up:\n{server.log.read_text()}")
+    said = server.log.read_text()
+    if "is taken by another program" in said:
+        raise _PortTaken(said)
+    raise RuntimeError(f"The server did not come up:\n{said}")

@@ -15,7 +15,7 @@ from tests.end_to_end.signing_in import browser, post
 from tests.server import PASSWORD, RunningServer
 from tests.waiting import until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(400)]
 STATUS = "/p/acme-shop/setup/status"
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "main_foo_bar.py"
 
@@ -52,7 +52,7 @@ def run_as_pasted(lines: str, folder: Path, bin: Path, **environment: str) -> st
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -81,7 +81,7 @@ def opened_by(newcomer: httpx.Client, lines: str, folder: Path, bin: Path) -> ht
         start_new_session=True,
     ) as program:
         try:
-            found = until(lambda: link.search(newcomer.get(STATUS).text), 60, "first profile")
+            found = until(lambda: link.search(newcomer.get(STATUS).text), 120, "first profile")
             return newcomer.get(html.unescape(found[1]))
         finally:
             os.killpg(program.pid, signal.SIGTERM)

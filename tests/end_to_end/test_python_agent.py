@@ -15,7 +15,7 @@ import pytest
 from tests.server import RunningServer, running_server
 from tests.waiting import until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(400)]
 
 PROGRAM = """
 import time
@@ -59,7 +59,7 @@ def begin(installed: Path, url: str, key: str, *options: str) -> subprocess.Pope
 def end(process: subprocess.Popen[str]) -> str:
     """What it wrote to stderr."""
     process.terminate()
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     return errors
 
 

@@ -13,7 +13,7 @@ from profiler_site.demo import EXAMPLES
 from tests.server import COMMAND, running_server
 from tests.waiting import until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
 def children(pid: int) -> list[str]:
@@ -49,18 +49,18 @@ def test_ctrl_c_ends_it_at_once_and_cleanly() -> None:
 
 def test_sigterm_ends_it_and_the_demo_s_services() -> None:
     with running_server("--demo") as server:
-        services = until(lambda: demo_services(server.process.pid), 20, "services")
+        services = until(lambda: demo_services(server.process.pid), 60, "services")
         server.process.terminate()
-        assert server.process.wait(20) == 0
+        assert server.process.wait(60) == 0
         assert not any(Path(f"/proc/{service}").exists() for service in services)
 
 
 def test_killed_outright_it_takes_the_demo_s_services_along() -> None:
     with running_server("--demo") as server:
-        services = until(lambda: demo_services(server.process.pid), 20, "services")
+        services = until(lambda: demo_services(server.process.pid), 60, "services")
         server.process.kill()
         gone = [Path(f"/proc/{service}") for service in services]
-        until(lambda: not any(path.exists() for path in gone), 20, "end of the services")
+        until(lambda: not any(path.exists() for path in gone), 60, "end of the services")
 
 
 def test_a_taken_port_is_one_clear_sentence(tmp_path: Path) -> None:
