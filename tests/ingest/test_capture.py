@@ -5,15 +5,23 @@ from typing import Any
 
 import httpx
 import pytest
+from pytest_django import Settings
 
 from projects import operator_token
 from projects.models import AuditEntry, Project
+from scheduler.waiting_room import room
 from tests.ingest.client import HANDSHAKE, Client, assert_refused, until_held
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
 WANTED = {"service": "checkout", "type": "CPU"}
 OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}
+
+
+@pytest.fixture(autouse=True)
+def long_holds(settings: Settings) -> None:
+    """So that the agent is still there when the person asks."""
+    settings.HOLD_SECONDS = 50
 
 
 def capture(client: Client, **changes: Any) -> httpx.Response:
@@ -32,6 +40,7 @@ def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Respo
         held = asyncio.create_task(agent.send("POST", agent.profiles, json=OFFERED))
         await until_held()
         asked = await asker.send("POST", path(asker.project), json=WANTED | changes)
+        await room().empty()  # it captures its first profile still: no need to wait for it
         return [asked, await held]
 
     return asyncio.run(both())

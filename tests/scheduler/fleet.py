@@ -5,6 +5,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.test import override_settings
+
 from projects.profile_types import INSTANTANEOUS, ProfileType
 from scheduler.tasks import coming_slots
 from scheduler.waiting_room.in_process import InProcessRoom
@@ -90,4 +92,5 @@ def watch(
     seed: int = 0,
 ) -> Log:
     """What a deployment's agents do within so many minutes from their start."""
-    return run(_watch(agents, types, minutes * 60, rate, seed))
+    with override_settings(SECRET_KEY="the seed of the plan"):
+        return run(_watch(agents, types, minutes * 60, rate, seed))

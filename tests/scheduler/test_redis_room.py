@@ -18,7 +18,7 @@ from tests.scheduler.waits import LONG, claimed, held, until
 
 pytestmark = pytest.mark.real
 
-PLACES, CAPTURE, SHORT = 3, 0.3, 0.1
+PLACES, CAPTURE, SHORT = 3, LONG, 1.0
 
 
 def agent(name: str) -> Waiter:

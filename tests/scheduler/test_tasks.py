@@ -43,7 +43,7 @@ async def test_a_waiting_agent_is_given_what_was_planned_at_its_projects_rate(
     project: Project, settings: Settings
 ) -> None:
     settings.PLAN_PERIOD_SECONDS = 0.5
-    await set_rate(project, 2)
+    await set_rate(project, 20)
     await room().open()
     waiter = Waiter("a", project.pk, 1, frozenset({CPU}))
     (wait,) = await held(room(), waiter)

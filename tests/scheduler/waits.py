@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 from scheduler.waiting_room.interface import Assigned, SentAway, Waiter, WaitingRoom
 
-LONG = 30.0  # seconds; no test waits for its end
+LONG = 90.0  # seconds; no test waits for its end
+
+PATIENCE = 60.0  # on a machine that does other things meanwhile
 
 Wait = asyncio.Task[Assigned | SentAway]
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not true():  # noqa: ASYNC110  # Redis has no event for it
             await asyncio.sleep(0.005)
 
@@ -25,7 +27,7 @@ async def held(room: WaitingRoom, *waiters: Waiter, hold: float = LONG) -> list[
 
 
 async def claimed(wait: Wait) -> str:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         answer = await wait
     assert isinstance(answer, Assigned)
     return answer.slot.id

@@ -62,6 +62,7 @@ def test_a_click_zooms_and_back_goes_out(versions: Page) -> None:
     pointed_at(versions, 2, 0.95)
     expect(versions.locator(".tip [data-tip=name]").first).to_have_text("pricing.quote")
     versions.go_back()
+    expect(versions.locator("flame-diff").first).not_to_have_attribute("frame", re.compile("."))
     pointed_at(versions, 2, 0.94)
     expect(versions.locator(".tip").first).to_be_hidden()
 

@@ -288,8 +288,7 @@ def test_dark_colours_are_drawn_when_the_theme_is_dark(page: Page, shop_url: str
     assert sum(page.evaluate(pixel)) > 450
     page.locator("[data-toggle-theme]").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    page.wait_for_timeout(50)
-    assert sum(page.evaluate(pixel)) < 350
+    page.wait_for_function(f"({pixel})().reduce((all, one) => all + one) < 350")
 
 
 @pytest.mark.parametrize("width", [360, 640, 960, 1240])
