@@ -1,12 +1,14 @@
 """The list of functions with its headings, a page of rows at a time."""
 
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from frontend.addresses import flame_url
 from frontend.controls import Column, columns
 from frontend.function_list import FunctionList, function_list
+from frontend.list_search import ALONE, listed
 from frontend.merged_page import address_of
 from frontend.selection import Asked
 from profiles.query import TopResult
@@ -17,6 +19,9 @@ from projects.models import Project
 class FunctionsPage:
     columns: list[Column]
     list: FunctionList
+    all: int  # functions before the search of a list on its own
+    searched: bool
+    unreadable: str  # why its search is no expression
     all_url: str  # of the page with every row
     more_url: str  # of the rows that follow; "" where there are none
     focus_url: str  # with `focus` to come
@@ -25,13 +30,17 @@ class FunctionsPage:
 def functions_page(
     asked: Asked, top: TopResult, project: Project, seen: str, page: int = 1
 ) -> FunctionsPage:
-    shown = function_list(top, asked.sort, asked.reverse, None if asked.all_rows else page)
+    found = listed(asked, top)
+    shown = function_list(found.top, asked.sort, asked.reverse, None if asked.all_rows else page)
     here = reverse("flame_functions", args=[project.project_id])
     further = f"{_address(asked, seen)}&page={page + 1}"
     apart = replace(asked, focus="", root=None, frame="", view="flame", search="", all_rows=False)
     return FunctionsPage(
         columns=columns(asked, project),
         list=shown,
+        all=found.all,
+        searched=asked.view == ALONE and bool(asked.search) and not found.unreadable,
+        unreadable=found.unreadable,
         all_url=flame_url(project, replace(asked, all_rows=True)),
         more_url=f"{here}?{further}" if shown.more else "",
         focus_url=f"{flame_url(project, apart)}&focus=",
@@ -40,4 +49,5 @@ def functions_page(
 
 def _address(asked: Asked, seen: str) -> str:
     sort = f"-{asked.sort}" if asked.reverse else asked.sort
-    return f"{address_of(asked, seen)}&sort={sort}"
+    search = urlencode({"view": ALONE, "search": asked.search}) if asked.view == ALONE else ""
+    return f"{address_of(asked, seen)}&sort={sort}{'&' if search else ''}{search}"

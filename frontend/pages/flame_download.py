@@ -13,7 +13,14 @@ from django.views.decorators.http import require_safe
 from frontend.download_name import ENDINGS, download_name
 from frontend.question import PATIENCE_SECONDS, metric_named, options_of
 from frontend.selection import read
-from profiles.query import DeadlinePassed, ExportFormat, Shape, Unanswerable, run_export
+from profiles.query import (
+    DeadlinePassed,
+    ExportFormat,
+    Shape,
+    Unanswerable,
+    View,
+    run_export,
+)
 from projects.access import project_for
 
 
@@ -31,8 +38,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
         return _refused(HTTPStatus.BAD_REQUEST, sentence)
     selection = asked.selection(project.pk, asked.service, asked.type, now)
     metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
-    # As it was called, and whole: a root's id is that of a tree by function, a file has lines.
-    view = replace(asked.shown(metric), shape=Shape.TOP_DOWN, root=None)
+    view = _in_file(asked.shown(metric), form)
     deadline = time.monotonic() + PATIENCE_SECONDS
     try:
         file = run_export(selection, view, ExportFormat(form), deadline)
@@ -42,6 +48,16 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
         return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": PATIENCE_SECONDS})
     return _file(file, download_name(selection, form))
+
+
+def _in_file(view: View, form: str) -> View:
+    """What is drawn, as it was called; the list beside it has no root, and neither has its file.
+
+    A root of a view that is turned round is a node of that view alone: it stays so in the file.
+    """
+    if form == ExportFormat.CSV or view.focus is not None:
+        return replace(view, shape=Shape.TOP_DOWN, root=None)
+    return view if view.root is not None else replace(view, shape=Shape.TOP_DOWN)
 
 
 def _file(body: bytes, name: str) -> HttpResponse:

@@ -21,7 +21,7 @@ _HANDLE = ("ThreadWorker.handle", f"{_SITE}/gunicorn/workers/gthread.py")
 _RESPOND = ("BaseHandler.get_response", f"{_SITE}/django/core/handlers/base.py")
 _VIEW = ("CheckoutView.post", "/app/shop/checkout/views.py")
 _PLACE = ("orders.place", "/app/shop/checkout/orders.py")
-_QUOTE = ("pricing.quote", "/app/shop/pricing/quote.py")
+QUOTE = ("pricing.quote", "/app/shop/pricing/quote.py")
 _APPLY = ("discounts.apply", "/app/shop/pricing/discounts.py")
 _MATCHES = ("Rule.matches", "/app/shop/pricing/discounts.py")
 _SEARCH = ("rank.score_all", "/app/shop/search/rank.py")
@@ -39,12 +39,12 @@ STACKS: FrameStacks = {  # microseconds
     _REQUEST: 130_000,
     (*_REQUEST, _VIEW): 60_000,
     _CHECKOUT: 90_000,
-    (*_CHECKOUT, _QUOTE): 46_100,
-    (*_CHECKOUT, _QUOTE, _APPLY): 53_400,
-    (*_CHECKOUT, _QUOTE, _APPLY, _MATCHES): 367_600,
-    (*_CHECKOUT, _QUOTE, _QUERY): 120_000,
-    (*_CHECKOUT, _QUOTE, _QUERY, _EXECUTE): 178_000,
-    (*_CHECKOUT, _QUOTE, _QUERY, _EXECUTE, _WAIT): 115_000,
+    (*_CHECKOUT, QUOTE): 46_100,
+    (*_CHECKOUT, QUOTE, _APPLY): 53_400,
+    (*_CHECKOUT, QUOTE, _APPLY, _MATCHES): 367_600,
+    (*_CHECKOUT, QUOTE, _QUERY): 120_000,
+    (*_CHECKOUT, QUOTE, _QUERY, _EXECUTE): 178_000,
+    (*_CHECKOUT, QUOTE, _QUERY, _EXECUTE, _WAIT): 115_000,
     (*_REQUEST, _SEARCH): 241_000,
     (*_REQUEST, _SEARCH, _DUMPS): 144_000,
     (*_REQUEST, _SEARCH, _QUERY, _EXECUTE): 98_000,

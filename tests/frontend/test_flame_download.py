@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from frontend.download_name import download_name
 from profiles.engine.digest import DigestLimits, digest, unpack
-from profiles.query import Selection
+from profiles.query import Selection, View, run_tree
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
@@ -19,6 +19,12 @@ from tests.frontend import shop
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
 TOTAL = 2 * 1000 * sum(shop.STACKS.values())  # of two profiles, in nanoseconds
+
+
+def selected(project: int) -> Selection:
+    return Selection(
+        project, "checkout", ProfileType.CPU, NOON.replace(hour=11), NOON.replace(hour=13)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +69,25 @@ def test_the_list_of_functions(client: Client, bob: User, project: Project) -> N
     rows = list(csv.reader(io.StringIO(answer.content.decode())))
     assert rows[0][2] == "self (nanoseconds, sum of 2 profiles)"
     assert sum(int(row[2]) for row in rows[1:]) == TOTAL
+
+
+def test_what_is_opened_alone_is_downloaded_alone(
+    client: Client, bob: User, project: Project
+) -> None:
+    client.force_login(bob)
+    tree = run_tree(selected(project.pk), View()).tree
+    quote = next(
+        i
+        for i, frame in enumerate(tree.frame.tolist())
+        if tree.frames.strings[tree.frames.name[frame]] == "pricing.quote"
+    )
+    opened = f"{QUERY}&root={int(tree.id[quote]):016x}"
+    lines = client.get(url(project, "folded") + opened).content.decode().splitlines()
+    inside = {stack: n for stack, n in shop.STACKS.items() if shop.QUOTE in stack}
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 2 * 1000 * sum(inside.values())
+    assert all(line.startswith("pricing.quote") for line in lines)
+    rows = list(csv.reader(io.StringIO(client.get(url(project, "csv") + opened).content.decode())))
+    assert sum(int(row[2]) for row in rows[1:]) == TOTAL, "the list beside the graph is whole"
 
 
 def test_the_page_links_to_what_it_shows(client: Client, bob: User, project: Project) -> None:

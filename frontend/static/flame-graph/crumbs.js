@@ -24,7 +24,9 @@ export function showCrumbs(bar, tree, node, zoom) {
   for (const at of path.slice(1, -1).slice(-LAST)) {
     parts.push(link(named(at), ' via', () => zoom(at)), span('›', 'via'));
   }
-  parts.push(span(named(node), node ? 'mono here strong' : 'mono here'));
+  // A function in focus has its name in the line below.
+  const here = node || !tree.base || tree.root ? named(node) : harmless(tree.service);
+  parts.push(span(here, node ? 'mono here strong' : 'mono here'));
   bar.replaceChildren(...parts, span(drawn(bar, tree), 'push'));
 }
 

@@ -3,7 +3,8 @@
  * page's. Attributes: `src` (address of a tree), `side` (callers or callees: which tree of a focus),
  * `colour` (package, self, total), `frame` (id of the node at full width), `recursion` (folded),
  * `data-flip` (root at the foot). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`,
- * `flame-open` (something folded, its caller's id), `flame-leave` (Escape with everything shown).
+ * `flame-open` (something folded, its caller's id), `flame-leave` (Escape with everything shown),
+ * `flame-foot` and `flame-top` (keys move below callers, above callees: into the other graph).
  */
 
 import { formatPercent, formatValue } from '../units.js';
@@ -16,7 +17,7 @@ import { watchTheme } from './palette.js';
 import { Picture } from './picture.js';
 import { Pointing } from './pointing.js';
 import { withoutRecursion } from './recursion.js';
-import { nodeAt, rowsOf } from './rows.js';
+import { levelsOf, nodeAt, rowsOf } from './rows.js';
 import { filled } from './text.js';
 import { nameOf, readTree } from './tree.js';
 import { Zoom } from './zoom.js';
@@ -97,7 +98,8 @@ export class FlameGraph extends HTMLElement {
   async load() {
     this.loading.abort();
     const loading = (this.loading = new AbortController());
-    const source = this.getAttribute('src') ?? '';
+    const source = this.getAttribute('src');
+    if (!source) return; // the list stands alone
     const slow = setTimeout(() => this.tell('flame-wait', {}), PATIENCE_MS);
     try {
       const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
@@ -128,9 +130,16 @@ export class FlameGraph extends HTMLElement {
     const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
     this.data = { tree, rows: rowsOf(tree), colours };
     this.pointing?.unmark();
-    this.view?.style.setProperty('height', `${tree.rows * ROW_HEIGHT}px`);
+    this.measure(tree);
     this.zoomed.show(tree, node, false);
     this.tell('flame-load', { tree, node, missing: Boolean(wanted) && node === 0 });
+  }
+
+  /** Its height; callers of a function that nothing calls have none. @param {Tree} tree */
+  measure(tree) {
+    const levels = levelsOf(tree, this.flip);
+    this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
+    this.view?.toggleAttribute('hidden', levels === 0);
   }
 
   /** @param {string} name @param {object} detail */
@@ -247,6 +256,10 @@ export class FlameGraph extends HTMLElement {
   press(event) {
     if (!this.data) return;
     const at = Math.max(0, this.pointing?.marked ?? 0);
+    if (event.key === 'ArrowUp' && at === 0 && !this.flip) {
+      this.tell('flame-top', {});
+      if (document.activeElement !== this.view) return event.preventDefault(); // the other graph has it
+    }
     const mark = (/** @type {number} */ node) => this.reach(node);
     const { tree, rows } = this.data;
     const zoom = (/** @type {number} */ node) => (tree.hidden[node] ? this.open(node) : this.zoom(node));
@@ -270,6 +283,7 @@ export class FlameGraph extends HTMLElement {
     const { data, pointing } = this;
     if (!data || !pointing) return;
     const { tree } = data;
+    if (node === 0 && levelsOf(tree, this.flip) < tree.rows) return this.tell('flame-foot', {});
     const { from, to } = this.zoomed.shown;
     const inSight = tree.start[node] < to && tree.start[node] + tree.total[node] > from;
     if (!inSight) this.zoom(tree.parent[node]);

@@ -4,10 +4,11 @@ import { fadeToasts } from '../shell/toasts.js';
 import { act, focusOn } from './actions.js';
 import { inAddress, profilesOf, pushAddress, replaceAddress } from './address.js';
 import { askFor, askQuietly } from './answers.js';
-import { element, graph, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
+import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { colourBy } from './colours.js';
 import { copyText } from './copying.js';
 import { FlameGraph } from './element.js';
+import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { absoluteLink, relativeLink } from './links.js';
 import { watchMenu } from './menu.js';
@@ -41,6 +42,20 @@ document.addEventListener('flame-load', (event) => {
 function showFoot(flame) {
   if (flame instanceof FlameGraph && flame.flip) requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
 }
+
+// A function in focus stands between two graphs: keys go on from one to the other.
+document.addEventListener('flame-foot', () => {
+  graph()?.view?.focus();
+  graph()?.reach(0);
+});
+
+document.addEventListener('flame-top', () => {
+  const callers = graphs().find((flame) => flame.flip);
+  const tree = callers?.data?.tree;
+  if (!callers || !tree || tree.rows < 2) return;
+  callers.view?.focus();
+  callers.reach(heaviestCallee(tree, 0));
+});
 
 document.addEventListener('flame-open', (event) => {
   const { id } = detailOf(event);

@@ -23,8 +23,8 @@ export function readPalette(element) {
   const frame = colour('frame-text');
   const dim = colour('dim-text');
   const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
-  probe.remove();
   const found = colour('match-text');
+  probe.remove(); // what is not in the document has no colour
   const inkOf = (/** @type {string} */ css, /** @type {number} */ i) => {
     if (i < PACKAGE_TOKENS.length) return frame;
     return i === FOLDED ? dim : i === MATCH ? found : inkOn(css);

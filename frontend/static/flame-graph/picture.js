@@ -3,6 +3,7 @@
 import { boxesOfRow } from './boxes.js';
 import { draw, ROW_HEIGHT } from './draw.js';
 import { readPalette } from './palette.js';
+import { levelsOf } from './rows.js';
 import { frameOf, rowsInSight } from './sight.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -52,7 +53,7 @@ export class Picture {
 
   /** Lines in sight, from the top. @param {Tree} tree */
   inSight(tree) {
-    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), tree.rows);
+    return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), levelsOf(tree, this.flip));
   }
 
   /** @param {number} width @param {number} first @param {number} last */

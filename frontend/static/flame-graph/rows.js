@@ -20,6 +20,15 @@ export function rowsOf(tree) {
 }
 
 /**
+ * How many levels are drawn: callers that grow upwards leave out the function itself, which heads its callees below.
+ * @param {Tree} tree
+ * @param {boolean} flip whether the root is at the foot
+ */
+export function levelsOf(tree, flip) {
+  return flip && !tree.root ? tree.rows - 1 : tree.rows;
+}
+
+/**
  * Index into `rows.nodes` of the first node of a level that ends right of `x`; the level's end
  * if none does.
  * @param {Tree} tree

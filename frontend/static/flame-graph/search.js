@@ -2,6 +2,7 @@
 
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
+import { askQuietly } from './answers.js';
 import { element, graph, graphs } from './around.js';
 import { BadExpression, tested } from './expression.js';
 import { containing, expressionOf, matchesOf } from './matches.js';
@@ -15,6 +16,9 @@ let matches = null;
 let at = -1; // index into matches.order of the one that was reached last
 let latest = 0; // search: the answer to an older one is dropped
 
+const PAUSE_MS = 250; // of typing, before the server is asked
+let pause = 0;
+
 /** @returns {HTMLInputElement | null} */
 export function field() {
   const found = element('#search');
@@ -23,6 +27,7 @@ export function field() {
 
 /** Finds what the field asks for in the tree that is shown. */
 export async function search() {
+  if (isListAlone()) return;
   const flame = graph();
   const tree = flame?.data?.tree;
   const text = field()?.value ?? '';
@@ -42,6 +47,16 @@ export async function search() {
   flame.dim(matches?.nodes ?? null);
   for (const other of graphs()) if (other !== flame) void dimLike(other, text, matches !== null);
   show(tree, text, why);
+}
+
+/** A list without a graph is searched by the server, which has every row of it. */
+function isListAlone() {
+  return document.querySelector('.work.only-list') !== null;
+}
+
+function searchList() {
+  clearTimeout(pause);
+  pause = setTimeout(() => void askQuietly(), PAUSE_MS);
 }
 
 /** @param {Tree} tree @param {string} text */
@@ -74,7 +89,8 @@ function show(tree, text, why) {
 function counted(box) {
   if (!matches?.order.length) return '';
   const values = { at: formatCount(at + 1), n: formatCount(matches.order.length) };
-  return filled((at < 0 ? box.dataset.all : box.dataset.found) ?? '', values);
+  const all = matches.order.length === 1 ? box.dataset.one : box.dataset.all;
+  return filled((at < 0 ? all : box.dataset.found) ?? '', values);
 }
 
 /** @param {HTMLElement} box @param {Tree} tree */
@@ -109,7 +125,8 @@ export function watchSearch(page) {
   page.addEventListener('input', (event) => {
     if (event.target !== field()) return;
     replaceAddress('search', field()?.value ?? '');
-    void search();
+    if (isListAlone()) searchList();
+    else void search();
   });
   page.addEventListener('keydown', (event) => {
     if (event.target !== field()) return;
@@ -130,6 +147,7 @@ function clear() {
   if (!input) return;
   input.value = '';
   replaceAddress('search', '');
+  if (isListAlone()) return searchList();
   void search();
   graph()?.view?.focus();
 }

@@ -334,3 +334,14 @@ def test_the_lines_of_a_function_are_a_table(page: Page, shop_url: str) -> None:
     expect(dialog).to_contain_text("421 ms")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_search_finds_is_readable(page: Page, shop_url: str, scheme: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(f"{shop_url}?search=quote")
+    drawn(page)
+    expect(page.locator("#found")).to_contain_text("1 match")
+    ink = page.locator("#graph").evaluate("graph => graph.picture.palette.ink")
+    assert "rgb(26, 28, 25)" in ink, "dark letters on the yellow of a match"
+    assert all(ink)

@@ -1,0 +1,29 @@
+"""The list of functions on its own: what is searched for narrows it."""
+
+from dataclasses import dataclass, replace
+
+from frontend.selection import Asked
+from profiles.query import BadPattern, TopResult, matcher
+
+ALONE = (
+    "list"  # the view without a graph: beside one, the search marks frames and the list is whole
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    top: TopResult  # with the rows that are listed
+    all: int  # rows before the search
+    unreadable: str  # why the search is no expression; all rows are listed then
+
+
+def listed(asked: Asked, top: TopResult) -> Listed:
+    """As the search over the graph has it: part of a function's name, or /an expression/."""
+    if asked.view != ALONE or not asked.search:
+        return Listed(top, len(top.rows), "")
+    try:
+        matches = matcher(asked.search)
+    except BadPattern as error:
+        return Listed(top, len(top.rows), str(error))
+    rows = tuple(row for row in top.rows if matches(row.name))
+    return Listed(replace(top, rows=rows), len(top.rows), "")

@@ -1,0 +1,36 @@
+"""The list on its own: it needs no tree, and its search narrows it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.frontend.browser.flame_page import drawn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_no_tree_is_fetched_for_it(page: Page, shop_url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{shop_url}?view=list")
+    expect(page.locator("#functions tbody tr").first).to_contain_text("Rule.matches")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in asked if "/flame/tree" in url]
+    page.locator("#views").get_by_text("Flame").click()
+    assert drawn(page)
+
+
+def test_its_search_narrows_it(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?view=list")
+    page.keyboard.press("/")
+    page.keyboard.type("/^Q.*get$|json/")
+    expect(page.locator("#listed")).to_have_text("2 of 13 match")
+    expect(page.locator("#functions tbody tr")).to_have_count(2)
+    expect(page).to_have_url(re.compile("search=%2F"))
+    page.reload()
+    expect(page.locator("#functions tbody tr")).to_have_count(2)
+    page.locator("#search").fill("/(/")
+    expect(page.locator("#listed")).to_contain_text("cannot be read")
+    page.locator("#search").press("Escape")
+    expect(page.locator("#listed")).to_have_text("13 in all")

@@ -1,0 +1,39 @@
+"""The search of a list on its own, page by page."""
+
+import re
+from datetime import UTC, datetime
+
+from django.test import Client
+from django.urls import reverse
+
+from projects.models import Project, User
+from tests.frontend import shop
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
+MANY: shop.FrameStacks = {(("main", "m.py"), (f"step{i:02}", "m.py")): 1000 + i for i in range(40)}
+
+
+def names(body: str) -> list[str]:
+    return re.findall(r'data-name="([^"]+)" data-file', body)
+
+
+def test_only_what_matches_is_listed_also_on_its_further_pages(
+    client: Client, bob: User, project: Project
+) -> None:
+    shop.send(shop.deployment(project), [NOON], MANY)
+    client.force_login(bob)
+    flame = reverse("flame", args=[project.project_id])
+    body = client.get(f"{flame}{QUERY}&view=list&search=step").content.decode()
+    first = names(body)
+    more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', body)
+    assert more
+    rest = names(client.get(more[1].replace("&amp;", "&")).content.decode())
+    assert sorted(first + rest) == [f"step{i:02}" for i in range(40)]
+
+
+def test_beside_a_graph_the_list_stays_whole(client: Client, bob: User, project: Project) -> None:
+    shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
+    client.force_login(bob)
+    flame = reverse("flame", args=[project.project_id])
+    assert names(client.get(f"{flame}{QUERY}&search=leaf").content.decode()) == ["leaf", "main"]
