@@ -20,6 +20,7 @@ from frontend.question import (
     metric_notice,
     options_of,
 )
+from frontend.releases import releases_in
 from frontend.selection import DEFAULT_VIEW, Asked, weights_text
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.units import format_count, format_percent, format_value
@@ -67,7 +68,7 @@ class Bench:
     coverage: Coverage
     metric: str
     average: summary.Average | None  # None: no profiles
-    strip: time_strip.Strip
+    strip: str  # of <profile-strip>
     chips: Chips
     share: Share | None  # None: no filters that change values
     focus: ShownFocus | None
@@ -169,10 +170,10 @@ def _average(top: TopResult) -> summary.Average | None:
     return summary.average(top.selection.type, top.metric, top.coverage)
 
 
-def _strip(of: Question) -> time_strip.Strip:
+def _strip(of: Question) -> str:
     around = time_strip.around(of.selection, of.now)
     result = run_strip(around, time_strip.steps(around.end - around.start), of.deadline)
-    return time_strip.strip(result, of.selection)
+    return time_strip.strip(result, of.selection, releases_in(around))
 
 
 def _share(asked: Asked, top: TopResult) -> Share | None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from frontend import empty, names
-from frontend.history_chart import LINES, Chart, chart
+from frontend.history_chart import LINES, chart
 from frontend.history_query import HistoryQuery, steps_for
 from frontend.names import SplitName, split_name
 from frontend.picker import Item, picker
@@ -66,8 +66,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    self: Chart
-    total: Chart
+    self: str  # of <history-chart>
+    total: str
     lines: list[Line]
     steps: list[Step]
     step: str  # "1 day"

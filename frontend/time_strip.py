@@ -1,14 +1,14 @@
-"""Profiles over time as bars: where each stands in percent and pixels, and the times below."""
+"""Profiles over time: which range the chart shows, and what it draws; round moments of a range."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from frontend.releases import Release, marks_of
 from profiles.query import Selection, StripResult
 
 _FEWEST, _MOST = 10, 120
-_TOP, _BASE = 8.0, 58.0  # pixels: of the tallest bar's head, and of every bar's foot
-_FILL = 0.77  # of a bar's share of the width; the rest is the gap
 _MOST_MARKS = 7
 _STEPS = tuple(
     timedelta(seconds=seconds)
@@ -25,31 +25,10 @@ _LONGEST = timedelta(days=400)
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    x: str  # percent of the width
-    width: str
-    y: str  # pixels from the top
-    height: str
-    chosen: bool  # of the selected range
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     x: str
     time: datetime
     days: bool  # whether the day is worth more than the hour
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """Profiles over time, around the range that is selected."""
-
-    start: datetime
-    end: datetime
-    bars: list[Bar]
-    marks: list[Mark]
-    brush: str  # where the selected range begins, percent of the width
-    brush_width: str
 
 
 def around(selection: Selection, now: datetime) -> Selection:
@@ -61,40 +40,27 @@ def around(selection: Selection, now: datetime) -> Selection:
     return replace(wide, start=end - min(span * _AROUND, max(span, _LONGEST)), end=end)
 
 
-def strip(result: StripResult, selected: Selection) -> Strip:
-    start, end = result.selection.start, result.selection.end
-    left, right = ((moment - start) / (end - start) for moment in (selected.start, selected.end))
-    return Strip(
-        start=start,
-        end=end,
-        bars=bars([step.profiles for step in result.steps], left, right),
-        marks=marks(start, end),
-        brush=f"{left * 100:.2f}%",
-        brush_width=f"{(right - left) * 100:.2f}%",
+def strip(result: StripResult, selected: Selection, releases: Sequence[Release]) -> str:
+    """The JSON of `<profile-strip>`: counts and mean weights by step; moments in seconds."""
+    unit = result.metric.unit
+    return json.dumps(
+        {
+            "from": result.selection.start.timestamp(),
+            "to": result.selection.end.timestamp(),
+            "step": result.step_seconds,
+            "counts": [step.profiles for step in result.steps],
+            "means": [round(step.weight) for step in result.steps],
+            "unit": unit,
+            "selected": [selected.start.timestamp(), selected.end.timestamp()],
+            "versions": marks_of(releases),
+        },
+        separators=(",", ":"),
     )
 
 
 def steps(span: timedelta) -> int:
     """How many bars a range has: one a minute, as profiles come, within bounds."""
     return min(_MOST, max(_FEWEST, round(span / timedelta(minutes=1))))
-
-
-def bars(counts: Sequence[int], left: float = 0, right: float = 1) -> list[Bar]:
-    """A bar for each count that is not zero; a gap stays a gap. Those whose middle lies between
-    `left` and `right`, shares of the width, are chosen."""
-    most = max(counts, default=0)
-    share = 1 / max(1, len(counts))
-    return [
-        _bar(i * share, share, count / most, left <= (i + 0.5) * share <= right)
-        for i, count in enumerate(counts)
-        if count
-    ]
-
-
-def _bar(x: float, width: float, height: float, chosen: bool) -> Bar:
-    pixels = max(1.0, height * (_BASE - _TOP))
-    place, breadth = f"{x * 100:.2f}%", f"{width * _FILL * 100:.2f}%"
-    return Bar(place, breadth, f"{_BASE - pixels:.1f}", f"{pixels:.1f}", chosen)
 
 
 def marks(start: datetime, end: datetime) -> list[Mark]:

@@ -1,26 +1,17 @@
-"""Profiles over time: bars and the moments below them."""
+"""Profiles over time: what the chart draws, and round moments."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from frontend.time_strip import around, bars, marks, steps, strip
+from frontend.releases import Release
+from frontend.time_strip import around, marks, steps, strip
 from profiles.query import Metric, Selection, StripResult, StripStep
 from projects.profile_types import ProfileType
 
 NOON = datetime(2026, 11, 20, 12, 7, 30, tzinfo=UTC)
-
-
-def test_the_highest_count_reaches_the_top_and_none_is_a_gap() -> None:
-    first, second = bars([4, 0, 1])
-    assert (first.x, first.y, first.height) == ("0.00%", "8.0", "50.0")
-    assert (second.x, second.y, second.height) == ("66.67%", "45.5", "12.5")
-
-
-def test_nothing_has_no_bars() -> None:
-    assert bars([]) == []
-    assert bars([0, 0]) == []
 
 
 @pytest.mark.parametrize(
@@ -63,10 +54,14 @@ def test_the_strip_goes_on_around_the_selected_range_but_not_beyond_now() -> Non
     assert (past.start, past.end) == (NOON - 13 * hour, NOON - 6 * hour)
 
 
-def test_the_selected_range_is_marked() -> None:
+def test_the_chart_has_counts_weights_the_selected_range_and_releases() -> None:
     asked = selection(NOON - timedelta(hours=1), NOON)
     wide = around(asked, NOON)
-    steps = tuple(StripStep(wide.start + i * timedelta(hours=1), 5, 1.0) for i in range(7))
-    found = strip(StripResult(wide, 3600, Metric("cpu", "nanoseconds"), steps), asked)
-    assert [bar.chosen for bar in found.bars] == [False] * 6 + [True]
-    assert (found.brush, found.brush_width) == ("85.71%", "14.29%")
+    steps = tuple(StripStep(wide.start + i * timedelta(hours=1), i, 1.4 * i) for i in range(7))
+    result = StripResult(wide, 3600, Metric("cpu", "nanoseconds"), steps)
+    drawn = json.loads(strip(result, asked, [Release("2.31.0", NOON)]))
+    assert drawn["counts"] == [0, 1, 2, 3, 4, 5, 6]
+    assert drawn["means"] == [0, 1, 3, 4, 6, 7, 8]
+    assert drawn["to"] - drawn["from"] == 7 * drawn["step"]
+    assert drawn["selected"] == [drawn["to"] - drawn["step"], drawn["to"]]
+    assert drawn["versions"] == [[NOON.timestamp(), "2.31.0"]]

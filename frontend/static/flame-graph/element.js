@@ -7,13 +7,13 @@
  * `flame-foot` and `flame-top` (keys move below callers, above callees: into the other graph).
  */
 
+import { watchTheme } from '../shell/theming.js';
 import { formatPercent, formatValue } from '../units.js';
 import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
 import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
 import { onKey } from './keyboard.js';
 import { LoadError, loadTree } from './load.js';
-import { watchTheme } from './palette.js';
 import { Picture } from './picture.js';
 import { Pointing } from './pointing.js';
 import { withoutRecursion } from './recursion.js';

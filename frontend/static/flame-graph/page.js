@@ -1,5 +1,6 @@
 /** The flame page: the graph with what is around it, its address, and new profiles as they come. */
 
+import '../charts/profile_strip.js';
 import { fadeToasts } from '../shell/toasts.js';
 import { act, focusOn } from './actions.js';
 import { inAddress, profilesOf, pushAddress, replaceAddress } from './address.js';

@@ -1,4 +1,4 @@
-/** The stylesheet's colours as the canvas needs them, and when they change. */
+/** The stylesheet's colours as the canvas needs them. */
 
 import { FOLDED, MATCH, TOKENS } from './colours.js';
 import { PACKAGE_TOKENS } from './packages.js';
@@ -40,16 +40,4 @@ export function inkOn(css) {
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
-}
-
-/**
- * Calls back whenever light turns dark: by the system, or by `data-theme` on the document.
- * @param {() => void} changed
- * @param {AbortSignal} signal
- */
-export function watchTheme(changed, signal) {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed, { signal });
-  const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
-  signal.addEventListener('abort', () => observer.disconnect());
 }

@@ -1,5 +1,6 @@
 """The page of history: choosing a step and patterns, and the way back."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -24,10 +25,55 @@ def history(page: Page, alice: User, project: Project, sign_in: Callable[[User],
     return page
 
 
-def test_lines_are_drawn_with_versions(history: Page) -> None:
-    expect(history.locator("svg.plot")).to_have_count(2)
-    expect(history.locator("svg.plot").first.locator(".deptext")).to_have_text(["2.30.4", "2.31.0"])
-    assert history.locator("svg.plot").first.locator("polyline").count() >= 5
+def test_lines_are_read_at_the_cursor_on_both_charts(history: Page) -> None:
+    charts = history.locator("history-chart")
+    expect(charts.locator("canvas")).to_have_count(2)
+    area = charts.first.locator(".u-over").bounding_box()
+    assert area
+    history.mouse.move(area["x"] + area["width"] * 0.8, area["y"] + 40)
+    for chart in (charts.first, charts.last):
+        read = chart.locator(".readout")
+        expect(read).to_contain_text("Rule.matches")
+        expect(read).to_contain_text("5 profiles")
+        expect(read.locator("tr")).to_have_count(6)
+    history.mouse.move(5, 5)
+    expect(charts.first.locator(".readout")).to_be_hidden()
+
+
+def test_a_version_is_named_where_it_begins(history: Page) -> None:
+    chart = history.locator("history-chart").first
+    drawn = json.loads(chart.get_attribute("data-plot") or "{}")
+    began = next(time for time, name in drawn["versions"] if name == "2.31.0")
+    area = chart.locator(".u-over").bounding_box()
+    assert area
+    share = (began - drawn["from"]) / (drawn["to"] - drawn["from"])
+    history.mouse.move(area["x"] + area["width"] * share + 2, area["y"] + 40)
+    expect(chart.locator(".readout")).to_contain_text("version 2.31.0 begins")
+
+
+def test_keys_read_a_chart_and_select_a_range(history: Page) -> None:
+    chart = history.locator("history-chart").first
+    expect(chart.locator("canvas")).to_be_visible()
+    chart.focus()
+    for key in ("End", "ArrowLeft", "Shift+ArrowLeft"):
+        chart.press(key)
+    expect(chart.locator("[aria-live]")).to_contain_text("Rule.matches 368 ms")
+    chart.press("Enter")
+    history.wait_for_url("**from=*")
+    expect(history.locator("h1 + p")).to_contain_text("One point each 1 minute")
+
+
+def test_a_drag_over_a_chart_shows_its_range(history: Page) -> None:
+    area = history.locator("history-chart .u-over").first.bounding_box()
+    assert area
+    y = area["y"] + 60
+    history.mouse.move(area["x"] + area["width"] * 0.5, y)
+    history.mouse.down()
+    history.mouse.move(area["x"] + area["width"] * 0.9, y)
+    history.mouse.up()
+    history.wait_for_url("**from=*")
+    history.go_back()
+    history.wait_for_url("**span=1h*")
 
 
 def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:

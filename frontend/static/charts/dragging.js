@@ -1,0 +1,41 @@
+/** Drags over a chart, by mouse, pen or finger: what is dragged over is shown, then chosen. */
+
+const LEAST = 4; // pixels: less is a click
+
+/**
+ * @typedef {object} Drags
+ * @property {(x: number) => number} anchor where a drag that begins at x is held: an edge that is moved leaves the other
+ * @property {(left: number, right: number) => void} show
+ * @property {(left: number, right: number) => void} choose
+ * @property {() => void} end
+ */
+
+/** @param {HTMLElement} over @param {Drags} drags in its CSS pixels @param {AbortSignal} signal */
+export function watchDrags(over, drags, signal) {
+  /** @type {{held: number, began: number} | null} */
+  let drag = null;
+  const at = (/** @type {PointerEvent} */ event) => {
+    const box = over.getBoundingClientRect();
+    return Math.min(box.width, Math.max(0, event.clientX - box.left));
+  };
+  const ends = (/** @type {PointerEvent} */ event, /** @type {number} */ held) => {
+    const x = at(event);
+    return /** @type {[number, number]} */ (x < held ? [x, held] : [held, x]);
+  };
+  over.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    over.setPointerCapture(event.pointerId);
+    drag = { held: drags.anchor(at(event)), began: event.clientX };
+  }, { signal });
+  over.addEventListener('pointermove', (event) => drag && drags.show(...ends(event, drag.held)), { signal });
+  over.addEventListener('pointerup', (event) => {
+    const done = drag;
+    drag = null;
+    drags.end();
+    if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.held));
+  }, { signal });
+  over.addEventListener('pointercancel', () => {
+    drag = null;
+    drags.end();
+  }, { signal });
+}

@@ -1,0 +1,105 @@
+/**
+ * `<history-chart>`: what functions cost over time, a line each. `data-plot` has the Model's `from`, `to`, `step` and
+ * `versions`, and `profiles` of each step, `lines` (values by step, null without profiles), `names`, `unit`, and
+ * `percent`. The cursor is that of all charts of the page. Words: `data-one`, `data-many`, `data-none`, `data-began`.
+ */
+
+import { filled, harmless } from '../flame-graph/text.js';
+import { coloursOf } from '../shell/theming.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
+import { rangeText } from './times.js';
+import { TimeChart } from './time_chart.js';
+import { begunIn, drawVersions } from './versions.js';
+
+/** @typedef {import("./uplot.js").Plot} Plot */
+
+const TOP = 30; // two rows of names of versions
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], []];
+const DIGIT = 6.5; // width of a character of the scale
+
+class HistoryChart extends TimeChart {
+  /** @param {any} plot @returns {import("./time_chart.js").Model} */
+  modelOf(plot) {
+    this.course = plot;
+    return { from: plot.from, to: plot.to, step: plot.step, count: plot.profiles.length, versions: plot.versions };
+  }
+
+  /** @param {any} plot @param {import("./time_chart.js").Look} look */
+  drawing(plot, look) {
+    const strokes = coloursOf(this, DASHES.map((_, i) => `series-${i + 1}`));
+    const times = plot.profiles.map((/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step);
+    const series = plot.lines.map((/** @type {unknown} */ _, /** @type {number} */ i) => ({
+      stroke: strokes[i % DASHES.length], dash: DASHES[i % DASHES.length], width: 2,
+      points: { show: true, size: 4, fill: strokes[i % DASHES.length], filter: lonely },
+    }));
+    const most = Math.max(0, ...plot.lines.flat());
+    const options = {
+      padding: [TOP, 8, 0, 0],
+      scales: { ...this.common().scales, y: { range: (/** @type {Plot} */ _, /** @type {number} */ __, /** @type {number} */ top) => [0, most > 0 ? top * 1.08 : 1] } },
+      series: [{}, ...series],
+      axes: [{ ...this.timeAxis(look), align: undefined, size: 24, gap: 6 }, this.scale(look)],
+      cursor: { ...this.common().cursor, points: { size: 7 }, sync: { key: 'history' } },
+      hooks: {
+        setCursor: [(/** @type {Plot} */ made) => this.point(made)],
+        draw: [(/** @type {Plot} */ made) => drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2)],
+      },
+    };
+    return { data: [times, ...plot.lines], options };
+  }
+
+  /** @param {import("./time_chart.js").Look} look */
+  scale(look) {
+    const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) => marks.map((mark) => this.worth(mark));
+    const size = (/** @type {Plot} */ _, /** @type {string[] | null} */ texts) =>
+      Math.ceil(Math.max(24, ...(texts ?? []).map((text) => text.length * DIGIT)) + 10);
+    return { stroke: look.muted, font: `11px ${look.face}`, grid: { stroke: look.line, width: 1 }, ticks: { show: false }, gap: 8, space: 36, size, values };
+  }
+
+  /** @param {number} value */
+  worth(value) {
+    return this.course.percent ? formatPercent(value, 1) : formatValue(value, this.course.unit);
+  }
+
+  /** @param {number} step @returns {import("./readout.js").Reading} */
+  reading(step) {
+    const { course, dataset } = this;
+    const [from, n] = [course.from + step * course.step, course.profiles[step]];
+    const words = n === 0 ? dataset.none : n === 1 ? dataset.one : dataset.many;
+    /** @type {import("./readout.js").Reading["rows"]} */
+    const rows = [];
+    if (n) {
+      course.names.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
+        rows.push({ name: harmless(name), value: this.worth(course.lines[i][step] ?? 0), number: (i % DASHES.length) + 1 });
+      });
+    }
+    rows.push({ name: filled(words ?? '', { n: formatCount(n) }), value: '' });
+    for (const version of begunIn(course.versions, from, from + course.step)) {
+      rows.push({ name: filled(dataset.began ?? '', { version }), value: '' });
+    }
+    return { when: rangeText(from, Math.min(course.to, from + course.step)), rows };
+  }
+}
+
+/**
+ * Points between gaps, which no line reaches: they are dots.
+ * @param {{data: (number | null)[][]}} plot
+ * @param {number} series
+ * @returns {number[]}
+ */
+function lonely({ data }, series) {
+  const line = data[series];
+  return line.flatMap((value, i) => (value != null && line[i - 1] == null && line[i + 1] == null ? [i] : []));
+}
+
+customElements.define('history-chart', HistoryChart);
+
+// A range that is dragged over is shown.
+document.addEventListener('chart-range', (event) => {
+  const range = event instanceof CustomEvent ? event.detail : null;
+  if (!range) return;
+  const url = new URL(location.href);
+  for (const name of ['span', 'end', 'at', 'step']) url.searchParams.delete(name);
+  url.searchParams.set('from', range.from);
+  url.searchParams.set('to', range.to);
+  location.assign(url);
+});

@@ -1,0 +1,67 @@
+/** The small table at a chart's cursor: when, and what each line has there; spoken for those who do not see it. */
+
+/**
+ * @typedef {object} Reading
+ * @property {string} when
+ * @property {{name: string, value: string, number?: number}[]} rows `number` is of the line's colour
+ */
+
+const GAP = 14;
+
+export class Readout {
+  /** @param {HTMLElement} host positioned; the table stays inside its width */
+  constructor(host) {
+    this.host = host;
+    this.box = document.createElement('div');
+    this.box.className = 'tip pop readout';
+    this.box.hidden = true;
+    this.said = document.createElement('p');
+    this.said.className = 'sr';
+    this.said.setAttribute('aria-live', 'polite');
+    host.append(this.box, this.said);
+  }
+
+  /** @param {Reading} reading @param {number} x in the host's pixels */
+  show(reading, x) {
+    const head = document.createElement('header');
+    head.append(textOf('b', reading.when));
+    const table = document.createElement('table');
+    for (const row of reading.rows) table.insertRow().append(...cellsOf(row));
+    this.box.replaceChildren(head, table);
+    this.box.hidden = false;
+    const { clientWidth: room } = this.host;
+    const width = this.box.offsetWidth;
+    const left = x + GAP + width <= room ? x + GAP : x - GAP - width;
+    this.box.style.left = `${Math.max(0, Math.min(left, room - width))}px`;
+  }
+
+  hide() {
+    this.box.hidden = true;
+  }
+
+  /** @param {Reading} reading */
+  say(reading) {
+    this.said.textContent = [reading.when, ...reading.rows.map(({ name, value }) => `${name} ${value}`.trim())].join(', ');
+  }
+}
+
+/** @param {Reading["rows"][0]} row */
+function cellsOf({ name, value, number }) {
+  const first = document.createElement('td');
+  if (number) {
+    const swatch = document.createElement('i');
+    swatch.className = `sw s${number}`;
+    first.append(swatch);
+  }
+  first.append(name);
+  const second = textOf('td', value);
+  second.className = 'num strong';
+  return [first, second];
+}
+
+/** @param {string} tag @param {string} text */
+function textOf(tag, text) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  return element;
+}

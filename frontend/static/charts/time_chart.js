@@ -1,0 +1,228 @@
+/**
+ * A chart over time: uPlot in the page's colours, with a read-out at the cursor, and drags and keys that select a range.
+ * The charts of the pages extend it: they say what is drawn and what is read. Attribute: `data-plot`, JSON with at least
+ * what Model has; a new one is drawn anew. Event: `chart-range`, whose detail has `from` and `to` (RFC 3339).
+ */
+
+import { coloursOf, watchTheme } from '../shell/theming.js';
+import { watchDrags } from './dragging.js';
+import { Readout } from './readout.js';
+import { axisText, momentText } from './times.js';
+import { library } from './uplot.js';
+
+/** @typedef {import("./uplot.js").Plot} Plot */
+
+/**
+ * @typedef {object} Model times are seconds since 1970
+ * @property {number} from
+ * @property {number} to
+ * @property {number} step
+ * @property {number} count of steps, the first begins at `from`
+ * @property {import("./versions.js").Version[]} versions
+ */
+
+/** @typedef {Record<"text" | "muted" | "line" | "accent" | "face", string>} Look */
+
+const GRIP = 6; // pixels on either side of an edge that can be moved
+
+/** @abstract */
+export class TimeChart extends HTMLElement {
+  static observedAttributes = ['data-plot'];
+
+  constructor() {
+    super();
+    /** @type {Plot | null} */
+    this.plot = null;
+    /** @type {Model | null} */
+    this.model = null;
+    /** @type {Readout | null} */
+    this.readout = null;
+    this.at = -1; // the step that keys have reached
+    this.held = -1; // the step where a selection by keys began
+    this.gone = new AbortController();
+    this.drawn = new AbortController();
+  }
+
+  connectedCallback() {
+    this.gone = new AbortController();
+    const { signal } = this.gone;
+    this.readout ??= new Readout(this);
+    this.draw();
+    watchTheme(() => this.draw(), signal);
+    const resized = new ResizeObserver(() => this.fit());
+    resized.observe(this);
+    signal.addEventListener('abort', () => resized.disconnect());
+    this.addEventListener('keydown', (event) => this.press(event), { signal });
+    this.addEventListener('blur', () => this.rest(), { signal });
+  }
+
+  disconnectedCallback() {
+    this.gone.abort();
+    this.drawn.abort();
+    this.plot?.destroy();
+    this.plot = null;
+  }
+
+  attributeChangedCallback() {
+    if (this.isConnected && this.readout) this.draw();
+  }
+
+  // -- What the charts say
+
+  /** @param {any} _plot what data-plot has @returns {Model} @abstract */
+  modelOf(_plot) {
+    throw new Error('not said');
+  }
+
+  /** @param {any} _plot @param {Look} _look @returns {{data: (number | null)[][], options: object}} uPlot's @abstract */
+  drawing(_plot, _look) {
+    throw new Error('not said');
+  }
+
+  /** @param {number} _step @returns {import("./readout.js").Reading} @abstract */
+  reading(_step) {
+    throw new Error('not said');
+  }
+
+  // -- Drawing
+
+  draw() {
+    if (!this.dataset.plot || !this.clientWidth) return;
+    const parsed = JSON.parse(this.dataset.plot);
+    this.model = this.modelOf(parsed);
+    this.rest();
+    this.plot?.destroy();
+    this.drawn.abort();
+    this.drawn = new AbortController();
+    const [text, muted, line, accent] = coloursOf(this, ['text', 'muted', 'line', 'accent']);
+    const face = getComputedStyle(this).fontFamily;
+    const { data, options } = this.drawing(parsed, { text, muted, line, accent, face });
+    this.plot = new (library())({ ...this.common(), ...options }, data, this);
+    watchDrags(this.plot.over, this.drags(this.plot), this.drawn.signal);
+  }
+
+  common() {
+    const { from, to } = /** @type {Model} */ (this.model);
+    return {
+      width: this.clientWidth,
+      height: this.clientHeight,
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false } },
+      scales: { x: { time: true, range: () => [from, to] } },
+    };
+  }
+
+  /** The axis of times. @param {Look} look */
+  timeAxis(look) {
+    const { from, to } = /** @type {Model} */ (this.model);
+    const values = (/** @type {Plot} */ _plot, /** @type {number[]} */ marks, /** @type {number} */ _axis, /** @type {number} */ _space, /** @type {number} */ step) =>
+      marks.map((mark) => axisText(mark, step, to - from));
+    const plain = { grid: { show: false }, ticks: { show: false } };
+    return { ...plain, stroke: look.muted, font: `11px ${look.face}`, size: 18, gap: 3, space: 90, align: 1, values };
+  }
+
+  fit() {
+    const { clientWidth: width, clientHeight: height } = this;
+    if (!this.plot) this.draw();
+    else if (width && this.plot.root.clientWidth !== width) this.plot.setSize({ width, height });
+  }
+
+  // -- Reading
+
+  /** @param {number} left in the plotted area's pixels @returns {number} the step there, or -1 */
+  stepAt(left) {
+    const { plot, model } = this;
+    if (!plot || !model || left < 0) return -1;
+    return Math.min(model.count - 1, Math.max(0, Math.floor((plot.posToVal(left, 'x') - model.from) / model.step)));
+  }
+
+  /** uPlot's hook: the cursor moved, or left. @param {Plot} plot */
+  point(plot) {
+    const step = plot === this.plot ? this.stepAt(plot.cursor.left) : -1;
+    if (step < 0) this.readout?.hide();
+    else this.readout?.show(this.reading(step), plot.over.offsetLeft + plot.cursor.left);
+  }
+
+  /** Nothing is read or selected by keys any more. */
+  rest() {
+    this.at = -1;
+    this.held = -1;
+    this.readout?.hide();
+    this.plot?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.plot?.setCursor({ left: -10, top: -10 });
+  }
+
+  // -- Selecting
+
+  /** The range that is selected now, whose edges can be moved. @returns {[number, number] | null} seconds */
+  get selected() {
+    return null;
+  }
+
+  /** @param {Plot} plot @returns {import("./dragging.js").Drags} */
+  drags(plot) {
+    const second = (/** @type {number} */ x) => plot.posToVal(x, 'x');
+    const cleared = () => plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    return {
+      anchor: (x) => this.anchor(plot, x),
+      show: (left, right) => this.cover(plot, left, right),
+      choose: (left, right) => this.choose(second(left), second(right)),
+      end: cleared,
+    };
+  }
+
+  /** @param {Plot} plot @param {number} x */
+  anchor(plot, x) {
+    const edges = (this.selected ?? []).map((time) => plot.valToPos(time, 'x'));
+    if (edges.length === 2 && Math.abs(x - edges[0]) <= GRIP) return edges[1];
+    return edges.length === 2 && Math.abs(x - edges[1]) <= GRIP ? edges[0] : x;
+  }
+
+  /** @param {Plot} plot @param {number} left @param {number} right */
+  cover(plot, left, right) {
+    plot.setSelect({ left, top: 0, width: right - left, height: plot.over.clientHeight }, false);
+  }
+
+  /** @param {number} from seconds since 1970 @param {number} to */
+  choose(from, to) {
+    const detail = { from: momentText(from), to: momentText(to) };
+    if (detail.from !== detail.to) this.dispatchEvent(new CustomEvent('chart-range', { detail, bubbles: true }));
+  }
+
+  // -- Keys: arrows read, Shift with them selects, Enter chooses
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const { model, at, held } = this;
+    if (!model || event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = model.count - 1;
+    /** @type {Record<string, number>} */
+    const goals = { ArrowLeft: at < 0 ? last : Math.max(0, at - 1), ArrowRight: at < 0 ? 0 : Math.min(last, at + 1), Home: 0, End: last };
+    if (event.key in goals) this.reach(goals[event.key], event.shiftKey);
+    else if (event.key === 'Enter' && held >= 0) this.choose(...this.stretch(model));
+    else if (event.key === 'Escape' && at >= 0) this.rest();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {number} step @param {boolean} selecting */
+  reach(step, selecting) {
+    const { plot, model } = this;
+    if (!plot || !model) return;
+    this.held = selecting ? (this.held < 0 ? Math.max(0, this.at) : this.held) : -1;
+    this.at = step;
+    const [from, to] = selecting ? this.stretch(model) : [0, 0];
+    const x = (/** @type {number} */ time) => plot.valToPos(time, 'x');
+    if (selecting) this.cover(plot, x(from), x(to));
+    else this.cover(plot, 0, 0);
+    plot.setCursor({ left: x(model.from + (step + 0.5) * model.step), top: 1 });
+    this.readout?.say(this.reading(step));
+  }
+
+  /** What keys have selected. @param {Model} model @returns {[number, number]} */
+  stretch(model) {
+    const [first, last] = [Math.min(this.held, this.at), Math.max(this.held, this.at)];
+    return [model.from + first * model.step, Math.min(model.to, model.from + (last + 1) * model.step)];
+  }
+}

@@ -1,0 +1,27 @@
+/** The vendored uPlot, as far as the charts use it. */
+
+/**
+ * @typedef {object} Plot
+ * @property {HTMLElement} root
+ * @property {HTMLElement} over what lies over the plotted area, in CSS pixels
+ * @property {CanvasRenderingContext2D} ctx in the screen's own pixels
+ * @property {{left: number, top: number, width: number, height: number}} bbox the plotted area in these
+ * @property {(value: number, scale: string, canvas?: boolean) => number} valToPos
+ * @property {(left: number, scale: string) => number} posToVal
+ * @property {(left: number) => number} posToIdx
+ * @property {(cursor: {left: number, top: number}) => void} setCursor
+ * @property {(box: {left: number, top: number, width: number, height: number}, fire: boolean) => void} setSelect
+ * @property {(size: {width: number, height: number}) => void} setSize
+ * @property {{left: number, idx: number | null}} cursor
+ * @property {() => void} destroy
+ */
+
+/**
+ * @typedef {object} Library
+ * @property {{bars: (options: object) => unknown}} paths
+ */
+
+/** @returns {Library & (new (options: object, data: (number | null)[][], target: HTMLElement) => Plot)} */
+export function library() {
+  return /** @type {any} */ (globalThis).uPlot;
+}

@@ -1,0 +1,58 @@
+"""The chart of profiles over time: what it reads, and how it selects without a mouse."""
+
+import re
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from projects.models import Deployment, Project
+from tests.frontend.browser.flame_page import drawn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    strip = page.locator("#strip")
+    area = strip.locator(".u-over").bounding_box()
+    assert area
+    page.mouse.move(area["x"] + area["width"] * 0.96, area["y"] + 20)
+    expect(strip.locator(".readout")).to_contain_text(
+        re.compile(r"\d profiles.*average weight.*1.71 s")
+    )
+    page.mouse.move(area["x"] + area["width"] * 0.1, area["y"] + 20)
+    expect(strip.locator(".readout")).to_contain_text("no profiles")
+
+
+def test_keys_select_a_range(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    strip = page.locator("#strip")
+    strip.focus()
+    for key in ("End", "Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft"):
+        strip.press(key)
+    expect(strip.locator("[aria-live]")).to_contain_text("profiles, average weight 1.71 s")
+    strip.press("Enter")
+    expect(page).to_have_url(re.compile(r"span=\d+s|span=14m"))
+    expect(page.locator(".over")).to_contain_text(re.compile(r"^\s*1\d profiles"))
+
+
+def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: Project) -> None:
+    Deployment.objects.filter(project=project).update(first_seen=timezone.now())
+    page.goto(shop_url)
+    drawn(page)
+    strip = page.locator("#strip")
+    strip.focus()
+    strip.press("End")
+    expect(strip.locator(".readout")).to_contain_text("version 2.31.0 begins")
+
+
+def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:
+    page.goto(shop_url)
+    drawn(page)
+    before = page.locator("#strip canvas").evaluate("canvas => canvas.toDataURL()")
+    page.locator("[data-toggle-theme]").click()
+    after = page.locator("#strip canvas").evaluate("canvas => canvas.toDataURL()")
+    assert before != after
