@@ -57,6 +57,13 @@ def unpack_slot(raw: str) -> Slot:
     )
 
 
+def _stop_if_cancelled() -> None:
+    """redis-py awaits with wait_for, which may keep a cancellation to itself before Python 3.12."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def wake_channel(token: str) -> str:
     """The channel of the process (and of its connection) that made this token."""
     return f"{PREFIX}wake:{token.partition('.')[0]}"
@@ -98,7 +105,9 @@ class Scripts:
     async def _run(self, name: str, *arguments: str | float) -> Any:
         # Thousands that arrive at once wait here, which costs less than in the pool.
         async with self._turns:
-            return await self._scripts[name](keys=[PREFIX], args=arguments)
+            answer = await self._scripts[name](keys=[PREFIX], args=arguments)
+        _stop_if_cancelled()
+        return answer
 
     async def add(self, arguments: Sequence[str | float]) -> None:
         await self._run("add", *arguments)

@@ -1,6 +1,7 @@
 """What only the Redis room has to do: many processes, some of which die, and so may Redis."""
 
 import asyncio
+import contextlib
 import logging
 import sys
 import time
@@ -14,7 +15,7 @@ from scheduler.slots import Slot
 from scheduler.waiting_room.interface import Assigned, RoomUnavailable, SentAway, Waiter
 from scheduler.waiting_room.redis import RedisRoom
 from tests import services
-from tests.scheduler.waits import LONG, claimed, held, until
+from tests.scheduler.waits import LONG, PATIENCE, claimed, held, until
 
 pytestmark = pytest.mark.real
 
@@ -67,6 +68,16 @@ async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
     assert await claimed(wait) == "s"
 
 
+async def test_a_slot_that_is_due_is_open_before_any_process_has_looked_for_it(
+    rooms: list[RedisRoom],
+) -> None:
+    first, second = rooms
+    wall = frozenset({ProfileType.WALL})
+    await held(first, *(Waiter(f"full-{nth}", 9, 1, wall) for nth in range(PLACES)))
+    await asyncio.to_thread(second._ledger.add_slots, [slot()])
+    assert isinstance(await first.wait(agent("late"), LONG), Assigned)
+
+
 async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisRoom]) -> None:
     first, second = rooms
     (wait,) = await held(first, agent("a"))
@@ -113,6 +124,25 @@ async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_h
     await until(lambda: room.counts().waiting == 0)
     await held(room, agent("late"))
     await room.empty()
+
+
+async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_the_same(
+    redis_url: str,
+) -> None:
+    room, asked = RedisRoom(redis_url, PLACES, CAPTURE), asyncio.Event()
+    await room.open()
+
+    async def deaf(**_: object) -> list[str]:
+        asked.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(LONG)
+        return [""]
+
+    room._scripts._scripts["tick"] = deaf  # type: ignore[assignment]
+    room._look.set()
+    async with asyncio.timeout(PATIENCE):
+        await asked.wait()
+        await room.empty()
 
 
 @pytest.fixture

@@ -46,9 +46,25 @@ local function remove_slot(slot)
   redis.call('SREM', asked_key(slot), slot.id)
 end
 
+-- From now on it is for whoever arrives.
+local function open_slot(slot)
+  local urgency = slot.moment
+  if slot.origin == 'person' then
+    urgency = urgency - 1e11
+  end
+  local open = P .. 'open:' .. slot.deployment
+  redis.call('ZADD', open, score(urgency), slot.id)
+  redis.call('EXPIRE', open, 600)
+end
+
+-- One that is due is open before a tick offers it to those who wait: who arrives until then may be
+-- sent away for want of a place, or be given what is less urgent.
 local function put_slot(slot, raw)
   redis.call('HSET', P .. 'slots', slot.id, raw)
   redis.call('ZADD', P .. 'schedule', score(slot.moment), slot.id)
+  if slot.moment <= now then
+    open_slot(slot)
+  end
   if slot.origin == 'person' then
     redis.call('SADD', asked_key(slot), slot.id)
     redis.call('EXPIRE', asked_key(slot), 600)

@@ -11,13 +11,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', schedule, '-inf', score(now), 'L
     remove_slot(slot)
     redis.call('INCR', P .. 'lapsed')
   else
-    local urgency = slot.moment
-    if slot.origin == 'person' then
-      urgency = urgency - 1e11
-    end
-    local open = P .. 'open:' .. slot.deployment
-    redis.call('ZADD', open, score(urgency), id)
-    redis.call('EXPIRE', open, 600)
+    open_slot(slot)
     redis.call('ZADD', schedule, score(slot.lapses), id)
     answer[#answer + 1] = raw
   end
