@@ -4,6 +4,10 @@ import os
 from collections.abc import Callable
 from typing import TypeVar
 
+import dj_database_url
+
+DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+
 T = TypeVar("T", int, float)
 
 
@@ -32,6 +36,19 @@ def integer(name: str, default: int, lowest: int = 0) -> int:
 
 def seconds(name: str, default: float, lowest: float = 0.0) -> float:
     return _number(name, default, lowest, float, "a number of seconds")
+
+
+def database(name: str, url: str) -> dj_database_url.DBConfig:
+    """Django's settings of the database that this variable, or its default, names."""
+    scheme = url.partition(":")[0]
+    if scheme not in DATABASE_SCHEMES:
+        raise BadSetting(
+            f"{name} begins with {scheme!r}; it may begin with {', '.join(DATABASE_SCHEMES)}."
+        )
+    try:
+        return dj_database_url.parse(url)
+    except ValueError as error:
+        raise BadSetting(f"{name} cannot be read: {error}.") from None
 
 
 def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: str) -> T:

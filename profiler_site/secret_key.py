@@ -4,17 +4,28 @@ import os
 import secrets
 from pathlib import Path
 
+from profiler_site.env import BadSetting
+
 
 def load_or_make(data_dir: Path) -> str:
-    """The key for signatures; several machines share one through FLAMEWATCH_SECRET_KEY."""
+    """The key for signatures; several machines share one through FLAMEWATCH_SECRET_KEY.
+
+    BadSetting where the data folder cannot be used.
+    """
     given = os.environ.get("FLAMEWATCH_SECRET_KEY")
     if given:
         return given
     path = data_dir / "secret_key"
-    if not path.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
-        _write_once(path, secrets.token_urlsafe(48))
-    return path.read_text()
+    try:
+        if not path.exists():
+            data_dir.mkdir(parents=True, exist_ok=True)
+            _write_once(path, secrets.token_urlsafe(48))
+        return path.read_text()
+    except OSError as error:
+        raise BadSetting(
+            f"FLAMEWATCH_DATA_DIR is '{data_dir}', where {path.name} can be neither read"
+            f" nor written: {error.strerror}."
+        ) from None
 
 
 def _write_once(path: Path, key: str) -> None:

@@ -4,8 +4,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import dj_database_url
-
 from profiler_site import env, mail, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -119,7 +117,7 @@ _POSTGRESQL_OPTIONS = {
     "pool": {"min_size": 2, "max_size": 20, "timeout": 10},
     "options": "-c synchronous_commit=on",
 }
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
+DATABASES = {"default": env.database("DATABASE_URL", DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
     # A file for tests too: threads share one in memory only without waiting for locks.

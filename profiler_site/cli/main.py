@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import django
+from django.db import OperationalError
 
 from profiler_site.cli import command
 from profiler_site.env import BadSetting
@@ -23,8 +24,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         django.setup()
         return command.load(options.command)(options)
     except (BadSetting, command.CommandFailed) as failure:
-        print(f"flamewatch: {failure}", file=sys.stderr)
-        return 1
+        return _fail(str(failure))
+    except OperationalError as failure:
+        return _fail(f"The database (DATABASE_URL) cannot be used: {failure}")
+
+
+def _fail(why: str) -> int:
+    print(f"flamewatch: {why.strip()}", file=sys.stderr)
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,7 +57,7 @@ _Subparsers = argparse._SubParsersAction  # argparse has no public name for it
 def _group(
     commands: "_Subparsers[argparse.ArgumentParser]", name: str
 ) -> "_Subparsers[argparse.ArgumentParser]":
-    parser = commands.choices.get(name) or commands.add_parser(name)
+    parser = commands.choices.get(name) or commands.add_parser(name, help=command.HELP[name])
     for action in parser._actions:
         if isinstance(action, _Subparsers):
             return action

@@ -2,8 +2,10 @@
 
 from argparse import Namespace
 
+from django.core.exceptions import ValidationError
+
 from profiler_site.cli.command import CommandFailed, answer
-from projects.models import User
+from projects.models import Project, User
 from projects.project_ids import create_project
 
 
@@ -13,9 +15,17 @@ def run(options: Namespace) -> int:
         raise CommandFailed(
             f"There is no account for {options.owner}; `flamewatch user create` makes one."
         )
-    project = create_project(options.name, owner)
+    project = create_project(_checked(options.name), owner)
     return answer(
         options,
         f"Added {project.name}; its project id is {project.project_id}.",
         {"name": project.name, "project": project.project_id},
     )
+
+
+def _checked(name: str) -> str:
+    """As the form takes it."""
+    try:
+        return str(Project._meta.get_field("name").clean(name.strip(), None))
+    except ValidationError as error:
+        raise CommandFailed(f"name: {' '.join(error.messages)}") from None

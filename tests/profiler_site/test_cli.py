@@ -2,12 +2,17 @@
 
 import io
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from profiler_site.cli import command
 from profiler_site.cli.main import main
 from projects import keys
 from projects.models import ApiKey, Member, User
+from tests.server import COMMAND
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a sentence works well"
@@ -75,3 +80,53 @@ def test_it_adds_a_project_and_a_key(
 def test_an_unknown_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", "create", "X", "--owner", "nobody@example.org"]) == 1
     assert "There is no account for nobody@example.org" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101])
+def test_a_project_has_a_name_as_in_the_form(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_user(monkeypatch)
+    assert main(["project", "create", name, "--owner", "alice@example.org"]) == 1
+    assert capsys.readouterr().err.startswith("flamewatch: name: ")
+    assert not Member.objects.exists()
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "8000.5"])
+def test_a_port_that_is_none_is_said(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["up", f"--port={port}"])
+    assert end.value.code == 2
+    assert f"'{port}' is no port; it has to be from 1 to 65535" in capsys.readouterr().err
+
+
+def test_the_help_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = capsys.readouterr().out
+    for name in command.ARGUMENTS:
+        first = name.split()[0]
+        assert f"{first} " in said
+        assert command.HELP[first] in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("FLAMEWATCH_DATA_DIR", "/proc/none", "FLAMEWATCH_DATA_DIR is '/proc/none', where "),
+        ("DATABASE_URL", "nonsense", "DATABASE_URL begins with 'nonsense'; "),
+        ("DATABASE_URL", "postgres://127.0.0.1:1/x", "The database (DATABASE_URL) cannot be used"),
+        ("FLAMEWATCH_HOLD_SECONDS", "long", "FLAMEWATCH_HOLD_SECONDS is 'long'; "),
+    ],
+)
+def test_what_cannot_be_used_is_a_sentence(
+    variable: str, value: str, said: str, tmp_path: Path
+) -> None:
+    environment = os.environ | {"FLAMEWATCH_DATA_DIR": str(tmp_path), variable: value}
+    done = subprocess.run(
+        [*COMMAND, "migrate"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]  # before it PostgreSQL's pool says what it tries
+    assert last.startswith(f"flamewatch: {said}")
+    assert "Traceback" not in done.stderr

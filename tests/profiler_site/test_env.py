@@ -31,6 +31,15 @@ def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) 
         env.flag("FW_X", False)
 
 
+@pytest.mark.parametrize("url", ["nonsense", "mysql://shop@db/flamewatch", ""])
+def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
+    allowed = "it may begin with sqlite, postgres, postgresql"
+    with pytest.raises(env.BadSetting, match=rf"DB begins with '\w*'; {allowed}\.$"):
+        env.database("DB", url)
+    with pytest.raises(env.BadSetting, match="DB cannot be read: "):
+        env.database("DB", "postgres://shop@db:port/flamewatch")
+
+
 @pytest.mark.parametrize("value", ["inf", "nan"])
 def test_seconds_are_finite(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("FW_X", value)
