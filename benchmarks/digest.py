@@ -3,7 +3,7 @@
 import gzip
 
 from benchmarks.cpu import cpu_ms
-from benchmarks.shapes import captured, shape_a
+from benchmarks.shapes import captured, variants
 from benchmarks.table import Figure, show
 from profiles.engine.codec import encode
 from profiles.engine.digest import DigestLimits, digest
@@ -36,7 +36,7 @@ def by_protobuf(raw: bytes) -> dict[tuple[int, int, int], list[int]]:
 
 
 def main() -> int:
-    raw = shape_a()
+    raw = next(variants(1))
     body = gzip.compress(raw, 1)
     tree = digest(raw, "CPU", LIMITS).tree
     heap = bytes(captured("go-heap").SerializeToString())

@@ -11,7 +11,10 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def request(method: str, path: str, key: str, message: object, *headers: str) -> bytes:
-    body = json.dumps(message).encode()
+    return request_with(method, path, key, json.dumps(message).encode(), *headers)
+
+
+def request_with(method: str, path: str, key: str, body: bytes, *headers: str) -> bytes:
     lines = [
         f"{method} {path} HTTP/1.1",
         "Host: 127.0.0.1",

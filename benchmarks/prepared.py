@@ -1,6 +1,7 @@
 """A project in a server's database with agents that are known, and names to upload under.
 
-python -m benchmarks.prepared PROJECT NAMES AGENTS, in the server's environment; prints JSON.
+python -m benchmarks.prepared PROJECT NAMES AGENTS [TYPE …], in the server's environment; prints
+JSON.
 """
 
 import json
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import django
@@ -24,14 +26,22 @@ class Prepared:
     agents: list[tuple[str, str]]  # service, identity
 
 
-def prepare(server: RunningServer, project: str, names: int = 0, agents: int = 1) -> Prepared:
-    """In a process of its own, for Django is set up by its environment."""
-    command = [sys.executable, "-m", "benchmarks.prepared", project, str(names), str(agents)]
+def prepare(
+    server: RunningServer,
+    project: str,
+    names: int = 0,
+    agents: int = 1,
+    types: Sequence[str] = ("CPU",),
+) -> Prepared:
+    """In a process of its own, for Django is set up by its environment. The types of the names
+    take turns."""
+    numbers = [str(names), str(agents)]
+    command = [sys.executable, "-m", "benchmarks.prepared", project, *numbers, *types]
     done = subprocess.run(command, env=server.environment, capture_output=True, check=True)
     return Prepared(**json.loads(done.stdout))
 
 
-def _fill(project_id: str, names: int, agents: int) -> Prepared:
+def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Prepared:
     from django.utils import timezone  # noqa: PLC0415  needs Django to be set up
 
     from ingest.cloud_profiler.names import Issued, issue  # noqa: PLC0415
@@ -54,9 +64,12 @@ def _fill(project_id: str, names: int, agents: int) -> Prepared:
         )
         for i in range(agents)
     )
-    issued = Issued(ProfileType.CPU, project.pk, deployments[0].pk, known[0].pk, time.time())
+    by_type = [
+        Issued(ProfileType(type), project.pk, deployments[0].pk, known[0].pk, time.time())
+        for type in types
+    ]
     return Prepared(
-        names=[issue(issued, project_id) for _ in range(names)],
+        names=[issue(by_type[i % len(types)], project_id) for i in range(names)],
         agents=[(agent.deployment.service, agent.identity) for agent in known],
     )
 
@@ -64,4 +77,5 @@ def _fill(project_id: str, names: int, agents: int) -> Prepared:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
     django.setup()
-    print(json.dumps(asdict(_fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))
+    filled = _fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    print(json.dumps(asdict(filled)))

@@ -21,7 +21,7 @@ class Figure:
 
 def show(title: str, figures: Sequence[Figure]) -> bool:
     """Print them with the machine they were measured on; False if a limit was missed."""
-    print(f"\n{title} ({_machine()})")
+    print(f"\n{title} ({machine()})")
     for figure in figures:
         limit = "" if figure.limit is None else f"at most {_number(figure.limit)} {figure.unit}"
         verdict = "" if figure.is_met else "MISSED"
@@ -35,7 +35,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
 
 
-def _machine() -> str:
+def machine() -> str:
     cpus = Path("/proc/cpuinfo")
     lines = cpus.read_text().splitlines() if cpus.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -150,14 +150,15 @@ def running() -> Iterator[Services]:
     folder = Path(tempfile.mkdtemp(prefix="flamewatch-services-"))
     folder.chmod(0o755)
     try:
-        with _postgresql(folder) as database, redis(folder) as redis_url, s3(folder) as bucket:
+        with postgresql(folder) as database, redis(folder) as redis_url, s3(folder) as bucket:
             yield Services(database, redis_url, bucket)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _postgresql(folder: Path) -> Iterator[str]:
+def postgresql(folder: Path) -> Iterator[str]:
+    """The URL of an empty database; what is written is durable when it says so."""
     data, port = folder / "postgresql", free_port()
     data.mkdir()
     as_user = _unprivileged(data)

@@ -1,0 +1,76 @@
+"""CPU time and memory of a program with all its processes, from /proc."""
+
+import os
+from pathlib import Path
+
+_PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of the process, its descendants, and the children of theirs that have ended."""
+    return sum(_own_seconds(each) for each in family(pid))
+
+
+def family(pid: int) -> list[int]:
+    """The process and all its descendants."""
+    parents = {int(entry.name): _parent(int(entry.name)) for entry in _PROC.glob("[0-9]*")}
+    found = [pid]
+    for each in found:
+        found.extend(child for child, parent in parents.items() if parent == each)
+    return found
+
+
+def forget_peak(pid: int) -> None:
+    """From now on `peak_bytes` is of what follows."""
+    for each in family(pid):
+        (_PROC / str(each) / "clear_refs").write_text("5")
+
+
+def peak_bytes(pid: int) -> int:
+    """The most that was resident; of several processes the sum of each one's most."""
+    return sum(_status(each, "VmHWM") for each in family(pid))
+
+
+def listening_on(port: int) -> int:
+    """The process that has this port of 127.0.0.1, the oldest one that inherited it."""
+    inode = next(
+        fields[9]
+        for fields in map(str.split, (_PROC / "net/tcp").read_text().splitlines()[1:])
+        if fields[1].endswith(f":{port:04X}") and fields[3] == "0A"
+    )
+    owners = [
+        int(link.parts[2])
+        for link in _PROC.glob("[0-9]*/fd/*")
+        if _target(link) == f"socket:[{inode}]"
+    ]
+    return min(owners)
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:  # closed meanwhile
+        return ""
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields behind the program's name, which may have spaces."""
+    return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(_stat(pid)[1])
+    except OSError:  # it has ended meanwhile
+        return 0
+
+
+def _own_seconds(pid: int) -> float:
+    """utime, stime, cutime, cstime."""
+    return sum(map(int, _stat(pid)[11:15])) / _TICKS
+
+
+def _status(pid: int, name: str) -> int:
+    lines = (_PROC / str(pid) / "status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))

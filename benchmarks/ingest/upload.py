@@ -1,0 +1,41 @@
+"""The requests that upload profiles of a shape."""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import cycle
+
+from benchmarks.load import request_with
+from benchmarks.shapes import INSTANCES, SHAPES, variants
+
+DIFFERENT = 64  # of a shape at most: the same bytes under another name are another profile
+
+
+class Uploads(Iterator[bytes]):
+    """One request for each name, as our agents send them; the names may run out."""
+
+    def __init__(self, shape: str, project: str, key: str, names: Sequence[str]) -> None:
+        self._project, self._key = project, key
+        self._names, self._bodies = iter(names), cycle(_bodies(shape))
+
+    def __next__(self) -> bytes:
+        path = f"/v2/projects/{self._project}/profiles/{next(self._names)}"
+        return request_with("PATCH", path, self._key, next(self._bodies))
+
+
+@cache
+def _bodies(name: str) -> list[bytes]:
+    raws = variants(min(DIFFERENT, SHAPES[name].variants), name=name)
+    return [_body(SHAPES[name].type, place, raw) for place, raw in enumerate(raws)]
+
+
+def _body(type: str, place: int, raw: bytes) -> bytes:
+    message = {
+        "profileType": type,
+        "duration": "10s",
+        "labels": {"instance": f"web-{place % INSTANCES}"},
+        "profileBytes": base64.b64encode(gzip.compress(raw, 1)).decode(),
+    }
+    return json.dumps(message).encode()

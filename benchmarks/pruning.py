@@ -1,0 +1,51 @@
+"""Parts of a profile, as protobuf's messages, without the symbols that they do not use."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def copy_of(message: Any) -> Any:
+    return type(message).FromString(message.SerializeToString())
+
+
+def keep(entries: Any, kept: Iterable[int]) -> None:
+    """Of a repeated field those entries alone."""
+    copies = [copy_of(entries[i]) for i in kept]
+    del entries[:]
+    entries.extend(copies)
+
+
+def prune(message: Any, spare: int) -> None:
+    """Drop locations that no sample uses, but for the first `spare`, and their symbols."""
+    used = {location for sample in message.sample for location in sample.location_id}
+    places = range(len(message.location))
+    unused = [i for i in places if message.location[i].id not in used][spare:]
+    keep(message.location, sorted(set(places) - set(unused)))
+    functions = {line.function_id for location in message.location for line in location.line}
+    keep(message.function, [i for i, f in enumerate(message.function) if f.id in functions])
+    _prune_strings(message)
+
+
+def _prune_strings(message: Any) -> None:
+    strings, moved = list(message.string_table), {0: 0}
+
+    def place(string: int) -> int:
+        return moved.setdefault(string, len(moved))
+
+    del message.comment[:]
+    message.default_sample_type = place(message.default_sample_type)
+    for kind in [*message.sample_type, message.period_type]:
+        _move(kind, ("type", "unit"), place)
+    for function in message.function:
+        _move(function, ("name", "system_name", "filename"), place)
+    for mapping in message.mapping:
+        _move(mapping, ("filename", "build_id"), place)
+    for label in (label for sample in message.sample for label in sample.label):
+        _move(label, ("key", "str", "num_unit"), place)
+    del message.string_table[:]
+    message.string_table.extend(strings[i] for i in moved)
+
+
+def _move(message: Any, fields: Iterable[str], place: Callable[[int], int]) -> None:
+    for field in fields:
+        setattr(message, field, place(getattr(message, field)))
