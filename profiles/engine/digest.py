@@ -47,13 +47,14 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     spans = Spans(wire, limits)
     symbols = Symbols(wire, spans.places, limits)
     metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
-    stacks = Stacks(wire, symbols, factors, limits)
-    stacks.read(spans.places["samples"])
+    samples = spans.places["samples"]
+    stacks = Stacks(wire, symbols, factors, limits, len(samples))
+    stacks.read(samples)
     kept = _kept(profile_type, metrics, stacks.total.table()[1][:, 0])
     metrics = tuple(metrics[k] for k in kept)
     return Digested(
         tree=_tree(symbols, stacks, metrics, kept, _labelled(wire, spans, symbols, stacks, kept)),
-        samples=len(spans.places["samples"]),
+        samples=len(samples),
         time_ns=_nanoseconds(spans.scalars["time"]),
         duration_ns=max(0, spans.scalars["duration"]),
         default=default_of(profile_type, metrics, named),

@@ -119,7 +119,12 @@ class Stacks:
     labelled: Sums
     total: Sums
     def __init__(
-        self, wire: Wire, symbols: Symbols, factors: NDArray[np.int64], limits: DigestLimits
+        self,
+        wire: Wire,
+        symbols: Symbols,
+        factors: NDArray[np.int64],
+        limits: DigestLimits,
+        samples: int,
     ) -> None: ...
     def read(self, samples: NDArray[np.intp]) -> None: ...
 

@@ -2,6 +2,7 @@
 
 cdef enum:
     LABEL_FIELDS = 5  # key 1, str 2, num 3, num_unit 4
+    NODES_OF_A_SAMPLE = 4  # about as many in real profiles; there is room for more
 
 cdef int64_t MOST = 2**63 - 1
 
@@ -26,9 +27,10 @@ cdef class Stacks:
     cdef Py_ssize_t filled
     cdef int64_t[::1] scaled_row
     cdef uint64_t[::1] former  # the sample before: ids of its locations, root first,
-    cdef int32_t[::1] former_node  # the node that each led to,
-    cdef int32_t[::1] former_frames  # and the depth of that
+    cdef int32_t[::1] former_frames  # and how many frames lead down to the end of each
     cdef Py_ssize_t former_depth
+    cdef int32_t[::1] frame_at  # its frames, root first,
+    cdef uint64_t[::1] path  # and a hash of all frames down to each: the keys of its nodes
     cdef uint64_t seed
     cdef uint64_t labels  # hash of the labels as they stand in the sample; 0: none
     cdef readonly Nodes nodes
@@ -36,7 +38,8 @@ cdef class Stacks:
     cdef readonly Sums labelled  # key: node << 32 | set
     cdef readonly Sums total
 
-    def __init__(self, Wire wire, symbols, factors, limits):
+    def __init__(self, Wire wire, symbols, factors, limits, Py_ssize_t samples):
+        """`samples`: about how many will be read."""
         cdef Py_ssize_t width = len(factors)
         self.wire = wire
         self.locations = symbols.location_index
@@ -51,11 +54,12 @@ cdef class Stacks:
         self.row = np.empty(width, np.uint64)
         self.scaled_row = np.empty(width, np.int64)
         self.former = np.empty(limits.max_depth, np.uint64)
-        self.former_node = np.empty(limits.max_depth, np.int32)
         self.former_frames = np.empty(limits.max_depth, np.int32)
         self.former_depth = 0
+        self.frame_at = np.empty(limits.max_depth, np.int32)
+        self.path = np.empty(limits.max_depth, np.uint64)
         self.seed = secrets.randbits(64)
-        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"))
+        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"), NODES_OF_A_SAMPLE * samples)
         self.label_sets = Sums(1, limits.max_samples, setting("max_samples"))
         self.labelled = Sums(width, limits.max_samples, setting("max_samples"))
         self.total = Sums(width, 1, "")
@@ -156,39 +160,64 @@ cdef class Stacks:
 
         The part that it has in common with the stack before, from the root on, is known.
         """
-        cdef Py_ssize_t i = 0, location, node = -1, frames = 0
-        if self.depth == 0:
-            return self.below(node, self.first.shape[0] - 2)
+        cdef Py_ssize_t i = 0, location, frames = 0, known
         while i < self.former_depth and i < self.depth:
             if self.former[i] != self.stack[self.depth - 1 - i]:
                 break
             i += 1
-        if i:
-            node, frames = self.former_node[i - 1], self.former_frames[i - 1]
+        known = frames = self.former_frames[i - 1] if i else 0
         self.former_depth = self.depth
+        if self.depth == 0:
+            frames = self.down(0, self.first.shape[0] - 2)
         while i < self.depth:
             self.former[i] = self.stack[self.depth - 1 - i]
             location = self.locations.find(self.former[i])
             if location < 0:
                 self.no_location()
-            frames += self.first[location + 1] - self.first[location]
-            if frames > self.max_depth:
-                self.too_deep(frames)
-            node = self.below(node, location)
-            self.former_node[i], self.former_frames[i] = <int32_t>node, <int32_t>frames
+            frames = self.down(frames, location)
+            self.former_frames[i] = <int32_t>frames
             i += 1
         self.frames_left -= frames
         if self.frames_left < 0:
             self.too_long()
-        return node
+        return self.node(known, frames)
 
-    cdef Py_ssize_t below(self, Py_ssize_t node, Py_ssize_t location) except -1 nogil:
-        """Go down from `node` by the frames of a location, which has the innermost first."""
+    cdef Py_ssize_t down(self, Py_ssize_t frames, Py_ssize_t location) except -1 nogil:
+        """Enter the frames of a location, which has the innermost first; how many there are now."""
         cdef Py_ssize_t at
+        cdef uint64_t path = self.path[frames - 1] if frames else self.seed
         cdef int32_t frame
+        if frames + self.first[location + 1] - self.first[location] > self.max_depth:
+            self.too_deep(frames + self.first[location + 1] - self.first[location])
         for at in range(self.first[location + 1] - 1, self.first[location] - 1, -1):
             frame = self.frame_of[at]
-            node = self.nodes.child(node, frame, self.frame_id[frame])
+            path = pair(path, <uint64_t>frame)
+            self.frame_at[frames] = frame
+            self.path[frames] = path
+            frames += 1
+        return frames
+
+    cdef Py_ssize_t node(self, Py_ssize_t known, Py_ssize_t frames) except -1 nogil:
+        """The node that so many frames lead to, of which `known` ones have nodes for certain.
+
+        Where a frame has a node, all above it have: what is missing is found by halving, and a
+        stack that was met before by looking once.
+        """
+        cdef Py_ssize_t missing = frames - 1, middle, node
+        node = self.nodes.sums.keys.find(self.path[missing])
+        if node >= 0:
+            return node
+        while known < missing:
+            middle = (known + missing) // 2
+            if self.nodes.sums.keys.find(self.path[middle]) < 0:
+                missing = middle
+            else:
+                known = middle + 1
+        node = self.nodes.sums.keys.find(self.path[known - 1]) if known else -1
+        for middle in range(known, frames):
+            node = self.nodes.enter(
+                self.path[middle], node, self.frame_at[middle], self.frame_id[self.frame_at[middle]]
+            )
         return node
 
     cdef int wrong_values(self, Py_ssize_t i) except -1 nogil:

@@ -6,8 +6,10 @@ cdef enum:
     FREE = -1
     FIRST = 256
 
-# This process's secret, odd: nobody can choose keys that fall into one slot.
+# This process's secrets, odd: nobody can choose keys that fall into one slot. Two, with a shift in
+# between: keys of nodes are regular, and what one factor makes of them stands in long runs.
 cdef uint64_t FACTOR = secrets.randbits(64) | 1
+cdef uint64_t SECOND = secrets.randbits(64) | 1
 
 
 @cython.final
@@ -17,7 +19,6 @@ cdef class Keys:
     cdef readonly Py_ssize_t count
     cdef Py_ssize_t allowed
     cdef str limit
-    cdef uint64_t factor
     cdef int shift
     cdef uint64_t[::1] keys
     cdef int32_t[::1] slots
@@ -26,15 +27,15 @@ cdef class Keys:
         self.count = 0
         self.allowed = min(allowed, 2**30)
         self.limit = limit
-        self.factor = FACTOR
         self.keys = np.empty(max(1, min(expected, self.allowed)), np.uint64)
         self.refill()
 
     cdef Py_ssize_t slot(self, uint64_t key) except -1 nogil:
         """Where the number of `key` stands, or would."""
         cdef uint64_t mask = <uint64_t>self.slots.shape[0] - 1
-        cdef uint64_t at = (key * self.factor) >> self.shift
+        cdef uint64_t at = key * FACTOR
         cdef int32_t number
+        at = ((at ^ at >> 32) * SECOND) >> self.shift
         while True:
             number = self.slots[<Py_ssize_t>at]
             if number == FREE or self.keys[number] == key:
@@ -71,7 +72,7 @@ cdef class Keys:
     cdef refill(self):
         """Make the slots anew, at most half of them taken."""
         cdef Py_ssize_t i
-        bits = (2 * len(self.keys)).bit_length()
+        bits = (2 * len(self.keys) - 1).bit_length()
         self.shift = 64 - bits
         self.slots = np.full(1 << bits, FREE, np.int32)
         with nogil:
@@ -114,9 +115,9 @@ cdef class Sums:
     cdef readonly Keys keys
     cdef int64_t[:, ::1] values
 
-    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
-        self.keys = Keys(allowed, limit)
-        self.values = np.zeros((FIRST, width), np.int64)
+    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
+        self.keys = Keys(allowed, limit, expected)
+        self.values = np.zeros((self.keys.keys.shape[0], width), np.int64)
 
     cdef Py_ssize_t row(self, uint64_t key) except -1 nogil:
         """The row of `key`; a new one is all zeros."""
@@ -145,23 +146,30 @@ cdef class Sums:
 cdef class Nodes:
     """The nodes of a call tree with their sums, found by (parent, frame)."""
 
-    cdef readonly Sums sums  # the key is parent + 1 and frame, 32 bits each
+    # The key is parent + 1 and frame, 32 bits each; or what else is one for each node (stacks.pxi).
+    cdef readonly Sums sums
     cdef uint64_t[::1] id
     cdef int32_t[::1] parent
     cdef int32_t[::1] frame
 
-    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
-        self.sums = Sums(width, allowed, limit)
-        self.id = np.empty(FIRST, np.uint64)
-        self.parent = np.empty(FIRST, np.int32)
-        self.frame = np.empty(FIRST, np.int32)
+    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
+        self.sums = Sums(width, allowed, limit, expected)
+        self.id = np.empty(self.sums.keys.keys.shape[0], np.uint64)
+        self.parent = np.empty(self.id.shape[0], np.int32)
+        self.frame = np.empty(self.id.shape[0], np.int32)
 
     cdef Py_ssize_t child(
         self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil:
         """The node of `frame` below `parent` (-1: a root); frame_id is the id of that frame."""
+        return self.enter(<uint64_t>(parent + 1) << 32 | <uint64_t>frame, parent, frame, frame_id)
+
+    cdef Py_ssize_t enter(
+        self, uint64_t key, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
+    ) except -1 nogil:
+        """The node of `key`, made of the rest if it is new."""
         cdef Py_ssize_t before = self.sums.keys.count
-        cdef Py_ssize_t node = self.sums.row(<uint64_t>(parent + 1) << 32 | <uint64_t>frame)
+        cdef Py_ssize_t node = self.sums.row(key)
         if node < before:
             return node
         if node >= self.id.shape[0]:
