@@ -1,16 +1,15 @@
 """Insert: profiles become head rows, each once, with the counters that belong to them."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from django.db import IntegrityError, transaction
-from django.db.models import F
-from django.utils import timezone
+from django.db import IntegrityError, OperationalError, transaction
 
 from profiles.models import Profile
 from profiles.store.new_profile import NewProfile
+from profiles.store.statements import Name, add_usage, insert_profiles
 from projects.bounded_cache import BoundedCache
-from projects.models import DayUsage, Deployment
+from projects.day_usage import utc_day
+from projects.models import Deployment
 
 
 class Conflict(Exception):
@@ -22,7 +21,6 @@ class Rejected(Exception):
 
 
 Outcome = bool | Conflict | Rejected
-Name = tuple[int, str]  # project, name_id
 
 
 def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
@@ -44,75 +42,58 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
 def _refused(new: NewProfile) -> Outcome:
     """What to say of a profile that the database refused: it may have lost a race."""
     known = _known([new])
-    if (new.project, new.name_id) not in known:
+    if _name(new) not in known:
         return Rejected(f"The database refused profile {new.name_id}.")
-    return _compared(known[new.project, new.name_id], new.body_hash, new)
+    return _compared(known, new)
 
 
 def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
-    known = _known(batch)
-    outcomes: list[Outcome] = []
-    stored: list[NewProfile] = []
-    for new in batch:
-        name = (new.project, new.name_id)
-        if name in known:
-            outcomes.append(_compared(known[name], new.body_hash, new))
-            continue
-        known[name] = new.body_hash
-        stored.append(new)
-        outcomes.append(True)
-    Profile.objects.bulk_create([_row(new) for new in stored])
-    _count(stored)
-    _note_types(stored)
-    return outcomes
+    first: dict[Name, int] = {}  # where each name stands first in the batch
+    for at, new in enumerate(batch):
+        first.setdefault(_name(new), at)
+    added = insert_profiles([batch[at] for at in first.values()])
+    stored = [batch[first[name]] for name in first if name in added]
+    known = {_name(new): new.body_hash for new in stored}
+    if len(added) < len(first):
+        known |= _known(batch[at] for name, at in first.items() if name not in added)
+    if stored:
+        _count(stored)
+        _note_types(stored)
+    return [
+        (at == first[_name(new)] and _name(new) in added) or _compared(known, new)
+        for at, new in enumerate(batch)
+    ]
+
+
+def _name(new: NewProfile) -> Name:
+    return new.project, new.name_id
 
 
 def _known(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
     """Hashes of those names of the batch that are stored already."""
+    batch = list(batch)
     rows = Profile.objects.filter(
         project__in={new.project for new in batch}, name_id__in={new.name_id for new in batch}
     ).values_list("project_id", "name_id", "body_hash")
     return {(project, name_id): bytes(body_hash) for project, name_id, body_hash in rows}
 
 
-def _compared(stored_hash: bytes, body_hash: bytes, new: NewProfile) -> Outcome:
-    if stored_hash == body_hash:
+def _compared(known: Mapping[Name, bytes], new: NewProfile) -> Outcome:
+    stored_hash = known.get(_name(new))
+    if stored_hash is None:
+        raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
+    if stored_hash == new.body_hash:
         return False
     return Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
 
 
-def _row(new: NewProfile) -> Profile:
-    return Profile(
-        project_id=new.project,
-        deployment_id=new.deployment,
-        agent_id=new.agent,
-        service=new.service,
-        type=new.type,
-        time=new.time,
-        time_source=new.time_source,
-        duration_ns=new.duration_ns,
-        labels=new.labels,
-        name_id=new.name_id,
-        body_hash=new.body_hash,
-        samples=new.samples,
-        weight=new.weight,
-        totals=new.totals,
-        tree=new.tree,
-    )
-
-
 def _count(stored: Sequence[NewProfile]) -> None:
-    """Add to the usage of the projects today; in order of project, against deadlocks."""
-    day = timezone.now().date()
-    profiles = Counter(new.project for new in stored)
-    for project in sorted(profiles):
-        size = sum(len(new.tree) for new in stored if new.project == project)
-        more = {"profiles": F("profiles") + profiles[project]}
-        more["stored_bytes"] = F("stored_bytes") + size
-        usage = DayUsage.objects.filter(project_id=project, day=day)
-        if not usage.update(**more):  # the day's first
-            DayUsage.objects.get_or_create(project_id=project, day=day)
-            usage.update(**more)
+    """Add to the usage of the projects today."""
+    usage: dict[int, tuple[int, int]] = {}
+    for new in stored:
+        profiles, size = usage.get(new.project, (0, 0))
+        usage[new.project] = profiles + 1, size + len(new.tree)
+    add_usage(utc_day(), usage)
 
 
 def _note_types(stored: Sequence[NewProfile]) -> None:

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 import pytest_asyncio
+from asgiref.sync import sync_to_async
 
 from profiles.models import Profile
 from profiles.store import head
+from profiles.store.insert import insert
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -61,6 +63,19 @@ async def test_arrivals_together_are_all_stored(shop: Deployment) -> None:
     assert await Profile.objects.acount() == 50
 
 
+async def test_the_same_twice_in_one_commit_is_stored_and_counted_once(shop: Deployment) -> None:
+    new = rows.new(shop)
+    other = replace(new, body_hash=b"other")
+    await sync_to_async(_insert_and_compare)([new, new, other, rows.new(shop)])
+    assert (await DayUsage.objects.aget()).profiles == 2
+
+
+def _insert_and_compare(batch: list[head.NewProfile]) -> None:
+    first, again, other, another = insert(batch)
+    assert (first, again, another) == (True, False, True)
+    assert isinstance(other, head.Conflict)
+
+
 async def test_a_bad_profile_fails_alone(shop: Deployment) -> None:
     bad = replace(rows.new(shop), project=None)  # type: ignore[arg-type]
     good = [rows.new(shop) for _ in range(3)]
@@ -92,7 +107,7 @@ async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
     with count_queries() as queries:
         await head.store(rows.new(shop))
     verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
-    assert verbs == ["SELECT", "INSERT", "UPDATE"]  # is it there, the row, the day's usage
+    assert verbs == ["INSERT", "INSERT"]  # the row, if it is not there, and the day's usage
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:
