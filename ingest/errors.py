@@ -41,6 +41,16 @@ class BodyTooLarge(Exception):
         super().__init__(f"{limit} allows {allowed:,} bytes; this request has {sent}.")
 
 
+class TooManyLabelValues(Exception):
+    """A label of profiles has had as many values today as are allowed."""
+
+    def __init__(self, name: str, allowed: int) -> None:
+        super().__init__(
+            f"FLAMEWATCH_MAX_LABEL_VALUES allows {allowed:,} values of a label a day; "
+            f"the label {name!r} has had as many."
+        )
+
+
 class Overloaded(Exception):
     """The server is busy with as much as it has memory for."""
 

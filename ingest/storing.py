@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from ingest import digesting, refusals
 from ingest.digesting import Packed
-from ingest.errors import BadField, BadRequest, BodyTooLarge
+from ingest.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.self_report import self_report
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.store import again, head
@@ -14,7 +14,10 @@ from projects import agent_reports, quotas, registry, sync_pool
 from projects.profile_types import ProfileType
 from projects.quota_reached import QuotaReached
 
-_OF_THE_UPLOAD = (BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge)
+_OF_THE_UPLOAD = (
+    *(BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge),
+    TooManyLabelValues,
+)
 
 
 async def take(

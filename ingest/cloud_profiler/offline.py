@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import orjson
 
-from ingest import agents, credentials, deployments, storing, when
+from ingest import agents, credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_message
@@ -35,6 +35,7 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
         days = (await limits.find_limits(access.project)).retention_days
         make_row = partial(_row, known, target, profile, timedelta(days=days))
         with storing.refusals_noted(known.agent):
+            label_values.take(access.project, profile.sent.labels)
             new = await storing.take(access.project, profile.type, profile.sent.body, make_row)
     return stored_json(target, new)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from django.conf import settings
 
-from ingest import credentials, deployments, storing, when
+from ingest import credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.names import Issued
@@ -30,6 +30,7 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     with storing.refusals_noted(issued.agent), held(request):
         sent = wire.sent_profile(await read_message(request))
         check_size(sent.body)
+        label_values.take(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)
         make_row = partial(_row, name_id, issued, target, sent)
         new = await storing.take(issued.project, issued.type, sent.body, make_row)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from profiles.models import Profile, TimeSource
 from profiles.rollup import hours
@@ -32,6 +33,13 @@ def test_a_profile_that_nobody_asked_for_is_stored(agent: Client) -> None:
     assert (body["profileType"], body["duration"]) == ("CPU", "10s")
     assert (row.service, row.deployment.version) == ("checkout", "1.4")
     assert (row.weight, row.labels) == (40_000_000, {"instance": "batch-7"})
+
+
+def test_a_label_with_too_many_values_is_429(agent: Client, settings: Settings) -> None:
+    settings.MAX_LABEL_VALUES = 1
+    assert agent.offline(labels={"batch": "1"}).status_code == 200
+    answer = agent.offline(labels={"batch": "2"})
+    assert_refused(answer, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
 
 
 def test_its_time_is_the_profiles(agent: Client) -> None:

@@ -296,6 +296,18 @@ def test_too_deep_a_stack_is_413(name: str, agent: Client, settings: Settings) -
     refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_DEPTH")
 
 
+def test_a_label_with_too_many_values_is_429_and_noted(
+    name: str, agent: Client, settings: Settings
+) -> None:
+    settings.MAX_LABEL_VALUES = 1
+    assert agent.offline(labels={"request": "1"}).status_code == 200
+    answer = agent.upload(name, labels={"request": "2"})
+    assert_refused(answer, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
+    assert agent.upload(name, labels={"request": "1"}).status_code == 200
+    write_behind.write_now()
+    assert AgentReport.objects.filter(refusal__contains="'request'").count() == 1
+
+
 def test_a_profile_beyond_the_projects_quota_is_413(
     name: str, agent: Client, project: Project
 ) -> None:
