@@ -35,4 +35,6 @@ void set_allocator(Domain domain, const Allocator *allocator) {
   set((int)domain, &copy);
 }
 
-void try_allocator(Domain domain) { frees[domain](mallocs[domain](16)); }
+void *ask_allocator(Domain domain, size_t n) { return mallocs[domain](n); }
+
+void return_to_allocator(Domain domain, void *block) { frees[domain](block); }

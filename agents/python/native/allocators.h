@@ -23,7 +23,8 @@ const char *why_no_allocators(void);
 void get_allocator(Domain domain, Allocator *allocator);
 void set_allocator(Domain domain, const Allocator *allocator);
 
-/* One small request to the domain, from the top of whatever is installed, and its return. */
-void try_allocator(Domain domain);
+/* A request to the domain, by the top of whatever is installed, and its return. */
+void *ask_allocator(Domain domain, size_t n);
+void return_to_allocator(Domain domain, void *block);
 
 #endif

@@ -52,13 +52,23 @@ static bool grow(Blocks *blocks) {
   return true;
 }
 
+void blocks_watch(uintptr_t address) {
+  _Atomic uint8_t *counter = &blocks_filter[filter_slot(address)];
+  if (*counter != SATURATED)
+    ++*counter;
+}
+
+void blocks_unwatch(uintptr_t address) {
+  _Atomic uint8_t *counter = &blocks_filter[filter_slot(address)];
+  if (*counter != SATURATED)
+    --*counter;
+}
+
 bool blocks_add(Blocks *blocks, const Block *block) {
   if (blocks->n >= blocks->capacity / 2 && !grow(blocks))
     return false;
   put(blocks, block);
-  _Atomic uint8_t *counter = &blocks_filter[filter_slot(block->address)];
-  if (*counter != SATURATED)
-    ++*counter;
+  blocks_watch(block->address);
   return true;
 }
 
@@ -84,8 +94,6 @@ bool blocks_take(Blocks *blocks, uintptr_t address, Block *taken) {
   *taken = blocks->at[i];
   close_gap(blocks, i);
   blocks->n--;
-  _Atomic uint8_t *counter = &blocks_filter[filter_slot(address)];
-  if (*counter != SATURATED)
-    --*counter;
+  blocks_unwatch(address);
   return true;
 }

@@ -38,6 +38,10 @@ static inline bool may_be_sampled(const void *block) {
   return atomic_load_explicit(&blocks_filter[filter_slot((uintptr_t)block)], memory_order_relaxed) != 0;
 }
 
+/* From now on, and no longer, may_be_sampled() says yes to this address. */
+void blocks_watch(uintptr_t address);
+void blocks_unwatch(uintptr_t address);
+
 bool blocks_open(Blocks *blocks);
 void blocks_close(Blocks *blocks);
 

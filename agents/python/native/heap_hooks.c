@@ -5,16 +5,19 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define SLOWLY __attribute__((noinline))
+#define OUT_OF_POOLS 513 /* the least that Python's pools of small blocks pass on to the raw domain */
 
-/* What a hook is laid over: its context. */
+/* What a hook is laid over. It is called with the context that it would have had without us. */
 typedef struct Under {
   Allocator allocator;
-  bool gil; /* who asks this domain holds it */
-  bool in;  /* our hook is in the chain, at its end or somewhere in it */
+  bool gil;    /* who asks this domain holds it */
+  bool in;     /* our hook is in the chain, at its end or somewhere in it */
+  bool passes; /* blocks of OUT_OF_POOLS bytes and more come back by the raw domain */
 } Under;
 
 static Under under[DOMAINS] = {
   [DOMAIN_RAW] = {.gil = false}, [DOMAIN_MEM] = {.gil = true}, [DOMAIN_OBJECT] = {.gil = true}};
+static void *_Atomic probe; /* a block that is on its way to the raw domain, or not */
 
 static inline bool goes_on(size_t n) { return LIKELY((countdown.left -= (int64_t)n) >= 0); }
 
@@ -26,106 +29,138 @@ static void *chosen(const Under *u, void *block, size_t n) {
   return block;
 }
 
-SLOWLY static void *malloc_chosen(const Under *u, size_t n) {
-  return chosen(u, u->allocator.malloc(u->allocator.context, n), n);
+/* A block that may be sampled is kept out of the pools: so only what is freed by the raw domain has to
+   be looked at, and the frees of small blocks, which are most of all, are as fast as ever. */
+static size_t with_room(const Under *u, size_t n) { return u->passes && n < OUT_OF_POOLS ? OUT_OF_POOLS : n; }
+
+SLOWLY static void *malloc_chosen(const Under *u, void *context, size_t n) {
+  return chosen(u, u->allocator.malloc(context, with_room(u, n)), n);
 }
 
-SLOWLY static void *calloc_chosen(const Under *u, size_t n, size_t size) {
-  return chosen(u, u->allocator.calloc(u->allocator.context, n, size), n * size);
+SLOWLY static void *calloc_chosen(const Under *u, void *context, size_t n, size_t size) {
+  return chosen(u, u->allocator.calloc(context, 1, with_room(u, n * size)), n * size);
 }
 
 /* A reallocation is a block freed and another allocated, wherever it lies. */
-SLOWLY static void *realloc_known(const Under *u, void *old, size_t n) {
+SLOWLY static void *realloc_known(const Under *u, void *context, void *old, size_t n) {
   Taken taken;
-  bool known = old && heap_take(old, &taken);
-  void *block = u->allocator.realloc(u->allocator.context, old, n);
+  bool known = old && heap_take(old, &taken), due = countdown.left < 0;
+  void *block = u->allocator.realloc(context, old, due ? with_room(u, n) : n);
   if (known && !block)
     heap_put_back(&taken);
-  if (countdown.left < 0)
-    chosen(u, block, n);
-  return block;
+  return due ? chosen(u, block, n) : block;
 }
 
-SLOWLY static void free_known(const Under *u, void *block) {
+SLOWLY static void free_known(const Under *u, void *context, void *block) {
   Taken taken;
+  if (block == probe)
+    probe = NULL;
   heap_take(block, &taken);
-  u->allocator.free(u->allocator.context, block);
+  u->allocator.free(context, block);
 }
 
-static void *hook_malloc(void *context, size_t n) {
-  const Under *u = context;
-  return goes_on(n) ? u->allocator.malloc(u->allocator.context, n) : malloc_chosen(u, n);
+/* One set for each domain, so that the context is free for whose it is. In `whole_` ones the raw
+   domain is counted too: requests over 512 bytes are passed on to it by the others, and must not be
+   counted twice. The product of calloc was checked by Python. */
+#define HOOKS(name, domain)                                                                        \
+  static void *malloc_##name(void *context, size_t n) {                                            \
+    const Under *u = &under[domain];                                                               \
+    return goes_on(n) ? u->allocator.malloc(context, n) : malloc_chosen(u, context, n);            \
+  }                                                                                                \
+  static void *calloc_##name(void *context, size_t n, size_t size) {                               \
+    const Under *u = &under[domain];                                                               \
+    return goes_on(n * size) ? u->allocator.calloc(context, n, size) : calloc_chosen(u, context, n, size); \
+  }                                                                                                \
+  static void *realloc_##name(void *context, void *old, size_t n) {                                \
+    const Under *u = &under[domain];                                                               \
+    bool unknown = !may_be_sampled(old);                                                           \
+    return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(context, old, n)                   \
+                                         : realloc_known(u, context, old, n);                      \
+  }                                                                                                \
+  static void free_##name(void *context, void *block) {                                            \
+    const Under *u = &under[domain];                                                               \
+    if (LIKELY(!may_be_sampled(block)))                                                            \
+      u->allocator.free(context, block);                                                           \
+    else                                                                                           \
+      free_known(u, context, block);                                                               \
+  }                                                                                                \
+  static void *whole_malloc_##name(void *context, size_t n) {                                      \
+    if (countdown.inside)                                                                          \
+      return under[domain].allocator.malloc(context, n);                                           \
+    countdown.inside = true;                                                                       \
+    void *block = malloc_##name(context, n);                                                       \
+    countdown.inside = false;                                                                      \
+    return block;                                                                                  \
+  }                                                                                                \
+  static void *whole_calloc_##name(void *context, size_t n, size_t size) {                         \
+    if (countdown.inside)                                                                          \
+      return under[domain].allocator.calloc(context, n, size);                                     \
+    countdown.inside = true;                                                                       \
+    void *block = calloc_##name(context, n, size);                                                 \
+    countdown.inside = false;                                                                      \
+    return block;                                                                                  \
+  }                                                                                                \
+  static void *whole_realloc_##name(void *context, void *old, size_t n) {                          \
+    if (countdown.inside)                                                                          \
+      return under[domain].allocator.realloc(context, old, n);                                     \
+    countdown.inside = true;                                                                       \
+    void *block = realloc_##name(context, old, n);                                                 \
+    countdown.inside = false;                                                                      \
+    return block;                                                                                  \
+  }
+
+HOOKS(raw, DOMAIN_RAW)
+HOOKS(mem, DOMAIN_MEM)
+HOOKS(object, DOMAIN_OBJECT)
+
+#define PLAIN(name) {NULL, malloc_##name, calloc_##name, realloc_##name, free_##name}
+#define WHOLE(name) {NULL, whole_malloc_##name, whole_calloc_##name, whole_realloc_##name, free_##name}
+static const Allocator plain[DOMAINS] = {PLAIN(raw), PLAIN(mem), PLAIN(object)};
+static const Allocator whole[DOMAINS] = {WHOLE(raw), WHOLE(mem), WHOLE(object)};
+
+/* Of the raw domain always the free, and the requests only if they are counted. */
+static bool is_hook(Domain domain, const Allocator *allocator) {
+  if (domain == DOMAIN_RAW)
+    return allocator->free == free_raw;
+  return allocator->malloc == plain[domain].malloc || allocator->malloc == whole[domain].malloc;
 }
 
-static void *hook_calloc(void *context, size_t n, size_t size) {
-  const Under *u = context; /* the product was checked by Python */
-  return goes_on(n * size) ? u->allocator.calloc(u->allocator.context, n, size) : calloc_chosen(u, n, size);
+/* Does a block of that domain come back by the raw one's hook? */
+static bool arrives(Domain domain, size_t n) {
+  void *block = ask_allocator(domain, n);
+  if (!block)
+    return false;
+  probe = block;
+  blocks_watch((uintptr_t)block);
+  return_to_allocator(domain, block);
+  blocks_unwatch((uintptr_t)block);
+  return !atomic_exchange(&probe, NULL);
 }
 
-static void *hook_realloc(void *context, void *old, size_t n) {
-  const Under *u = context;
-  bool unknown = !may_be_sampled(old);
-  return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(u->allocator.context, old, n) : realloc_known(u, old, n);
+static Allocator over(Domain domain, const Allocator *current, bool all) {
+  Allocator ours = all ? whole[domain] : plain[domain];
+  ours.context = current->context;
+  if (domain != DOMAIN_RAW && under[domain].passes)
+    ours.free = current->free;
+  if (domain == DOMAIN_RAW && !all)
+    ours = (Allocator){current->context, current->malloc, current->calloc, current->realloc, free_raw};
+  return ours;
 }
 
-static void hook_free(void *context, void *block) {
-  const Under *u = context;
-  if (LIKELY(!may_be_sampled(block)))
-    u->allocator.free(u->allocator.context, block);
-  else
-    free_known(u, block);
-}
-
-/* The same, where the raw domain is counted too: requests over 512 bytes are passed on to it by the
-   object domain, and must not be counted twice. */
-static void *whole_malloc(void *context, size_t n) {
-  const Under *u = context;
-  if (countdown.inside)
-    return u->allocator.malloc(u->allocator.context, n);
-  countdown.inside = true;
-  void *block = hook_malloc(context, n);
-  countdown.inside = false;
-  return block;
-}
-
-static void *whole_calloc(void *context, size_t n, size_t size) {
-  const Under *u = context;
-  if (countdown.inside)
-    return u->allocator.calloc(u->allocator.context, n, size);
-  countdown.inside = true;
-  void *block = hook_calloc(context, n, size);
-  countdown.inside = false;
-  return block;
-}
-
-static void *whole_realloc(void *context, void *old, size_t n) {
-  const Under *u = context;
-  if (countdown.inside)
-    return u->allocator.realloc(u->allocator.context, old, n);
-  countdown.inside = true;
-  void *block = hook_realloc(context, old, n);
-  countdown.inside = false;
-  return block;
-}
-
-static bool is_hook(const Allocator *allocator) {
-  return allocator->malloc == hook_malloc || allocator->malloc == whole_malloc;
-}
-
-static void put_in(Domain domain, bool whole) {
-  Allocator current, ours = {&under[domain], hook_malloc, hook_calloc, hook_realloc, hook_free};
+static void put_in(Domain domain, bool all) {
+  Allocator current;
   get_allocator(domain, &current);
-  if (is_hook(&current))
+  if (is_hook(domain, &current))
     return;
-  if (whole)
-    ours = (Allocator){&under[domain], whole_malloc, whole_calloc, whole_realloc, hook_free};
+  under[domain].passes = domain != DOMAIN_RAW && arrives(domain, OUT_OF_POOLS);
   under[domain].allocator = current;
   under[domain].in = true;
+  Allocator ours = over(domain, &current, all);
   set_allocator(domain, &ours);
 }
 
 void hooks_put_in(bool raw) {
-  for (int domain = raw ? DOMAIN_RAW : DOMAIN_MEM; domain < DOMAINS; domain++)
+  for (int domain = DOMAIN_RAW; domain < DOMAINS; domain++)
     if (!under[domain].in)
       put_in((Domain)domain, raw);
 }
@@ -134,21 +169,23 @@ void hooks_take_out(void) {
   for (int domain = 0; domain < DOMAINS; domain++) {
     Allocator current;
     get_allocator((Domain)domain, &current);
-    if (!under[domain].in || !is_hook(&current))
+    if (!under[domain].in || !is_hook((Domain)domain, &current))
       continue;
     set_allocator((Domain)domain, &under[domain].allocator);
     under[domain].in = false;
   }
 }
 
-static bool is_reached(Domain domain) {
+static bool is_asked(Domain domain) {
   int64_t left = countdown.left;
   countdown.left = 1 << 20;
-  try_allocator(domain);
+  return_to_allocator(domain, ask_allocator(domain, 16));
   bool reached = countdown.left < 1 << 20;
   countdown.left = left;
   return reached;
 }
+
+static bool is_reached(Domain domain) { return domain == DOMAIN_RAW ? arrives(domain, 16) : is_asked(domain); }
 
 bool hooks_are_reached(void) {
   bool all = true;

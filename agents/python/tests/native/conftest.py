@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import families
 import pytest
 from interpreters import program
 
@@ -59,12 +60,11 @@ def parameters() -> list[Any]:
 
 
 @cache
-def outcome(command: tuple[str, ...], timeout: float, execution: int) -> Any:
+def outcome(command: tuple[str, ...], more: tuple[str, ...], timeout: float, execution: int) -> Any:
     """What a program of `programs/` says of itself; run once for all tests that ask."""
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-    )
+    ours = {"PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
+    environment = os.environ | ours | dict(pair.split("=", 1) for pair in more)
+    done = families.run(command, env=environment, timeout=timeout)
     assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stderr}"
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -78,12 +78,13 @@ def python(request: pytest.FixtureRequest) -> str:
 def run(request: pytest.FixtureRequest, python: str) -> Run:
     """Runs a program of `programs/`, and returns the JSON that it prints last.
 
-    A test that is tried again (the top `conftest.py`) gets an outcome of its own.
+    A test that is tried again (the top `conftest.py`) gets an outcome of its own. `more`: of its
+    environment, as NAME=value.
     """
     execution = getattr(request.node, "execution_count", 1)
 
-    def run_program(name: str, *arguments: object, timeout: float = 100) -> Any:
+    def run_program(name: str, *arguments: object, timeout: float = 100, more: str = "") -> Any:
         command = (python, str(PROGRAMS / name), *map(str, arguments))
-        return outcome(command, timeout, execution)
+        return outcome(command, tuple(more.split()), timeout, execution)
 
     return run_program

@@ -17,7 +17,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = Path(__file__).parents[2] / "src"
 MIB = 1 << 20
 KEPT, ALLOCATED_LATER = 36_000, 16_000  # blocks of heap.py's truth()
-FEW_PERCENT = 0.05  # thousands of samples: three standard deviations and more
+FEW_PERCENT = 0.05  # of 14,000 samples: seven standard deviations
 
 
 def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
@@ -64,6 +64,30 @@ def test_where_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: s
     assert 10 * MIB <= result["before"]["documented"][1] < 10.01 * MIB
     assert result["before"]["documented"][2:] == [0, 0]
     assert result["after"]["keep"][2:] == [0, 0]
+
+
+def test_the_allocators_are_afterwards_as_they_were_before(run: Run) -> None:
+    result = run("allocators.py")
+    assert result["during"] != result["before"]
+    assert result["after"] == result["before"]
+
+
+def test_to_free_a_small_block_is_as_fast_as_ever(run: Run) -> None:
+    result = run("allocators.py")
+    for domain in ("mem", "object"):
+        before, during = result["before"][domain], result["during"][domain]
+        assert during["malloc"] != before["malloc"]
+        assert (during["free"], during["context"]) == (before["free"], before["context"])
+    raw = result["before"]["raw"]
+    assert result["during"]["raw"] == {**raw, "free": result["during"]["raw"]["free"]}
+
+
+@pytest.mark.parametrize("how", ["pymalloc", "malloc", "pymalloc_debug", "malloc_debug"])
+def test_blocks_are_seen_however_python_allocates_them(run: Run, how: str) -> None:
+    result = run("allocators.py", more=f"PYTHONMALLOC={how}")
+    assert result["kept"] == [1000, 1000 * sys.getsizeof(bytes(100))]
+    assert result["freed"] == [0, 0]
+    assert result["after"] == result["before"]
 
 
 def test_others_who_hook_before_and_after_us_are_left_alone(run: Run) -> None:

@@ -65,7 +65,7 @@ def documented() -> None:
 
 
 def truth() -> dict[str, object]:
-    start(mean_bytes=8192)
+    start(mean_bytes=2048)
     keep(20_000)
     drop(200)
     _native.heap_mark()
