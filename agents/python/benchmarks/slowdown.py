@@ -1,50 +1,59 @@
-"""What does a capture cost its host? `python benchmarks/slowdown.py [pairs] [seconds]`
+"""What does a capture cost its host? `python benchmarks/slowdown.py [pairs] [seconds] [row]`
 
-The process's own CPU time for one round of the workload, with a capture against without, in
-alternating windows of the same process. Other load on the machine blurs this, it doesn't bias it.
+The process's own CPU time (not the clock on the wall) for one round of the workload, with a capture
+at 100 Hz against without, in alternating windows of the same process, so that what drifts meets
+both. Other load on the machine blurs this, it doesn't bias it. A profiler of another process is
+paid for there: what that used is said beside it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
 import sys
-from pathlib import Path
+import time
+from collections.abc import Callable
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
-
+from peers import HERE, Kind, Peer, conditions, opened, present
 from workload import Workload
 
-from flamewatch import _native
-
-CASES = [  # title, kind, threads that wait
+CASES: list[tuple[str, Kind, int]] = [  # title, kind, threads that wait
     ("CPU, 8 waiting", "cpu", 8),
     ("CPU, 100 waiting", "cpu", 100),
     ("WALL, 8 waiting", "wall", 8),
     ("WALL, 100 waiting", "wall", 100),
-    ("nothing at all", "", 8),
 ]
 
 
-def cost_of_a_round(workload: Workload, kind: str, seconds: float) -> float:
-    if kind:
-        _native.start("cpu" if kind == "cpu" else "wall")
+def cost_of_a_round(workload: Workload, seconds: float) -> float:
     before = workload.truth()
-    _native.wait(seconds)
+    time.sleep(seconds)
     passed = workload.truth() - before
-    if kind:
-        _native.stop()
     return passed.process_cpu_ns / max(1, passed.rounds)
 
 
-def ratios(workload: Workload, kind: str, pairs: int, seconds: float) -> list[float]:
+def with_capture(workload: Workload, peer: Peer, seconds: float) -> float:
+    peer.start(seconds + 0.1)
+    time.sleep(0.05)
+    cost = cost_of_a_round(workload, seconds)
+    peer.stop()
+    return cost
+
+
+def ratios(workload: Workload, peer: Peer, pairs: int, seconds: float) -> list[float]:
+    """Percent more with the capture, pair by pair, each time in another order."""
+    with_it: Callable[[], float] = lambda: with_capture(workload, peer, seconds)  # noqa: E731
+    without: Callable[[], float] = lambda: cost_of_a_round(workload, seconds)  # noqa: E731
     found = []
     for n in range(pairs):
-        order = ("", kind) if n % 2 else (kind, "")
-        costs = [cost_of_a_round(workload, which, seconds) for which in order]
-        without, with_it = costs if n % 2 else costs[::-1]
-        found.append(100 * (with_it / without - 1))
+        if n % 2:
+            base, cost = without(), with_it()
+        else:
+            cost, base = with_it(), without()
+        found.append(100 * (cost / base - 1))
     return found
 
 
@@ -55,15 +64,88 @@ def interval(values: list[float]) -> tuple[float, float]:
     return medians[50], medians[1949]
 
 
-def main(pairs: int, seconds: float) -> None:
-    print(f"own CPU per unit of work while capturing at 100 Hz; {pairs} pairs of {seconds:g} s")
-    for title, kind, waiting in CASES:
-        workload = Workload(waiting=waiting)
-        values = ratios(workload, kind, pairs, seconds)
-        low, high = interval(values)
-        print(f"{title:20} {median(values):+6.2f} %   [{low:+.2f} .. {high:+.2f}]", flush=True)
-        workload.done.set()
-    os._exit(0)  # the workload's threads wait for nothing
+def measure(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> dict[str, object]:
+    workload = Workload(waiting=waiting)
+    with opened(name, kind) as peer:
+        peer.start(0.2)  # what it does once
+        time.sleep(0.2)
+        peer.stop()
+        peer.beside_ns = 0
+        values = ratios(workload, peer, pairs, seconds)
+        beside = peer.beside_ns / 1e9 / (pairs * (seconds + 0.05))
+    return {"values": values, "beside": beside}
 
 
-main(*(int(n) for n in sys.argv[1:2] or ["30"]), *(float(n) for n in sys.argv[2:3] or ["0.6"]))
+def cell(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> str:
+    case = [name, kind, str(waiting), str(pairs), str(seconds)]
+    command = [sys.executable, __file__, "case", *case]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{' '.join(case)} failed:\n{done.stderr}", file=sys.stderr)
+        return "failed"
+    result = json.loads(done.stdout.splitlines()[-1])
+    low, high = interval(result["values"])
+    beside = f", and {100 * result['beside']:.0f} % of a core beside" * (result["beside"] > 0)
+    return f"{median(result['values']):+.1f} % [{low:+.1f} … {high:+.1f}]{beside}"
+
+
+def row(title: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> None:
+    here = {peer.name for peer in present(kind)}
+    names = [peer.name for peer in present("cpu")]
+    cells = [cell(name, kind, waiting, pairs, seconds) if name in here else "–" for name in names]
+    print(f"| {title} | {' | '.join(cells)} |", flush=True)
+
+
+IDLE = """
+import sys, time
+sys.path.insert(0, {source!r})
+import flamewatch
+if {on}:
+    flamewatch.start(service="idle", key="k" * 40, url="http://127.0.0.1:{port}")
+time.sleep(2)
+began = time.process_time_ns()
+time.sleep({seconds})
+print(time.process_time_ns() - began)
+flamewatch.stop()
+"""
+
+
+def outside_a_capture(seconds: float) -> str:
+    """Share of a core that a host uses which sleeps, with the agent against without."""
+    sink = [sys.executable, str(HERE / "sink.py"), "/tmp"]
+    with subprocess.Popen(sink, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        port = int(server.stdout.readline())
+        used = []
+        for on in (False, True):
+            program = IDLE.format(
+                source=str(HERE.parent / "src"), on=on, port=port, seconds=seconds
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", program], capture_output=True, text=True, check=True
+            )
+            used.append(int(done.stdout))
+        server.kill()
+    return f"{100 * (used[1] - used[0]) / 1e9 / seconds:.4f} % of a core"
+
+
+def main(pairs: int, seconds: float, only: str) -> None:
+    names = [peer.name for peer in present("cpu")]
+    print(f"{conditions()}; {pairs} pairs of {seconds:g} s")
+    print("More CPU time of its own per round of work: median [95 %].\n")
+    print(f"| | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
+    for title, *case in CASES:
+        if only in ("", title):
+            row(title, *case, pairs, seconds)  # type: ignore[arg-type]
+    if only in ("", "outside a capture"):
+        print(f"\nOutside a capture, {20} s: {outside_a_capture(20)}", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["case"]:
+        name, kind, waiting, pairs, seconds = sys.argv[2:]
+        result = measure(name, kind, int(waiting), int(pairs), float(seconds))  # type: ignore[arg-type]
+        print(json.dumps(result), flush=True)
+        os._exit(0)  # the workload's threads wait for nothing
+    pairs, seconds, only = [*sys.argv[1:], *("20", "0.6", "")[len(sys.argv) - 1 :]]
+    main(int(pairs), float(seconds), only)

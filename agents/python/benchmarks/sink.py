@@ -1,0 +1,51 @@
+"""A server, in a process of its own, that takes what profilers push: `benchmarks/sink.py FOLDER`.
+
+Prints its port. A POST's body becomes a file of the folder; a handshake of our agent is held, as
+a server does that wants no profile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+HELD_SECONDS = 50
+NO_PROFILE = (
+    b'{"error":{"code":409,"status":"ABORTED","message":"none wanted","details":'
+    b'[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}'
+)
+
+
+class Sink(BaseHTTPRequestHandler):
+    folder: Path
+    numbers = itertools.count()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.startswith("/v2/"):
+            time.sleep(HELD_SECONDS)
+            self._answer(409, NO_PROFILE)
+            return
+        unfinished = self.folder / "unfinished"
+        unfinished.write_bytes(body)
+        unfinished.rename(self.folder / f"{next(self.numbers)}.pushed")
+        self._answer(200, b"{}")
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Its output is the port."""
+
+
+if __name__ == "__main__":
+    Sink.folder = Path(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Sink)
+    print(server.server_port, flush=True)
+    server.serve_forever()
