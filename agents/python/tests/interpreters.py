@@ -1,21 +1,32 @@
-"""`make interpreters`: the newest CPythons, in a folder of their own, for the agent's tests.
+"""The newest CPythons, in a folder of their own, for the agent's tests.
 
 They are Debian's, of its unstable suite: unpacked, not installed, and led to the libraries that
 came with them. Nothing outside the folder changes.
+
+`make interpreters` fetches them, or says why not and fails. `make test` does the same as root and
+where they are not there yet (`--for-tests`), within a few minutes; but what that suite has today is
+not the agent's fault, so then the tests run on the others and a line says which.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 SUITE = "unstable"
 MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
-PACKAGES = ("python3.14", "python3.15", "python3.14-dbg")
-PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")
+PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg", "python3.14-nogil")  # and packages
 TOOLS = ("debootstrap", "patchelf")
+SECONDS = 170.0
+ATTEMPTS = 3
+
+
+class Unavailable(Exception):
+    """They cannot be had; says why, in one line."""
 
 
 def folder() -> Path:
@@ -28,48 +39,119 @@ def program(name: str) -> Path:
     return folder() / "usr" / "bin" / name
 
 
-def main() -> int:
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing or os.geteuid() != 0:
-        needed = f"apt-get install {' '.join(TOOLS)}, and run this as root (debootstrap wants it)"
-        print(f"make interpreters needs: {needed}", file=sys.stderr)
-        return 1
-    with tempfile.TemporaryDirectory() as scratch:
-        _unpack(_downloaded(Path(scratch)), folder())
-    for name in PROGRAMS:
-        _lead_to_its_libraries(program(name))
-        subprocess.run([program(name), "-VV"], check=True)
+def present() -> list[str]:
+    return [name for name in PROGRAMS if program(name).exists()]
+
+
+def main(for_tests: bool) -> int:
+    if for_tests and (present() or os.geteuid() != 0):
+        return 0  # the report of the tests says which they run on
+    deadline = time.monotonic() + SECONDS
+    try:
+        _get_tools(for_tests, deadline)
+        _fetch(deadline)
+    except Unavailable as why:
+        lost = "the agent is tested without these" if for_tests else "nothing was changed"
+        print(f"No newer interpreters ({', '.join(PROGRAMS)}): {why}; {lost}.", file=sys.stderr)
+        return 0 if for_tests else 1
+    print(f"Interpreters of Debian {SUITE}: {', '.join(present())}.")
     return 0
 
 
-def _downloaded(scratch: Path) -> list[Path]:
+def _get_tools(install: bool, deadline: float) -> None:
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if not missing and os.geteuid() == 0:
+        return
+    line = ["apt-get", "install", "-y", "--no-install-recommends", *TOOLS]
+    if not install or shutil.which("apt-get") is None:
+        raise Unavailable(f"run {' '.join(line)}, and this as root (debootstrap wants it)")
+    _run(["apt-get", "update", "-qq"], deadline)
+    _run(line, deadline)
+
+
+def _run(command: list[str], deadline: float) -> str:
+    """Its output. Not longer than until the deadline."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=max(deadline - time.monotonic(), 1),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{command[0]} took too long") from None
+    if done.returncode:
+        last = [line for line in done.stdout.splitlines() if line.strip()][-1:]
+        raise Unavailable(f"{command[0]} ended with {done.returncode}: {''.join(last)}")
+    return done.stdout
+
+
+def _fetch(deadline: float) -> None:
+    """All that the suite has of them; a mirror that fails is asked again."""
+    wanted = list(PROGRAMS)
+    for attempt in range(ATTEMPTS):
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                _unpack(_downloaded(Path(scratch), wanted, deadline), folder(), deadline)
+            break
+        except Unavailable as why:
+            gone = _not_in_the_suite(str(why), wanted)
+            wanted = [name for name in wanted if name not in gone]
+            if attempt == ATTEMPTS - 1 or not wanted or time.monotonic() > deadline:
+                raise
+
+
+def _not_in_the_suite(why: str, wanted: list[str]) -> set[str]:
+    """What debootstrap says it could not find; packages move on."""
+    said = re.search(r"Couldn't find these debs:(.*)", why)
+    return set(said[1].split()) & set(wanted) if said else set()
+
+
+def _downloaded(scratch: Path, wanted: list[str], deadline: float) -> list[Path]:
     """The packages, with all that they need."""
     command = ["debootstrap", "--download-only", "--variant=minbase"]
-    wanted = f"--include={','.join(PACKAGES)}"
-    subprocess.run(
-        [*command, wanted, SUITE, str(scratch), MIRROR], check=True, stdout=subprocess.DEVNULL
-    )
+    _run([*command, f"--include={','.join(wanted)}", SUITE, str(scratch), MIRROR], deadline)
     return sorted(scratch.glob("var/cache/apt/archives/*.deb"))
 
 
-def _unpack(packages: list[Path], target: Path) -> None:
-    """Beside the old folder first, so that there is a whole one at any time."""
-    fresh = target.with_name(f"{target.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
+def _unpack(packages: list[Path], target: Path, deadline: float) -> None:
+    """Beside the old folder first, so that there is a whole one at any time, or none."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix="unpacking-", dir=target.parent))
+    try:
+        _fill(fresh, packages, target, deadline)
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    for name in present():
+        _run([str(program(name)), "-VV"], deadline)
+
+
+def _fill(fresh: Path, packages: list[Path], target: Path, deadline: float) -> None:
+    """`fresh` is what will be `target`."""
     for package in packages:
-        subprocess.run(["dpkg-deb", "--extract", str(package), str(fresh)], check=True)
-    shutil.rmtree(target, ignore_errors=True)
-    fresh.rename(target)
+        _run(["dpkg-deb", "--extract", str(package), str(fresh)], deadline)
+    for name in PROGRAMS:
+        if (fresh / "usr" / "bin" / name).exists():
+            _lead_to_its_libraries(fresh, target, name, deadline)
 
 
-def _lead_to_its_libraries(python: Path) -> None:
+def _lead_to_its_libraries(fresh: Path, target: Path, name: str, deadline: float) -> None:
     """This machine's C library is older than what they were built with."""
-    [loader] = folder().glob("usr/lib64/ld-linux-*.so.*")
-    [libraries] = {path.parent for path in folder().glob("usr/lib/*-linux-gnu/libc.so.6")}
-    options = ["--set-interpreter", str(loader), "--force-rpath", "--set-rpath", str(libraries)]
-    subprocess.run(["patchelf", *options, str(python.resolve())], check=True)
+    loaders = sorted(fresh.glob("usr/lib*/ld-linux-*.so.*"))
+    libraries = sorted(path.parent for path in fresh.glob("usr/lib/*-linux-gnu/libc.so.6"))
+    if not loaders or not libraries:
+        raise Unavailable("what was unpacked has no C library where Debian keeps it")
+    loader, library = (target / path[0].relative_to(fresh) for path in (loaders, libraries))
+    options = ["--set-interpreter", str(loader), "--force-rpath", "--set-rpath", str(library)]
+    python = (fresh / "usr" / "bin" / name).resolve()
+    _run(["patchelf", *options, str(python)], deadline)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(for_tests="--for-tests" in sys.argv[1:]))

@@ -1,5 +1,6 @@
 """The best sampler that this interpreter allows."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -14,8 +15,11 @@ from flamewatch.signal_sampler import SignalSampler
 try:
     native: Any = import_module("flamewatch._native")
     _missing = ""
-except ImportError as error:
+except ImportError as error:  # free-threaded builds look for no stable-ABI module
+    free_threaded = "t" in getattr(sys, "abiflags", "")
     native, _missing = None, f"its compiled part cannot be loaded ({error})"
+    if free_threaded:
+        _missing = "free-threaded builds of Python are not supported"
 
 
 def choose_sampler(

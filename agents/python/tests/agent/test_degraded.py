@@ -1,15 +1,14 @@
 """Where the native sampler may not work: one warning, and what is left is true."""
 
-import subprocess
 from pathlib import Path
 
+import families
 import pytest
 from fake_server import FakeServer, assigned, held
 from interpreters import program
 from programs import SOURCE, run
 
 SECCOMP = str(Path(__file__).parents[1] / "native" / "programs")
-DEBUG = program("python3.14-dbg")
 
 MAIN_THREAD = """
     import flamewatch, sys, time
@@ -45,26 +44,30 @@ def test_a_container_that_forbids_to_read_memory(server: FakeServer, url: str) -
     assert len(server.requests("PATCH")) == 1
 
 
-# The one of `make interpreters`, where it was run; the report's head names what is absent.
-if DEBUG.exists():
+# Those of `make interpreters`, where it was run; the report's head names what is absent.
+UNSUITABLE = {
+    name: reason
+    for name, reason in (
+        ("python3.14-dbg", "debug builds of Python are not supported"),
+        ("python3.14-nogil", "free-threaded builds of Python are not supported"),
+    )
+    if program(name).exists()
+}
+
+if UNSUITABLE:
 
     @pytest.mark.server
-    def test_a_debug_build(server: FakeServer, url: str) -> None:
-        out, errors = run(MAIN_THREAD.format(before=""), url, python=str(DEBUG))
-        check(out, errors, "debug builds of Python are not supported")
+    @pytest.mark.parametrize("name", UNSUITABLE)
+    def test_a_build_of_another_kind(server: FakeServer, url: str, name: str) -> None:
+        out, errors = run(MAIN_THREAD.format(before=""), url, python=str(program(name)))
+        check(out, errors, UNSUITABLE[name])
         assert len(server.requests("PATCH")) == 1
 
     @pytest.mark.server
-    def test_one_profile_of_a_debug_build(tmp_path: Path) -> None:
-        python = str(DEBUG)
+    @pytest.mark.parametrize("name", UNSUITABLE)
+    def test_one_profile_of_a_build_of_another_kind(tmp_path: Path, name: str) -> None:
+        python = str(program(name))
         command = [python, "-m", "flamewatch.run", "--once", "wall", "--", python, "-c", "print(7)"]
-        done = subprocess.run(
-            command,
-            env={"PYTHONPATH": SOURCE},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout == "7\n"
+        done = families.run(command, env={"PYTHONPATH": SOURCE}, cwd=tmp_path, timeout=60)
+        assert (done.returncode, done.stdout) == (0, "7\n")
         assert "no WALL profile can be captured in this interpreter" in done.stderr
