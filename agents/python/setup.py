@@ -1,5 +1,7 @@
 """The C sampler; everything else is in pyproject.toml."""
 
+import platform
+import struct
 import sys
 from pathlib import Path
 
@@ -9,6 +11,11 @@ if not sys.platform.startswith("linux"):
     raise SystemExit(
         f"flamewatch-agent runs on Linux only, and this is {sys.platform}: its sampler is made of"
         " Linux's per-thread CPU timers and process_vm_readv."
+    )
+if platform.machine() not in {"x86_64", "aarch64"} or struct.calcsize("P") != 8:
+    raise SystemExit(
+        f"flamewatch-agent runs on x86_64 and aarch64, and this is {8 * struct.calcsize('P')}-bit"
+        f" Python on {platform.machine()}: its sampler knows CPython's structures of those alone."
     )
 
 HERE = Path(__file__).parent

@@ -3,11 +3,18 @@
 import logging
 from collections.abc import Iterator
 
+import families
 import pytest
 from fake_server import FakeServer, serving
 from fakes import KEY
 
 import flamewatch
+
+
+@pytest.fixture(autouse=True)
+def _no_orphans() -> Iterator[None]:
+    yield
+    families.end_all()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import families
 from fake_server import FakeServer, Seen
 from pprof_reader import ReadProfile, read
 from programs import SOURCE, environ
@@ -51,22 +52,19 @@ def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
         filled = [part.replace("{socket}", str(folder / "s")) for part in command]
         paths = {"PYTHONPATH": f"{SOURCE}:{TESTS}", "BROKER_FOLDER": name}
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
+            process = families.begin(
                 [*(RUN if run else ()), *filled],
                 env=environ(url, **paths),
                 cwd=folder,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
             )
         host = Host(process, folder, folder / "log")
         try:
             yield host
             end(host)
         finally:
-            with contextlib.suppress(ProcessLookupError):  # its workers too, where it left any
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            families.end(process)  # its workers too, where it left any
 
 
 def end(host: Host) -> None:

@@ -6,6 +6,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import families
 from fakes import KEY
 
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -21,7 +22,7 @@ def environ(url: str, **more: str) -> dict[str, str]:
 def begin(
     program: str, url: str, *options: str, python: str = sys.executable, **more: str
 ) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return families.begin(
         [python, *options, "-c", textwrap.dedent(program)],
         env=environ(url, **more),
         stdin=subprocess.PIPE,

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import families
 import pytest
 from fake_server import FakeServer, held
 from programs import begin, environ
@@ -16,7 +17,7 @@ WAIT = "import sys; sys.stdin.readline(); print('done')"
 
 
 def under(url: str, *command: str, **more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return families.begin(
         [sys.executable, "-m", "flamewatch.run", *command],
         env=environ(url, **more),
         stdin=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """Parts of the sampler that know no Python, tested in C and under the sanitizers."""
 
+import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -13,7 +14,11 @@ PARTS = {
     "budget_test.c": [],
     "codes_test.c": ["codes.c", "text.c", "arena.c", "peek.c", "walk.c"],
 }
-FLAGS = ["-std=c11", "-O1", "-g", "-Wall", "-D_GNU_SOURCE=1", "-fsanitize=address,undefined"]
+PLAIN = ["-std=c11", "-O1", "-g", "-Wall", "-D_GNU_SOURCE=1"]
+FLAGS = [*PLAIN, "-fsanitize=address,undefined"]
+INCLUDE = [f"-I{AGENT / 'native'}", f"-I{sysconfig.get_paths()['include']}"]
+ARM, ARM_RUNS = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+READS_ITSELF = "codes_test.c"  # qemu knows no process_vm_readv
 
 
 def test_every_test_in_c_is_run() -> None:
@@ -24,7 +29,33 @@ def test_every_test_in_c_is_run() -> None:
 def test_it_does_what_its_header_says(test: str, tmp_path: Path) -> None:
     program = tmp_path / "program"
     sources = [str(TESTS / test), *(str(AGENT / "native" / part) for part in PARTS[test])]
-    include = [f"-I{AGENT / 'native'}", f"-I{sysconfig.get_paths()['include']}"]
-    subprocess.run(["gcc", *FLAGS, *include, *sources, "-o", str(program), "-lm"], check=True)
+    subprocess.run(["gcc", *FLAGS, *INCLUDE, *sources, "-o", str(program), "-lm"], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+# Where the machine can build for another processor: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross.
+if shutil.which(ARM):
+
+    @pytest.mark.server
+    def test_it_builds_for_aarch64_without_a_warning(tmp_path: Path) -> None:
+        sources = [str(path) for path in sorted(AGENT.glob("native/*.c"))]
+        stable = ["-DPy_LIMITED_API=0x030b0000", "-fPIC", "-shared", "-Wextra", "-Werror"]
+        allowed = "-Wno-unused-parameter"
+        target = ["-o", str(tmp_path / "_native.so"), "-lrt", "-lm"]
+        command = [ARM, *PLAIN, *stable, allowed, *INCLUDE, *sources, *target]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+if shutil.which(ARM) and shutil.which(ARM_RUNS):
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("test", [test for test in PARTS if test != READS_ITSELF])
+    def test_it_does_the_same_on_aarch64(test: str, tmp_path: Path) -> None:
+        program = str(tmp_path / "program")
+        sources = [str(TESTS / test), *(str(AGENT / "native" / part) for part in PARTS[test])]
+        build = [ARM, "-static", *PLAIN, *INCLUDE, *sources, "-o", program, "-lm"]
+        subprocess.run(build, check=True)
+        done = subprocess.run([ARM_RUNS, program], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr

@@ -27,6 +27,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.parametrize(
+    ("elsewhere", "message"),
+    [
+        ("import sys; sys.platform = 'darwin'", "runs on Linux only, and this is darwin"),
+        ("import platform; platform.machine = lambda: 's390x'", "Python on s390x"),
+    ],
+)
+def test_where_it_cannot_run_the_installation_says_so(elsewhere: str, message: str) -> None:
+    program = f"import runpy; {elsewhere}; runpy.run_path('setup.py')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=AGENT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.server
 def test_one_wheel_serves_all_versions(wheel: Path) -> None:
     assert wheel.name.startswith("flamewatch_agent-0.1.0-cp311-abi3-linux_")

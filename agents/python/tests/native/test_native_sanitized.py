@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import families
 import pytest
 
 AGENT = Path(__file__).parents[2]
@@ -62,9 +63,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_nothing_is_reported(program: str, environment: dict[str, str]) -> None:
     name, *arguments = program.split()
     command = [sys.executable, str(PROGRAMS / name), *arguments]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=100, check=False
-    )
+    done = families.run(command, env=environment, timeout=100)
     assert done.returncode == 0, done.stderr
     assert "Sanitizer" not in done.stderr
     assert "runtime error" not in done.stderr
