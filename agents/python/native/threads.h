@@ -16,6 +16,7 @@ typedef struct Thread {
   uintptr_t ts;
   pid_t id;      /* native */
   int64_t cpu;   /* its CPU clock at the last visit; -1 before the first */
+  int64_t moved; /* when its CPU clock was last seen to move */
   int64_t since; /* monotonic time up to which its wall time is accounted for */
   Stack *last;   /* where it was at the last visit */
   Timer *timer;

@@ -44,6 +44,15 @@ def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
     assert counts["reused"] > counts["samples"] / 2
 
 
+def test_threads_that_sleep_on_are_looked_at_more_seldom_and_count_as_much(run: Run) -> None:
+    """Five of seven sleep for two seconds: a half of which at all ticks, then at a quarter."""
+    result = run("shares.py", "wall", 2)
+    assert (
+        1.2 * result["counts"]["ticks"] < result["counts"]["reused"] < 4 * result["counts"]["ticks"]
+    )
+    assert result["waiting"] == pytest.approx(5 * result["duration"], rel=0.01)
+
+
 def test_threads_briefer_than_two_periods_are_not_overlooked(run: Run) -> None:
     result = run("brief.py")
     assert 0.4 < result["seen"] / result["used"] < 1.2
