@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_where_it_cannot_run_the_installation_says_so(elsewhere: str, message: str) -> None:
-    program = f"import runpy; {elsewhere}; runpy.run_path('setup.py')"
+    program = f"import runpy, setuptools; {elsewhere}; runpy.run_path('setup.py')"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=AGENT, capture_output=True, text=True, check=False
     )
