@@ -75,9 +75,9 @@ golden: $(STAMPS)/dev
 wheels: data/agents/.built
 	@ls data/agents/*.whl data/agents/*.tar.gz
 
-# CPython 3.14 and 3.15, a debug build and a free-threaded one for the agent's tests, which then run on
-# them too: what Debian's unstable suite has of them today. As root; a minute, 500 MB. `make test` fetches
-# them where they are missing, and does without where they cannot be had.
+# CPython 3.14 and 3.15 and a debug build for the agent's tests, which then run on them too: what Debian's
+# unstable suite has of them today. As root; a minute, 450 MB. `make test` fetches them where they are
+# missing, and does without where they cannot be had.
 interpreters: $(STAMPS)/venv
 	@$(BIN)/python agents/python/tests/interpreters.py
 

@@ -1,10 +1,11 @@
 """What memory and lock profiles cost, and how true they are.
 `python benchmarks/memory.py [rounds]`
 
-Cost: CPU time of one thread for the same work, with against without, in alternating windows of one
-process; the median, and 95 % of it by bootstrap. "hooks": memory is counted, as it is between two
-captures. Beside it `tracemalloc`, which sees every block. Truth: error of what is reported against
-what was allocated, the median (worst) of the rounds.
+Cost: CPU time of one thread for the same work, with against without, in alternating rounds of one
+process, each the median of a dozen windows; the median of the rounds, and 95 % of it by bootstrap.
+"hooks": memory is counted, as it is between two captures. Beside it `tracemalloc`, which sees every
+block. Truth: error of what is reported against what was allocated, the median (worst) of the
+rounds.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
+from peers import conditions
+
 from flamewatch import _native
 from flamewatch.stacks import read_stacks
 
-WINDOW_NS = 100_000_000
+WINDOW_NS = 8_000_000
+WINDOWS = 12
 SETTLING_NS = 600_000_000  # the first samples of a host that begins to allocate are many
 DOCUMENT = json.dumps(
     [{"id": i, "name": f"n{i}", "tags": ["a", "b"], "value": i / 3} for i in range(200)]
@@ -109,14 +113,18 @@ def contended() -> Iterator[None]:
 def slowdown(work: Callable[[], None], tool: Callable[[], object], rounds: int) -> list[float]:
     times = max(1, int(WINDOW_NS / (cost(work, 5) / 5)))
     found = []
+
+    def typical() -> float:
+        return median(cost(work, times) for _ in range(WINDOWS))
+
     for _ in range(rounds):
-        before = cost(work, times)
+        before = typical()
         with tool():  # type: ignore[attr-defined]
             until = time.thread_time_ns() + (SETTLING_NS if tool is counted else 0)
             while time.thread_time_ns() < until:
                 work()
-            during = cost(work, times)
-        found.append(100 * (2 * during / (before + cost(work, times)) - 1))
+            during = typical()
+        found.append(100 * (2 * during / (before + typical()) - 1))
     return found
 
 
@@ -221,6 +229,7 @@ def delay_error(rounds: int) -> list[float]:
 
 
 def main(rounds: int) -> None:
+    print(conditions())
     print(f"cost, {rounds} rounds")
     for work in (objects, documents, small_blocks, lists, large_blocks, arithmetic):
         line(f"hooks: {work.__name__}", slowdown(work, counted, rounds))

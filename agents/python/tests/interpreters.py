@@ -19,7 +19,7 @@ from pathlib import Path
 
 SUITE = "unstable"
 MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
-PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg", "python3.14-nogil")  # and packages
+PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")  # and packages
 TOOLS = ("debootstrap", "patchelf")
 SECONDS = 170.0
 ATTEMPTS = 3

@@ -5,7 +5,7 @@ from pathlib import Path
 import families
 import pytest
 from fake_server import FakeServer, assigned, held
-from interpreters import program
+from interpreters import program as interpreter
 from programs import SOURCE, run
 
 SECCOMP = str(Path(__file__).parents[1] / "native" / "programs")
@@ -44,6 +44,16 @@ def test_a_container_that_forbids_to_read_memory(server: FakeServer, url: str) -
     assert len(server.requests("PATCH")) == 1
 
 
+def test_a_free_threaded_build_which_looks_for_no_stable_abi(server: FakeServer, url: str) -> None:
+    build = "import sys, time; sys.abiflags = 't'; sys.modules['flamewatch._native'] = None"
+    program = MAIN_THREAD.format(before="").replace(
+        "import flamewatch, sys, time", f"{build}; import flamewatch"
+    )
+    out, errors = run(program, url)
+    check(out, errors, "free-threaded builds of Python are not supported")
+    assert len(server.requests("PATCH")) == 1
+
+
 # Those of `make interpreters`, where it was run; the report's head names what is absent.
 UNSUITABLE = {
     name: reason
@@ -51,7 +61,7 @@ UNSUITABLE = {
         ("python3.14-dbg", "debug builds of Python are not supported"),
         ("python3.14-nogil", "free-threaded builds of Python are not supported"),
     )
-    if program(name).exists()
+    if interpreter(name).exists()
 }
 
 if UNSUITABLE:
@@ -59,14 +69,14 @@ if UNSUITABLE:
     @pytest.mark.server
     @pytest.mark.parametrize("name", UNSUITABLE)
     def test_a_build_of_another_kind(server: FakeServer, url: str, name: str) -> None:
-        out, errors = run(MAIN_THREAD.format(before=""), url, python=str(program(name)))
+        out, errors = run(MAIN_THREAD.format(before=""), url, python=str(interpreter(name)))
         check(out, errors, UNSUITABLE[name])
         assert len(server.requests("PATCH")) == 1
 
     @pytest.mark.server
     @pytest.mark.parametrize("name", UNSUITABLE)
     def test_one_profile_of_a_build_of_another_kind(tmp_path: Path, name: str) -> None:
-        python = str(program(name))
+        python = str(interpreter(name))
         command = [python, "-m", "flamewatch.run", "--once", "wall", "--", python, "-c", "print(7)"]
         done = families.run(command, env={"PYTHONPATH": SOURCE}, cwd=tmp_path, timeout=60)
         assert (done.returncode, done.stdout) == (0, "7\n")
