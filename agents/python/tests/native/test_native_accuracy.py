@@ -36,7 +36,7 @@ def test_wall_time_of_each_thread_is_the_duration_of_the_capture(run: Run) -> No
 
 def test_wall_time_is_shared_out_as_it_passed(run: Run) -> None:
     result = run("shares.py", "wall", 2)
-    assert share(result["seen"]) == pytest.approx(share(result["truth"]), abs=TOLERANCE)
+    assert share(result["seen"]) == pytest.approx(share(result["passed"]), abs=TOLERANCE)
 
 
 def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
