@@ -81,13 +81,13 @@ def api_keys(project: Project, owner: User, now: datetime) -> None:
     keys.revoke(old, by=owner)
 
 
-def services(project: Project, now: datetime) -> None:
-    """Eight services, with CPU profiles of the last day."""
+def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:
+    """Eight services, with CPU profiles of the last day, one each `step`."""
     chance = random.Random(7)
     for service in SERVICES:
         made = _deployments(project, service, now)
         agents = _agents(made[0], service, now)
-        insert(list(_profiles(made, service, now, chance, agents)))
+        insert(list(_profiles(made, service, now, chance, agents, step)))
 
 
 def _deployments(project: Project, service: Service, now: datetime) -> list[Deployment]:
@@ -143,12 +143,13 @@ def _profiles(
     now: datetime,
     chance: random.Random,
     agents: Sequence[Agent],
+    step: timedelta,
 ) -> Iterator[NewProfile]:
-    """One each ten minutes of the last day, busier towards its middle."""
+    """One each step of the last day, busier towards its middle."""
     of_all = _example()
     ages = [service.silent]
-    while ages[-1] + _STEP < timedelta(days=1):
-        ages.append(ages[-1] + _STEP)
+    while ages[-1] + step < timedelta(days=1):
+        ages.append(ages[-1] + step)
     sample_types = [("cpu", "microseconds")]
     for age in ages:
         day = math.sin(math.pi * min(1.0, age / timedelta(days=1)))

@@ -1,0 +1,89 @@
+"""Each page and each of its fragments, with the data of a day behind it.
+
+Tests that hold of all of them take them from here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from projects.models import Project, User
+from tests import scene
+
+P = "/p/acme-shop"
+OF = "service=checkout&type=CPU&span=1d"
+HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`view` is the name of its address, `address` one with everything on it."""
+
+    name: str
+    view: str
+    address: str
+    fragment: bool = False  # as htmx asks for it
+    stranger: bool = False  # whoever it is for is not signed in
+
+    def __str__(self) -> str:
+        return f"{self.name}, fragment" if self.fragment else self.name
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return HTMX if self.fragment else {}
+
+
+PAGES = (
+    Shown("sign up", "account_signup", "/account/signup/", stranger=True),
+    Shown("sign in", "account_login", "/account/login/", stranger=True),
+    Shown("sign out", "account_logout", "/account/logout/"),
+    Shown("change password", "account_change_password", "/account/password/change/"),
+    Shown("new project", "new_project", "/projects/new"),
+    Shown("services", "services", f"{P}/services"),
+    Shown("flame", "flame", f"{P}/flame?{OF}&f=hide:nothing&f=highlight:django&search=pricing"),
+    Shown("bottom-up", "flame", f"{P}/flame?{OF}&view=bottomup&recursion=folded"),
+    Shown("sandwich", "flame", f"{P}/flame?{OF}&focus=Rule.matches"),
+    Shown("list", "flame", f"{P}/flame?{OF}&view=list"),
+    Shown("compare", "compare", f"{P}/compare?{OF}&version=2.31.0&b.version=2.30.4"),
+    Shown("side by side", "compare", f"{P}/compare?{OF}&side=sides&version=2.31.0&b.version="),
+    Shown("history", "history", f"{P}/history?{OF}&step=1h"),
+    Shown("profiles", "profiles", f"{P}/profiles?{OF}"),
+    Shown("profiles as a table", "profiles", f"{P}/profiles?{OF}&table=1&order=heaviest"),
+    Shown("agents", "agents", f"{P}/agents"),
+    Shown("deployments", "agents", f"{P}/agents?show=deployments"),
+    Shown("set-up", "setup", f"{P}/setup"),
+    Shown("settings", "settings", f"{P}/settings"),
+    Shown("concepts", "concepts", "/help/concepts", stranger=True),
+)
+"""What an empty project, an empty selection and a mistake look like."""
+STATES = (
+    Shown("no such project", "services", "/p/another/services"),
+    Shown("no such page", "", "/nowhere"),
+    Shown("no such service", "services", f"{P}/services?find=nothing-has-this-name"),
+    Shown("no profiles", "flame", f"{P}/flame?{OF}&end=2026-01-01T00:00Z"),
+    Shown("everything filtered out", "flame", f"{P}/flame?{OF}&f=show:nothing"),
+    Shown("nothing to compare", "compare", f"{P}/compare?{OF}&end=2026-01-01T00:00Z"),
+    Shown("no history", "history", f"{P}/history?{OF}&end=2026-01-01T00:00Z"),
+    Shown("no profiles to list", "profiles", f"{P}/profiles?{OF}&end=2026-01-01T00:00Z"),
+    Shown("no such agent", "agents", f"{P}/agents?find=nothing-has-this-name"),
+    Shown("an address that cannot be read", "agents", f"{P}/agents?show=pods&page=0"),
+)
+_OF_FUNCTION = "name=Rule.matches&file=/app/shop/pricing/discounts.py"
+FRAGMENTS = (
+    Shown("services", "services", f"{P}/services?find=e", fragment=True),
+    Shown("flame", "flame", f"{P}/flame?{OF}", fragment=True),
+    Shown("sandwich", "flame", f"{P}/flame?{OF}&focus=Rule.matches", fragment=True),
+    Shown("functions", "flame_functions", f"{P}/flame/functions?{OF}&from=0", fragment=True),
+    Shown("lines", "flame_lines", f"{P}/flame/lines?{OF}&{_OF_FUNCTION}", fragment=True),
+    Shown("profiles", "profiles", f"{P}/profiles?{OF}", fragment=True),
+    Shown("agents", "agents", f"{P}/agents", fragment=True),
+    Shown("deployments", "agents", f"{P}/agents?show=deployments", fragment=True),
+    Shown("suggested id", "suggested_id", "/projects/new/id?name=Shop", fragment=True),
+    Shown("set-up's progress", "setup_status", f"{P}/setup/status", fragment=True),
+)
+
+
+def furnish(project: Project, owner: User, now: datetime) -> None:
+    """Members, keys, and eight services with a day of profiles, one an hour of each."""
+    scene.people(project)
+    scene.api_keys(project, owner, now)
+    scene.services(project, now, step=timedelta(hours=1))
