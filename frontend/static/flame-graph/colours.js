@@ -27,10 +27,9 @@ export function colourBy(text) {
  */
 export function coloursOf(tree, by) {
   const colours = by === 'package' ? byPackage(tree) : byHeat(tree, by);
-  for (let i = 0; i < tree.n; i++) {
-    if (tree.hidden[i]) colours[i] = FOLDED;
-    else if (tree.highlight?.[i]) colours[i] = HIGHLIGHT;
-  }
+  const { n, hidden, highlight } = tree;
+  for (let i = 0; i < n; i++) if (hidden[i]) colours[i] = FOLDED;
+  if (highlight) for (let i = 0; i < n; i++) if (highlight[i] && !hidden[i]) colours[i] = HIGHLIGHT;
   return colours;
 }
 

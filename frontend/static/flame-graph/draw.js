@@ -1,6 +1,6 @@
 /** Paints the levels in sight on the canvas: boxes colour by colour, then their labels. */
 
-import { boxesOfRow, clipped } from './boxes.js';
+import { boxesOfRow } from './boxes.js';
 import { FOLDED } from './colours.js';
 import { fitted } from './text.js';
 
@@ -37,12 +37,16 @@ export function draw(context, scene) {
   const cell = context.measureText('mmmmmmmmmm').width / 10;
   /** @type {number[][]} x, y, width, node … of each colour */
   const boxes = palette.fill.map(() => []);
+  let y = 0;
+  /** @type {import("./boxes.js").Emit} */
+  const place = (node, x, width, count) => {
+    const left = Math.max(0, x);
+    const wide = Math.min(span.width, x + width) - left;
+    if (wide > 0) boxes[scene.colours[node]].push(left, y, wide, count === 1 ? node : -1);
+  };
   for (let row = scene.firstRow; row < scene.lastRow; row++) {
-    const y = (scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow) * ROW_HEIGHT;
-    boxesOfRow(scene.tree, scene.rows, row, span, (node, x, width, count) => {
-      const [left, wide] = clipped(x, width, span.width);
-      if (wide > 0) boxes[scene.colours[node]].push(left, y, wide, count === 1 ? node : -1);
-    }, scene.found);
+    y = (scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow) * ROW_HEIGHT;
+    boxesOfRow(scene.tree, scene.rows, row, span, place, scene.found);
   }
   boxes.forEach((list, colour) => fillBoxes(context, list, palette.fill[colour]));
   boxes.forEach((list, colour) => writeLabels(context, scene, list, palette.ink[colour], cell));

@@ -33,7 +33,7 @@ export class FlameGraph extends HTMLElement {
     super();
     /** @type {(Pick<import("./picture.js").Drawn, "tree" | "rows" | "colours">) | null} */
     this.data = null;
-    this.zoomed = new Zoom(() => this.redraw());
+    this.zoomed = new Zoom(() => this.drawNow()); // at once: a frame later would be one too late
     this.frameRequest = 0;
     this.gone = new AbortController();
     this.loading = new AbortController();
@@ -170,6 +170,7 @@ export class FlameGraph extends HTMLElement {
   }
 
   drawNow() {
+    cancelAnimationFrame(this.frameRequest);
     if (!this.data || !this.picture) return;
     this.picture.draw(this.drawn(this.data));
     this.pointing?.place(this.shown(this.data));

@@ -1,7 +1,6 @@
 /** The packages of a tree's nodes, told once for each distinct frame. */
 
-import { packageOf } from './packages.js';
-import { fileOf, nameOf } from './tree.js';
+import { isOfItsFile, packageOf } from './packages.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./packages.js").Package} Package */
@@ -24,31 +23,47 @@ export function packagesOf(tree) {
 
 /** @param {Tree} tree @returns {Packaged} */
 function told(tree) {
-  /** @type {Package[]} */
-  const packages = [];
-  /** @type {Map<string, number>} */
-  const byName = new Map();
+  const telling = new Telling(tree);
+  const { frame, hidden } = tree;
   const byFrame = new Int32Array(tree.frames.name.length).fill(-1);
   const of = new Int32Array(tree.n).fill(-1);
   for (let i = tree.base ? 0 : 1; i < tree.n; i++) {
-    if (tree.hidden[i]) continue;
-    const frame = tree.frame[i];
-    if (byFrame[frame] < 0) byFrame[frame] = entered(packageOf(nameOf(tree, i), fileOf(tree, i)), packages, byName);
-    of[i] = byFrame[frame];
+    if (hidden[i]) continue;
+    const at = frame[i];
+    if (byFrame[at] < 0) byFrame[at] = telling.packageOf(at);
+    of[i] = byFrame[at];
   }
-  return { packages, of };
+  return { packages: telling.packages, of };
 }
 
-/**
- * @param {Package} packaged
- * @param {Package[]} packages
- * @param {Map<string, number>} byName
- */
-function entered(packaged, packages, byName) {
-  const key = `${packaged.kind} ${packaged.name}`;
-  const index = byName.get(key) ?? packages.push(packaged) - 1;
-  byName.set(key, index);
-  return index;
+class Telling {
+  /** @param {Tree} tree */
+  constructor(tree) {
+    this.tree = tree;
+    /** @type {Package[]} distinct ones */
+    this.packages = [];
+    /** @type {Map<string, number>} index into packages by kind and name */
+    this.known = new Map();
+    this.byFile = new Int32Array(tree.files.length).fill(-1);
+  }
+
+  /** @param {number} frame @returns {number} index into packages */
+  packageOf(frame) {
+    const { frames, names, files } = this.tree;
+    const file = frames.file[frame];
+    const name = names[frames.name[frame]];
+    if (!isOfItsFile(name, files[file])) return this.entered(packageOf(name, files[file]));
+    if (this.byFile[file] < 0) this.byFile[file] = this.entered(packageOf(name, files[file]));
+    return this.byFile[file];
+  }
+
+  /** @param {Package} packaged */
+  entered(packaged) {
+    const key = `${packaged.kind} ${packaged.name}`;
+    const index = this.known.get(key) ?? this.packages.push(packaged) - 1;
+    this.known.set(key, index);
+    return index;
+  }
 }
 
 /**

@@ -33,7 +33,7 @@ const JAVA_LIBRARY = new RegExp(
  * @returns {Package}
  */
 export function packageOf(name, file) {
-  const path = file.replaceAll('\\', '/').replace(/^[A-Za-z]:\//, '/');
+  const path = file.includes('\\') || file[1] === ':' ? file.replaceAll('\\', '/').replace(/^[A-Za-z]:\//, '/') : file;
   for (const rule of RULES) {
     const found = rule(name, path);
     if (found) return found;
@@ -41,16 +41,35 @@ export function packageOf(name, file) {
   return NATIVE;
 }
 
+// Of languages whose files are each of one package.
+const WHOLE_ENDINGS = new Set(['py', 'pyx', 'pyi', 'go', 'rs', 'js', 'mjs', 'cjs', 'ts', 'mts', 'cts', 'jsx', 'tsx']);
+
+/** Whether whatever else is in the file is of the same package. @param {string} name @param {string} file */
+export function isOfItsFile(name, file) {
+  return WHOLE_ENDINGS.has(endingOf(file)) && !name.startsWith('(') && !name.includes('+0');
+}
+
+/** What stands behind the last point of the file's name, "" where none does. @param {string} file */
+function endingOf(file) {
+  return file.slice(file.lastIndexOf('.') + 1 || file.length);
+}
+
+const NATIVE_ENDINGS = new Set(['c', 'cc', 'cpp', 'cxx', 'h', 'hpp', 'S', 's', 'so', 'dylib', 'dll']);
+
 /** @type {Rule} */
 function nativeFrame(name, file) {
-  const binary = /\+0x[0-9a-f]+$/i.test(name) || /\.(?:so|dylib|dll)(?:\.[\d.]+)?$/.test(file);
-  const engine = /^\((?:garbage collector|program|idle|native)\)$/.test(name) || /^<(?:frozen|built-in|string)/.test(file);
-  return binary || engine || /\.(?:c|cc|cpp|cxx|h|hpp|S|s)$/.test(file) ? NATIVE : null;
+  if (NATIVE_ENDINGS.has(endingOf(file))) return NATIVE;
+  // Expressions are asked last, and few: this runs for each function while a page opens.
+  const binary = (name.includes('+0') && /\+0x[0-9a-f]+$/i.test(name)) || /\.(?:so|dylib|dll)\.[\d.]+$/.test(file);
+  const engine = name.startsWith('(') && /^\((?:garbage collector|program|idle|native)\)$/.test(name);
+  return binary || engine || (file.startsWith('<') && /^<(?:frozen|built-in|string)/.test(file)) ? NATIVE : null;
 }
+
+const PYTHON_ENDINGS = new Set(['py', 'pyx', 'pyi']);
 
 /** @type {Rule} */
 function pythonFrame(_name, file) {
-  if (!/\.py[xi]?$/.test(file)) return null;
+  if (!PYTHON_ENDINGS.has(endingOf(file))) return null;
   const installed = /\/(?:site|dist)-packages\/([^/]+)/.exec(file);
   if (installed) return { name: installed[1].replace(/\.py[xi]?$/, ''), kind: 'library' };
   if (/\/python\d[\d.]*t?(?:\.zip)?\//i.test(file)) return STDLIB;
@@ -60,11 +79,11 @@ function pythonFrame(_name, file) {
 /** @type {Rule} */
 function goFrame(name, file) {
   if (!file.endsWith('.go')) return null;
-  const module = /(?:\/pkg\/mod\/|\/vendor\/|^)((?:[^/]+\/)*[^/]+)@v[^/]*\//.exec(file);
+  const module = file.includes('@v') ? /(?:\/pkg\/mod\/|\/vendor\/|^)((?:[^/]+\/)*[^/]+)@v[^/]*\//.exec(file) : null;
   if (module) return { name: short(module[1]), kind: 'library' };
   const imported = goImport(name);
   if (imported === 'runtime' || imported.startsWith('runtime/')) return NATIVE;
-  const vendored = /\/vendor\/([^/]+\/[^/]+(?:\/[^/]+)?)\//.exec(file);
+  const vendored = file.includes('/vendor/') ? /\/vendor\/([^/]+\/[^/]+(?:\/[^/]+)?)\//.exec(file) : null;
   if (vendored) return { name: short(vendored[1]), kind: 'library' };
   if (imported === 'main') return { name: 'main', kind: 'own' };
   if (!imported.split('/')[0].includes('.') && /\/go[^/]*\/src\/|^[a-z]/.test(file)) return STDLIB;

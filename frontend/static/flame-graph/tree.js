@@ -56,10 +56,9 @@ export class UnreadableTree extends Error {}
 export function readTree(wire) {
   const length = wire.depth.length;
   check(wire, length);
-  const folded = foldedByRow(wire);
-  const n = (wire.base ? 0 : 1) + length + folded.size;
+  const n = (wire.base ? 0 : 1) + length + wire.folded.at.length;
   const tree = emptyTree(wire, n);
-  fill(tree, wire, folded);
+  fill(tree, wire);
   derive(tree);
   return tree;
 }
@@ -69,17 +68,12 @@ function check(wire, length) {
   const same = wire.frame.length === length && wire.self.length === length;
   if (!same || wire.frames.name.length !== wire.frames.file.length) throw new UnreadableTree('columns differ in length');
   if (wire.base && wire.depth.lastIndexOf(0) !== 0) throw new UnreadableTree('there is not one root');
-  let before = -1;
-  for (const depth of wire.depth) {
-    if (depth < 0 || depth > before + 1) throw new UnreadableTree(`a level is missing before ${depth}`);
-    before = depth;
+  const { depth } = wire;
+  for (let row = 0, before = -1; row < length; row++) {
+    const at = depth[row];
+    if (at < 0 || at > before + 1) throw new UnreadableTree(`a level is missing before ${at}`);
+    before = at;
   }
-}
-
-/** @param {WireTree} wire @returns {Map<number, {count: number, total: number}>} */
-function foldedByRow(wire) {
-  const { at, count, total } = wire.folded;
-  return new Map(at.map((row, i) => [row, { count: count[i], total: total[i] }]));
 }
 
 /** With two more: the service's, and that of what is folded. @param {WireTree} wire @returns {Tree["frames"]} */
@@ -87,10 +81,18 @@ function framesOf(wire) {
   const { name, file, line } = wire.frames;
   const [service, none] = [wire.names.length, wire.files.length];
   return {
-    name: Int32Array.from([...name, service, service + 1]),
-    file: Int32Array.from([...file, none, none]),
-    line: Int32Array.from([...(line ?? new Array(name.length).fill(0)), 0, 0]),
+    name: column(name, service, service + 1),
+    file: column(file, none, none),
+    line: column(line ?? new Array(name.length).fill(0), 0, 0),
   };
+}
+
+/** @param {number[]} values @param {number} service @param {number} folded */
+function column(values, service, folded) {
+  const found = new Int32Array(values.length + 2);
+  found.set(values);
+  found.set([service, folded], values.length);
+  return found;
 }
 
 /** @param {WireTree} wire @param {number} n @returns {Tree} */
@@ -124,46 +126,57 @@ function emptyTree(wire, n) {
  * child of the row that has it.
  * @param {Tree} tree
  * @param {WireTree} wire
- * @param {Map<number, {count: number, total: number}>} folded
  */
-function fill(tree, wire, folded) {
+function fill(tree, wire) {
   tree.frame[0] = wire.frames.name.length;
-  const lit = new Set(wire.highlight);
+  const places = wire.folded.at.length ? fillBetweenFolded(tree, wire) : null;
   const down = tree.base ? 0 : 1;
-  /** @type {number[]} rows with something folded whose subtree is still open */
-  const open = [];
-  let at = down;
-  const close = (/** @type {number} */ depth) => {
-    while (open.length && wire.depth[open[open.length - 1]] >= depth) {
-      at = fillFolded(tree, wire, at, /** @type {number} */ (open.pop()), folded);
-    }
-  };
-  for (let row = 0; row < wire.depth.length; row++) {
-    if (open.length) close(wire.depth[row]);
-    tree.frame[at] = wire.frame[row];
-    tree.depth[at] = wire.depth[row] + down;
-    if (tree.highlight && lit.has(row)) tree.highlight[at] = 1;
-    tree.self[at] = wire.self[row];
-    at++;
-    if (folded.has(row)) open.push(row);
+  if (!places) {
+    tree.frame.set(wire.frame, down);
+    tree.depth.set(wire.depth, down);
+    tree.self.set(wire.self, down);
+    if (down) for (let i = 1; i < tree.n; i++) tree.depth[i]++;
   }
-  close(-1);
+  for (const row of wire.highlight ?? []) if (tree.highlight) tree.highlight[places ? places[row] : row + down] = 1;
 }
 
 /**
  * @param {Tree} tree
  * @param {WireTree} wire
- * @param {number} at
- * @param {number} row
- * @param {Map<number, {count: number, total: number}>} folded
+ * @returns {Int32Array} where each row went
  */
-function fillFolded(tree, wire, at, row, folded) {
-  const entry = folded.get(row);
+function fillBetweenFolded(tree, wire) {
+  const { frame, depth, self } = wire;
+  const { length } = depth;
+  const places = new Int32Array(length);
+  const entries = new Int32Array(length); // of wire.folded, from 1, of each row that has one
+  wire.folded.at.forEach((row, i) => (entries[row] = i + 1));
+  const open = new Int32Array(tree.n); // rows with something folded whose subtree is still open
+  const down = tree.base ? 0 : 1;
+  let opened = 0;
+  let at = down;
+  for (let row = 0; row <= length; row++) {
+    const level = row < length ? depth[row] : -1;
+    while (opened && depth[open[opened - 1]] >= level) {
+      const closed = open[--opened];
+      fillFolded(tree, wire, at++, closed, entries[closed] - 1);
+    }
+    if (row === length) break;
+    tree.frame[at] = frame[row];
+    tree.depth[at] = level + down;
+    tree.self[at] = self[row];
+    places[row] = at++;
+    if (entries[row]) open[opened++] = row;
+  }
+  return places;
+}
+
+/** @param {Tree} tree @param {WireTree} wire @param {number} at @param {number} row @param {number} entry */
+function fillFolded(tree, wire, at, row, entry) {
   tree.frame[at] = wire.frames.name.length + 1;
   tree.depth[at] = wire.depth[row] + (tree.base ? 1 : 2);
-  tree.self[at] = entry?.total ?? 0;
-  tree.hidden[at] = entry?.count ?? 0;
-  return at + 1;
+  tree.self[at] = wire.folded.total[entry];
+  tree.hidden[at] = wire.folded.count[entry];
 }
 
 /** Parents on the way down; totals and ends on the way back; then offsets. @param {Tree} tree */
