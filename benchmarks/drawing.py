@@ -1,6 +1,7 @@
-"""Drawing in headless Chromium, beside d3-flame-graph, on trees of a real shape.
+"""Drawing in headless Chromium, beside d3-flame-graph and speedscope, on trees of a real shape.
 
-Its first render begins with the nested objects it wants, ours with the text of the answer.
+The first render of d3-flame-graph begins with the nested objects it wants, ours with the text of
+the answer, speedscope's with a file of its own format; its zoom is to the first picture of a slide.
 Needs Node.js' packages (npm ci) and a Chromium.
 """
 
@@ -9,14 +10,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import orjson
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from benchmarks.table import Figure, show
+from profiles.engine import speedscope
 from profiles.engine.columns import to_columns
 from profiles.engine.subtree import fold
 from tests import services
@@ -25,7 +28,9 @@ from tests.profiles.engine.grown import grown
 ROOT = Path(__file__).parent.parent
 PAGES = Path(__file__).parent / "in_browser"
 MODULES = ROOT / "node_modules"
+SPEEDSCOPE = MODULES / "speedscope" / "dist" / "release"
 SIZES = (10_000, 100_000, 1_000_000)
+PEERS = 100_000  # nodes that the peers draw at most: a million take them minutes
 DRAWN = 250_000  # nodes: what is more is folded, as the server does
 _TYPES = {
     ".js": "text/javascript",
@@ -35,63 +40,84 @@ _TYPES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    tree: bytes
+    speedscope: bytes  # the same in its format
+
+
 def main() -> int:
-    """The peer draws up to 100,000 nodes here: a million take it minutes."""
-    kept = True
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=services.find("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        for size in SIZES:
-            kept &= _report(size, _measured(browser, _tree(size), peer=size <= 100_000))
-        browser.close()
-    return 0 if kept else 1
+        # Speedscope needs WebGL, which without a GPU slows down what the others draw with.
+        plain = _chromium(playwright, "--disable-gpu")
+        webgl = _chromium(playwright, "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+        kept = [_report(size, _measured(plain, webgl, size)) for size in SIZES]
+        plain.close()
+        webgl.close()
+    return 0 if all(kept) else 1
 
 
-def _tree(nodes: int) -> bytes:
-    tree, folded = fold(grown(nodes), DRAWN)
+def _chromium(playwright: Playwright, *args: str) -> Browser:
+    path = services.find("chromium")
+    return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *args])
+
+
+def _served(nodes: int) -> Served:
+    whole = grown(nodes)
+    tree, folded = fold(whole, DRAWN)
     head = {
         "service": "shop",
         "type": "CPU",
         "metric": {"name": "cpu", "unit": "nanoseconds"},
         "profiles": 1,
     }
-    return orjson.dumps({**head, **to_columns(tree, folded=folded)})
+    drawn = orjson.dumps({**head, **to_columns(tree, folded=folded)})
+    return Served(drawn, speedscope.encode(whole, "shop") if nodes <= PEERS else b"")
 
 
-def _measured(browser: Browser, tree: bytes, *, peer: bool) -> dict[str, Any]:
-    with _serving(tree) as url:
-        context = browser.new_context(
-            viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
-        )
-        page = context.new_page()
-        page.goto(f"{url}/drawing.html{'?peer' if peer else ''}")
-        done = page.locator("html[data-measured]")
-        done.wait_for(state="attached", timeout=600_000)
-        found: dict[str, Any] = json.loads(done.get_attribute("data-measured") or "{}")
-        context.close()
+def _measured(plain: Browser, webgl: Browser, size: int) -> dict[str, Any]:
+    peers = size <= PEERS
+    with _serving(_served(size)) as url:
+        found = _of_page(plain, f"{url}/drawing.html{'?peer' if peers else ''}")
+        scope = f"{url}/speedscope.html#profileURL=/speedscope.json"
+        found["speedscope"] = _of_page(webgl, scope) if peers else None
+    return found
+
+
+def _of_page(browser: Browser, url: str) -> dict[str, Any]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(url)
+    done = page.locator("html[data-measured]")
+    done.wait_for(state="attached", timeout=120_000)
+    found: dict[str, Any] = json.loads(done.get_attribute("data-measured") or "{}")
+    context.close()
     return found
 
 
 def _report(size: int, found: dict[str, Any]) -> bool:
-    ours, theirs = found["ours"], found["theirs"]
-    peer = {name: f"d3-flame-graph {theirs[name]:.0f} ms" for name in ("first", "zoom") if theirs}
-    first = theirs["first"] / 5 if theirs and size == 100_000 else None
+    ours, theirs, speed = found["ours"], found["theirs"], found["speedscope"]
+    peers = {
+        name: f"d3-flame-graph {theirs[name]:.0f} ms, speedscope {speed[name]:.0f} ms"
+        for name in ("first", "zoom")
+        if theirs
+    }
+    first = theirs["first"] / 5 if theirs and size == PEERS else None
     return show(
         f"Drawing {size:,} nodes",
         [
-            Figure("first render", ours["first"], "ms", first, peer.get("first", "")),
-            Figure("zoom, median", ours["zoom"], "ms", 20, peer.get("zoom", "")),
+            Figure("first render", ours["first"], "ms", first, peers.get("first", "")),
+            Figure("zoom, median", ours["zoom"], "ms", 20, peers.get("zoom", "")),
             Figure("hover, median", ours["hover"], "ms", 4),
         ],
     )
 
 
 @contextmanager
-def _serving(tree: bytes) -> Iterator[str]:
+def _serving(served: Served) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body, kind = _file(self.path.partition("?")[0], tree)
+            body, kind = _file(self.path.partition("?")[0], served)
             self.send_response(200 if body else 404)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
@@ -110,17 +136,25 @@ def _serving(tree: bytes) -> Iterator[str]:
         server.server_close()
 
 
-def _file(path: str, tree: bytes) -> tuple[bytes, str]:
-    if path == "/tree.json":
-        return tree, "application/json"
-    folders = {"static": ROOT / "frontend" / "static", "modules": MODULES}
+def _file(path: str, served: Served) -> tuple[bytes, str]:
+    documents = {"/tree.json": served.tree, "/speedscope.json": served.speedscope}
+    if path in documents:
+        return documents[path], "application/json"
+    static = ROOT / "frontend" / "static"
+    folders = {"static": static, "modules": MODULES, "speedscope": SPEEDSCOPE}
     top, _, rest = path.lstrip("/").partition("/")
     file = folders[top] / rest if top in folders else PAGES / path.lstrip("/")
     kind = _TYPES.get(file.suffix, "application/octet-stream")
     if top == "modules" and file.suffix == ".css":
         return b"export {};", _TYPES[".js"]  # bundlers take the style that the peer imports
     body = file.read_bytes() if file.is_file() else b""
-    return body.replace(b"IMPORTS", _imports()), kind
+    return (_filled(body) if kind == _TYPES[".html"] else body), kind
+
+
+def _filled(page: bytes) -> bytes:
+    """With the names of what it loads; speedscope's has the hash of its content in it."""
+    script = next(SPEEDSCOPE.glob("speedscope-*.js")).name
+    return page.replace(b"IMPORTS", _imports()).replace(b"SPEEDSCOPE", script.encode())
 
 
 def _imports() -> bytes:

@@ -2,26 +2,9 @@
 import '/static/flame-graph/element.js';
 import { select } from 'd3-selection';
 import flamegraph from 'd3-flame-graph';
+import { median, timed } from '/timing.js';
 
 const TIMES = 9;
-const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
-
-/** After the next picture is on the screen. */
-const painted = () => new Promise((done) => {
-  requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = done;
-    port2.postMessage(0);
-  });
-});
-
-async function timed(deed) {
-  const began = performance.now();
-  deed();
-  await painted();
-  return performance.now() - began;
-}
-
 /** The widest frames below the first levels, to zoom to and to point at. */
 function wide(tree, count) {
   const nodes = Array.from({ length: tree.n }, (_, i) => i).filter((i) => tree.depth[i] > 2 && tree.end[i] - i > 20);
