@@ -1,0 +1,113 @@
+"""What holds of all pages and fragments: small, few queries, and patient with addresses."""
+
+import gzip
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from projects.models import Project, User
+from tests.frontend.every_page import FRAGMENTS, HTMX, OF, PAGES, STATES, P, Shown, furnish
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+EVERYTHING = (*PAGES, *STATES, *FRAGMENTS)
+BYTES = 30_000  # compressed
+QUERIES = 10  # of a fragment
+# Of pages that ask several questions about profiles, each with queries of its own.
+MORE = {"services": 14, "flame": 36, "compare": 56, "history": 32, "profiles": 36}
+
+
+@pytest.fixture
+def furnished(project: Project, alice: User) -> None:
+    furnish(project, alice, timezone.now())
+
+
+@pytest.fixture
+def alices(client: Client, alice: User, furnished: None) -> Client:
+    client.force_login(alice)
+    return client
+
+
+def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
+    """All in one test: their data is made once."""
+    heavy = []
+    for shown in EVERYTHING:
+        with count_queries() as queries:
+            answer = alices.get(shown.address, headers=shown.headers)
+        size = len(gzip.compress(answer.content))
+        if size > BYTES or len(queries) > MORE.get(shown.view, QUERIES):
+            heavy.append(f"{shown}: {size} bytes, {len(queries)} queries")
+    assert heavy == []
+
+
+def test_each_is_found_by_whom_it_is_for(alices: Client) -> None:
+    answers = {str(shown): alices.get(shown.address, headers=shown.headers) for shown in EVERYTHING}
+    failed = {
+        name: answer.status_code for name, answer in answers.items() if answer.status_code > 399
+    }
+    assert failed == {"no such project": 404, "no such page": 404}
+
+
+# Parameters of each page that have to be read, and whether it says what it left out.
+READ = {
+    "services": ("span", "sort", "page"),
+    "flame": (
+        *("type", "span", "end", "from", "to", "weights", "weight", "f", "view", "root", "order"),
+        *("sort", "colour", "frame"),
+    ),
+    "compare": ("type", "span", "end", "weight", "sort", "b.span", "b.end", "b.weight"),
+    "history": ("type", "span", "end", "step"),
+    "profiles": ("type", "span", "end", "weights", "order", "pick_from"),
+    "agents": ("show", "state", "page"),
+}
+LISTS = ("services", "agents")
+ASKED = {"service": "checkout", "type": "CPU", "span": "1d"}
+# What people and their mail programs make of addresses.
+WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202eabc", "x" * 10_000)
+
+
+@pytest.mark.parametrize("place", READ)
+def test_what_cannot_be_read_is_said(alices: Client, place: str) -> None:
+    silent = []
+    other = {} if place in LISTS else ASKED
+    for name in READ[place]:
+        for value in WRITTEN:
+            if name == "page" and value.isascii() and value.isdigit():
+                continue  # there is a last page
+            query = urlencode(other | {name: value})
+            answer = alices.get(f"{P}/{place}?{query}")
+            html = answer.content.decode()
+            if answer.status_code != 200 or "could not be read" not in html or "<b>1</b>" in html:
+                silent.append(f"{name}={value[:20]}: {answer.status_code}")
+    assert silent == []
+
+
+FREE = ("service", "zone", "version", "profile", "label.endpoint", "metric", "focus", "search")
+HARMLESS = (*WRITTEN, "\x00\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 500)
+
+
+@pytest.mark.parametrize("place", ["flame", "compare", "history", "profiles"])
+def test_any_text_is_shown_harmlessly(alices: Client, place: str) -> None:
+    failed = []
+    for name in FREE:
+        for value in HARMLESS:
+            query = urlencode(ASKED | {name: value})
+            answer = alices.get(f"{P}/{place}?{query}")
+            if answer.status_code != 200 or "<b>1</b>" in answer.content.decode():
+                failed.append(f"{name}={value[:20]!r}: {answer.status_code}")
+    assert failed == []
+
+
+@pytest.mark.parametrize("shown", [each for each in FRAGMENTS if each.fragment], ids=str)
+def test_fragments_of_broken_addresses_do_not_fail(alices: Client, shown: Shown) -> None:
+    address, _, _query = shown.address.partition("?")
+    for query in ("", "?" + "&".join(f"{name}=%FF%00" for name in (*FREE, "page", "from", "span"))):
+        assert alices.get(address + query, headers=HTMX).status_code in {200, 204, 400}
+
+
+def test_an_address_with_everything_twice_is_read(alices: Client) -> None:
+    for shown in (each for each in PAGES if not each.stranger):
+        separator = "&" if "?" in shown.address else "?"
+        assert alices.get(f"{shown.address}{separator}{OF}&{OF}").status_code == 200
