@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from frontend import empty, names, summary, time_strip
 from frontend.addresses import flame_url
 from frontend.chips import Chips, chips
+from frontend.comparisons import Comparison, comparisons
 from frontend.controls import Controls, controls
 from frontend.functions_page import FunctionsPage, functions_page
 from frontend.kept_answers import Answers
@@ -75,6 +76,9 @@ class Bench:
     controls: Controls
     functions: FunctionsPage
     weights: str  # of the parameter, "" where it is not there
+    type_words: str  # what the type counts, in one line
+    history_url: str  # of the same profiles, with `function` to come
+    comparisons: list[Comparison]
     wider_url: str  # with what `profile` and `weights` leave out; "" where they leave out nothing
     whole_url: str  # without a root; "" where there is none
     tree_url: str
@@ -122,6 +126,9 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         controls=controls(asked, top, of.project),
         functions=functions_page(asked, top, of.project, of.seen),
         weights=weights_text(asked.weights) if asked.weights else "",
+        type_words=names.type_words(of.selection.type),
+        history_url=_history_url(of),
+        comparisons=comparisons(asked, options, of.project),
         wider_url=_wider_url(of),
         whole_url="" if asked.root is None else flame_url(of.project, _whole(asked)),
         tree_url=_tree_url(of),
@@ -134,6 +141,11 @@ def _wider_url(of: Question) -> str:
     if not of.asked.profile and not of.asked.weights:
         return ""
     return flame_url(of.project, replace(of.asked, profile="", weights=None))
+
+
+def _history_url(of: Question) -> str:
+    plain = replace(of.asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
+    return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 
 def _whole(asked: Asked) -> Asked:

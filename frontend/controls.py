@@ -41,6 +41,7 @@ class Download:
 @dataclass(frozen=True, slots=True)
 class Controls:
     views: list[Choice]
+    words: str  # what the chosen view shows, in one line
     metrics: list[Item]
     colours: list[Choice]
     orders: list[Item]
@@ -52,6 +53,7 @@ def controls(asked: Asked, top: TopResult, project: Project) -> Controls:
     other = replace(asked, recursion=not asked.recursion)
     return Controls(
         views=_views(asked, top, project),
+        words=_words(asked),
         metrics=_metrics(top.metrics, top.metric),
         colours=_colours(asked, project),
         orders=_orders(asked),
@@ -72,6 +74,16 @@ def _views(asked: Asked, top: TopResult, project: Project) -> list[Choice]:
     ]
     chosen = "sandwich" if asked.focus else asked.view
     return [Choice(name, flame_url(project, to), by, by == chosen) for by, name, to in shown]
+
+
+def _words(asked: Asked) -> str:
+    words = {
+        "flame": _("Width is the share of the total; what is called stands below its caller."),
+        "bottomup": _("Functions by their own cost; below each stand those that called it."),
+        "sandwich": _("One function over all its calls: callers above, callees below."),
+        "list": _("Self is a function’s own cost; total has what it called, too."),
+    }
+    return words["sandwich" if asked.focus and asked.view != "list" else asked.view]
 
 
 def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:

@@ -34,7 +34,7 @@ class HistoryChart extends TimeChart {
     }));
     const most = Math.max(0, ...plot.lines.flat());
     const options = {
-      padding: [TOP, 8, 0, 0],
+      padding: [TOP, 18, 0, 0],
       scales: { ...this.common().scales, y: { range: (/** @type {Plot} */ _, /** @type {number} */ __, /** @type {number} */ top) => [0, most > 0 ? top * 1.08 : 1] } },
       series: [{}, ...series],
       axes: [{ ...this.timeAxis(look), align: undefined, size: 24, gap: 6 }, this.scale(look)],

@@ -1,14 +1,21 @@
-/** What can be done with a frame: from its tooltip, its menu, and by key. */
+/** What can be done with a frame or a function: from its tooltip, its menu, and by key. */
 
 import { inAddress } from './address.js';
-import { askFor } from './answers.js';
+import { copyText } from './copying.js';
+import { goTo } from './going.js';
 import { idOf } from './ids.js';
 import { absoluteLink } from './links.js';
-import { copyText } from './copying.js';
 import { showLines } from './lines.js';
-import { nameOf, pathTo } from './tree.js';
+import { fileOf, nameOf, pathTo } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
+
+/**
+ * @typedef {object} Subject
+ * @property {string} name
+ * @property {string} file
+ * @property {{tree: Tree, node: number}} [frame] where it stands in a graph; none in a list
+ */
 
 const LONGEST = 500; // characters of a filter's value
 
@@ -21,7 +28,7 @@ export function filterValue(name) {
 
 /** The page with another filter. @param {string} option @param {string} name */
 export function addFilter(option, name) {
-  void askFor((parameters) => {
+  goTo((parameters) => {
     parameters.append('f', `${option}:${filterValue(name)}`);
     if (option === 'from' || option === 'hideframes') for (const gone of ['frame', 'root']) parameters.delete(gone);
   });
@@ -29,10 +36,18 @@ export function addFilter(option, name) {
 
 /** @param {string} name a function's whole name; "" leaves the focus */
 export function focusOn(name) {
-  void askFor((parameters) => {
+  const elsewhere = document.querySelector('[data-focus]')?.getAttribute('data-focus');
+  if (elsewhere) return location.assign(`${elsewhere}&focus=${encodeURIComponent(name)}`);
+  goTo((parameters) => {
     for (const gone of ['frame', 'root', 'focus', 'view']) parameters.delete(gone);
     if (name) parameters.set('focus', name);
   });
+}
+
+/** What a function cost over time, in the same profiles. @param {string} name */
+function showHistory(name) {
+  const address = document.querySelector('[data-history]')?.getAttribute('data-history');
+  if (address) location.assign(`${address}&function=${encodeURIComponent(name)}`);
 }
 
 /** Callers first, a line each. @param {Tree} tree @param {number} node */
@@ -40,16 +55,21 @@ export function stackOf(tree, node) {
   return pathTo(tree, node).slice(1).map((at) => nameOf(tree, at)).join('\n');
 }
 
-/** @type {Record<string, (tree: Tree, node: number) => void>} */
+/** @type {Record<string, (subject: Subject) => void>} */
 const DEEDS = {
-  focus: (tree, node) => focusOn(inAddress('focus') === nameOf(tree, node) ? '' : nameOf(tree, node)),
-  from: (tree, node) => addFilter('from', nameOf(tree, node)),
-  show: (tree, node) => addFilter('show', nameOf(tree, node)),
-  hide: (tree, node) => addFilter('hide', nameOf(tree, node)),
-  hideframes: (tree, node) => addFilter('hideframes', nameOf(tree, node)),
-  highlight: (tree, node) => addFilter('highlight', nameOf(tree, node)),
-  lines: (tree, node) => void showLines(tree, node),
-  name: (tree, node) => void copyText(nameOf(tree, node), 'name'),
+  focus: ({ name }) => focusOn(inAddress('focus') === name ? '' : name),
+  from: ({ name }) => addFilter('from', name),
+  show: ({ name }) => addFilter('show', name),
+  hide: ({ name }) => addFilter('hide', name),
+  hideframes: ({ name }) => addFilter('hideframes', name),
+  highlight: ({ name }) => addFilter('highlight', name),
+  history: ({ name }) => showHistory(name),
+  lines: ({ name, file }) => void showLines(name, file),
+  name: ({ name }) => void copyText(name, 'name'),
+};
+
+/** Those that need to know where it stands. @type {Record<string, (tree: Tree, node: number) => void>} */
+const DEEDS_OF_FRAMES = {
   stack: (tree, node) => void copyText(stackOf(tree, node), 'stack'),
   link: (tree, node) => void copyText(absoluteLink({ frame: idOf(tree, node) }), 'link'),
 };
@@ -58,14 +78,40 @@ const DEEDS = {
 export const KEYS = { s: 'focus', f: 'from', '+': 'show', '-': 'hide', h: 'highlight', c: 'name', C: 'stack' };
 
 /**
- * @param {string} act
  * @param {Tree} tree
  * @param {number} node
- * @returns {boolean} whether there was something to do: not with the service, or what is folded
+ * @returns {Subject | null} null for what is folded
  */
-export function act(act, tree, node) {
-  const deed = DEEDS[act];
-  if (!deed || node < 0 || tree.hidden[node] || (node === 0 && !tree.base && act !== 'link')) return false;
-  deed(tree, node);
+export function subjectOf(tree, node) {
+  if (node < 0 || tree.hidden[node]) return null;
+  return { name: nameOf(tree, node), file: fileOf(tree, node), frame: { tree, node } };
+}
+
+/** A function of a list. @param {Element | null} row with its name and file as data */
+export function subjectOfRow(row) {
+  if (!(row instanceof HTMLElement) || row.dataset.name === undefined) return null;
+  return { name: row.dataset.name, file: row.dataset.file ?? '' };
+}
+
+/** Whether there is something to do: not with the service. @param {string} act @param {Subject} subject */
+export function can(act, { frame }) {
+  if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
+  return act in DEEDS && !isService(frame);
+}
+
+/** @param {Subject["frame"]} frame */
+function isService(frame) {
+  return frame !== undefined && frame.node === 0 && !frame.tree.base;
+}
+
+/**
+ * @param {string} act
+ * @param {Subject | null} subject
+ * @returns {boolean} whether there was something to do
+ */
+export function act(act, subject) {
+  if (!subject || !can(act, subject)) return false;
+  if (act in DEEDS) DEEDS[act](subject);
+  else if (subject.frame) DEEDS_OF_FRAMES[act](subject.frame.tree, subject.frame.node);
   return true;
 }

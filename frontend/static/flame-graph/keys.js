@@ -1,10 +1,11 @@
 /** Keys of the whole page. Those that move through the graph are the graph's own (keyboard.js). */
 
-import { act, KEYS } from './actions.js';
+import { act, KEYS, subjectOf } from './actions.js';
 import { copyText } from './copying.js';
 import { element, graphs } from './around.js';
 import { absoluteLink } from './links.js';
 import { openMenu } from './menu.js';
+import { placeOf } from './menu-of-frame.js';
 import { field, stepTo } from './search.js';
 
 /** @type {Record<string, () => void>} */
@@ -48,7 +49,7 @@ function press(event) {
   const flame = pointed();
   const tree = flame?.data?.tree;
   const deed = KEYS[event.key];
-  if (deed && flame && tree && act(deed, tree, flame.pointing?.marked ?? -1)) event.preventDefault();
+  if (deed && flame && tree && act(deed, subjectOf(tree, flame.pointing?.marked ?? -1))) event.preventDefault();
   else if (DEEDS[event.key]) {
     event.preventDefault();
     DEEDS[event.key]();
@@ -61,7 +62,7 @@ function menu(event) {
   if (!flame?.pointing || !flame.contains(document.activeElement)) return;
   event.preventDefault();
   const box = flame.pointing.box.getBoundingClientRect();
-  openMenu(flame, flame.pointing.marked, box.left + 8, box.bottom);
+  openMenu(placeOf(flame, flame.pointing.marked), box.left + 8, box.bottom);
 }
 
 /** @param {Document} page */

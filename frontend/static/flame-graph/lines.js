@@ -1,12 +1,9 @@
 /** The lines of a function, in a dialog of their own. */
 
 import { element } from './around.js';
-import { fileOf, nameOf } from './tree.js';
 
-/** @typedef {import("./tree.js").Tree} Tree */
-
-/** @param {Tree} tree @param {number} node */
-export async function showLines(tree, node) {
+/** @param {string} name @param {string} file */
+export async function showLines(name, file) {
   const dialog = element('#lines');
   const body = dialog?.querySelector('[data-lines]');
   const bench = element('#flame');
@@ -15,8 +12,8 @@ export async function showLines(tree, node) {
   url.search = location.search;
   url.searchParams.set('service', bench?.dataset.service ?? '');
   url.searchParams.set('type', bench?.dataset.type ?? '');
-  url.searchParams.set('name', nameOf(tree, node));
-  url.searchParams.set('file', fileOf(tree, node));
+  url.searchParams.set('name', name);
+  url.searchParams.set('file', file);
   body.textContent = dialog.dataset.wait ?? '';
   dialog.showModal();
   body.innerHTML = await answered(url, dialog.dataset.failed ?? '');

@@ -1,24 +1,22 @@
-/** The menu of a frame: by right click, long press, or Shift+F10. Its markup is the page's. */
+/** The menu of a frame or a function: by right click, long press, or Shift+F10. Its markup is the page's. */
 
-import { act } from './actions.js';
+import { act, can, subjectOfRow } from './actions.js';
 import { element } from './around.js';
 
-/** @typedef {import("./element.js").FlameGraph} FlameGraph */
+/** @typedef {import("./actions.js").Subject} Subject */
+/** @typedef {{subject: Subject, back: () => void}} Place of a menu; `back` gives the focus to where it was opened */
 
-/** @type {{flame: FlameGraph, node: number} | null} whose menu is open */
+/** @type {Place | null} whose menu is open */
 let open = null;
 
-/**
- * @param {FlameGraph} flame
- * @param {number} node
- * @param {number} x in the window
- * @param {number} y
- */
-export function openMenu(flame, node, x, y) {
+/** @param {Place | null} place @param {number} x in the window @param {number} y */
+export function openMenu(place, x, y) {
   const menu = element('#frame-menu');
-  const tree = flame.data?.tree;
-  if (!menu || !tree || node < 0 || tree.hidden[node]) return;
-  open = { flame, node };
+  if (!menu || !place) return;
+  open = place;
+  for (const item of menu.querySelectorAll('[data-act]')) {
+    item.toggleAttribute('hidden', !can(item.getAttribute('data-act') ?? '', place.subject));
+  }
   menu.hidden = false;
   const [width, height] = [menu.offsetWidth, menu.offsetHeight];
   menu.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
@@ -26,21 +24,19 @@ export function openMenu(flame, node, x, y) {
   items(menu)[0]?.focus();
 }
 
-/** @param {boolean} back whether the graph gets the focus again */
+/** @param {boolean} back whether what the menu is of gets the focus again */
 export function closeMenu(back) {
   const menu = element('#frame-menu');
   if (!menu || !open) return;
-  const { flame, node } = open;
+  const place = open;
   open = null;
   menu.hidden = true;
-  if (!back) return;
-  flame.view?.focus();
-  flame.reach(node);
+  if (back) place.back();
 }
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */
 function items(menu) {
-  return Array.from(menu.querySelectorAll('[role=menuitem]')).filter((item) => item instanceof HTMLElement);
+  return Array.from(menu.querySelectorAll('[role=menuitem]:not([hidden])')).filter((item) => item instanceof HTMLElement);
 }
 
 /** @type {Record<string, (at: number, last: number) => number>} */
@@ -66,24 +62,32 @@ function press(event) {
   all[step(all.findIndex((item) => item === document.activeElement), all.length - 1)]?.focus();
 }
 
-/** @param {Document} page */
-export function watchMenu(page) {
+/** @param {Element} target @returns {Place | null} the function of a list's row */
+function rowOf(target) {
+  const row = target.closest('.fn[data-name]');
+  const subject = subjectOfRow(row);
+  return subject && { subject, back: () => row instanceof HTMLElement && row.focus() };
+}
+
+/**
+ * @param {Document} page
+ * @param {(event: MouseEvent, target: Element) => Place | null} inGraph whose menu is asked for in a graph
+ */
+export function watchMenu(page, inGraph) {
   page.addEventListener('contextmenu', (event) => {
-    const flame = event.target instanceof Element ? event.target.closest('flame-graph[data-menu]') : null;
-    if (!flame || !(event.target instanceof Element) || !event.target.closest('.fg-view')) return;
-    const of = /** @type {FlameGraph} */ (flame);
-    const node = event.button === 2 || !of.pointing ? of.under(event) : of.pointing.marked;
-    if (node < 0) return;
+    if (!(event.target instanceof Element)) return;
+    const place = event.target.closest('.fg-view') ? inGraph(event, event.target) : rowOf(event.target);
+    if (!place) return;
     event.preventDefault();
-    openMenu(of, node, event.clientX, event.clientY);
+    const box = event.target.getBoundingClientRect();
+    openMenu(place, event.clientX || box.left, event.clientY || box.bottom); // by key there is no pointer
   });
   page.addEventListener('click', (event) => {
     const item = event.target instanceof Element ? event.target.closest('#frame-menu [data-act]') : null;
-    const tree = open?.flame.data?.tree;
-    if (item instanceof HTMLElement && open && tree) {
-      const { node } = open;
+    if (item instanceof HTMLElement && open) {
+      const { subject } = open;
       closeMenu(true);
-      act(item.dataset.act ?? '', tree, node);
+      act(item.dataset.act ?? '', subject);
     } else closeMenu(false);
   });
   page.addEventListener('keydown', (event) => {

@@ -2,17 +2,20 @@
 
 import '../charts/profile_strip.js';
 import { fadeToasts } from '../shell/toasts.js';
-import { act, focusOn } from './actions.js';
+import { act, focusOn, subjectOf } from './actions.js';
 import { inAddress, profilesOf, pushAddress, replaceAddress } from './address.js';
 import { askFor, askQuietly } from './answers.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
+import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
 import { copyText } from './copying.js';
 import { FlameGraph } from './element.js';
+import { goBy } from './going.js';
 import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { absoluteLink, relativeLink } from './links.js';
 import { watchMenu } from './menu.js';
+import { pointedPlace } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
@@ -95,7 +98,9 @@ document.addEventListener('flame-zoom', (event) => {
 // -- What a person chooses
 
 watchKeys(document);
-watchMenu(document);
+goBy((change) => void askFor(change));
+watchChips(document);
+watchMenu(document, pointedPlace);
 watchSearch(document);
 watchStrip(document);
 
@@ -104,7 +109,7 @@ const CLICKS = [
   ['.tip [data-act]', (button) => {
     const flame = button.closest('flame-graph');
     const tree = flame instanceof FlameGraph ? flame.data?.tree : undefined;
-    if (flame instanceof FlameGraph && tree) act(button.dataset.act ?? '', tree, flame.pointing?.marked ?? -1);
+    if (flame instanceof FlameGraph && tree) act(button.dataset.act ?? '', subjectOf(tree, flame.pointing?.marked ?? -1));
   }],
   ['#links [data-link]', (button) => {
     button.closest('details')?.removeAttribute('open');

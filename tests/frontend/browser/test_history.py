@@ -48,7 +48,7 @@ def test_a_version_is_named_where_it_begins(history: Page) -> None:
     assert area
     share = (began - drawn["from"]) / (drawn["to"] - drawn["from"])
     history.mouse.move(area["x"] + area["width"] * share + 2, area["y"] + 40)
-    expect(chart.locator(".readout")).to_contain_text("version 2.31.0 begins")
+    expect(chart.locator(".readout")).to_contain_text("first profile of version 2.31.0")
 
 
 def test_keys_read_a_chart_and_select_a_range(history: Page) -> None:
