@@ -6,8 +6,10 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend import empty, names
+from frontend.chips import Chip, Chips, Option
 from frontend.compare_list import Changes, changes
 from frontend.compare_query import SORTS, CompareQuery
+from frontend.compared_page import Pair, compared, seen_of
 from frontend.picker import Picker, picker
 from frontend.question import (
     PATIENCE_SECONDS,
@@ -21,17 +23,16 @@ from frontend.selection import Read
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.signed import signed_value
 from frontend.units import format_value
-from frontend.view_filters import NAMES
+from frontend.view_filters import NAMES, filter_text
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
+    FilterOption,
+    OptionsResult,
     Selection,
     Unanswerable,
-    run_compare,
 )
 from projects.models import Project
-
-Pair = tuple[Selection, Selection]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +90,53 @@ def _shown(of: Question, query: CompareQuery, url: str) -> dict[str, object]:
         "type": names.type_name(of.selection.type),
         "type_words": names.type_words(of.selection.type),
         "service": of.selection.service,
-        "pickers": _pickers(of, query, sides),
+        "pickers": _pickers(of, query, sides, options),
+        "chips": _chips(query, url),
+        "history": _history(query, of),
     }
     try:
-        result = run_compare(*sides, query.a.shown(metric), of.deadline)
+        return shown | _of_result(compared(query, sides, metric, of.deadline), query, url)
     except Unanswerable as error:
-        return shown | {"refused": str(error)}
-    return shown | _of_result(result, query, url)
+        if query.a.root is None:
+            return shown | {"refused": str(error)}
+        whole = _shown(of, query.unrooted, url)
+        return whole | {"notices": (*of.notices, str(error))}
 
 
-def _pickers(of: Question, query: CompareQuery, sides: Pair) -> tuple[Picker, Picker]:
-    a, b = (
-        picker(asked, of.services, options_of(side, of.deadline), of.now)
-        for asked, side in zip((query.a, query.b), sides, strict=True)
+def _pickers(
+    of: Question, query: CompareQuery, sides: Pair, options: OptionsResult
+) -> tuple[Picker, Picker]:
+    """`options` are those of the first side, often of both."""
+    a, b = sides
+    same = (a.start, a.end) == (b.start, b.end)
+    of_b = options if same else options_of(b, of.deadline)
+    return (
+        picker(query.a, of.services, options, of.now),
+        picker(query.b, of.services, of_b, of.now),
     )
-    return a, b
+
+
+def _chips(query: CompareQuery, url: str) -> Chips:
+    """The filters of both sides."""
+    return Chips(
+        [
+            Chip(
+                option=each.option,
+                name=str(NAMES[each.option]),
+                value=each.value,
+                text=filter_text(each),
+                without_url=_link(query.without_filter(i), url),
+            )
+            for i, each in enumerate(query.a.filters)
+        ],
+        [Option(option, str(NAMES[option])) for option in FilterOption],
+    )
+
+
+def _history(query: CompareQuery, of: Question) -> str:
+    """Of side A's profiles, with `function` to come."""
+    here = reverse("history", args=[of.project.project_id])
+    return f"{here}?{replace(query.a, root=None).parameters()}"
 
 
 def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
@@ -114,7 +147,7 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
         "total": _total(result),
         "changes": _changes(result, query),
         "columns": _columns(query, url),
-        "filters": [f"{NAMES[each.option]}: {each.value}" for each in query.a.filters],
+        "seen": seen_of(result),
         "empty": _empty(result, query, url),
     }
 
@@ -128,7 +161,7 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             average=format_value(coverage.total / coverage.profiles, result.metric.unit)
             if coverage.profiles
             else "",
-            parameters=asked.parameters(),
+            parameters=replace(asked, root=None).parameters(),
         )
         for letter, asked, selection, coverage in zip(
             "AB", (query.a, query.b), result.selections, result.coverages, strict=True

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from frontend.selection import DEFAULT_VIEW, Asked, without
 from frontend.selection import read as read_asked
+from frontend.view_filters import without as without_one
 
 PREFIX = "b."
 # What may differ: service, type, metric and filters are those of both.
@@ -20,7 +21,7 @@ _OVERRIDDEN = ("zone", "version", "span", "end", "from", "to", "at", "weight", "
 _LABEL = "label."
 _RANGE = {"span", "end", "from", "to", "at"}
 SORTS = ("total", "self", "name")
-VIEWS = ("difference", "sides")
+VIEWS = ("difference", "sides", "list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,29 @@ class CompareQuery:
         return replace(self, view=VIEWS[1])
 
     @property
+    def as_list(self) -> "CompareQuery":
+        return replace(self, view=VIEWS[2])
+
+    @property
+    def unrooted(self) -> "CompareQuery":
+        return replace(self, a=replace(self.a, root=None), b=replace(self.b, root=None))
+
+    @property
+    def filtered_pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the address, for a form that adds a filter."""
+        return parse_qsl(self.unrooted.parameters())
+
+    def without_filter(self, index: int) -> "CompareQuery":
+        left = without_one(self.a.filters, index)
+        return replace(self, a=replace(self.a, filters=left), b=replace(self.b, filters=left))
+
+    @property
     def as_relative(self) -> "CompareQuery":
         return replace(self, absolute=False)
 
     @property
     def as_absolute(self) -> "CompareQuery":
         return replace(self, absolute=True)
-
-    @property
-    def unfiltered(self) -> "CompareQuery":
-        return replace(self, a=replace(self.a, filters=()), b=replace(self.b, filters=()))
 
     @property
     def toggled_real(self) -> "CompareQuery":
@@ -145,7 +159,7 @@ def _of_b(query: QueryDict, a: Asked, own: set[str]) -> QueryDict:
 
 def _plain(asked: Asked) -> Asked:
     """Without what the flame page shows of it."""
-    return replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
+    return replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", profile="")
 
 
 def _grouped(asked: Asked) -> dict[str, list[str]]:

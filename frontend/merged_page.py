@@ -32,5 +32,5 @@ def merged(
     """Raises DeadlinePassed and Unanswerable; `seen` "" is never kept."""
     answers = Answers(*run_tree_and_top(selection, asked.shown(metric), deadline))
     if seen:
-        kept_answers.keep(selection.project, address_of(asked, seen), answers)
+        kept_answers.keep(selection.project, address_of(asked, seen), answers, answers.nodes)
     return answers

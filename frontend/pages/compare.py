@@ -1,7 +1,6 @@
 """`/p/<project>/compare`: two sets of profiles, their differences, and which of them are real."""
 
 import gzip
-import time
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -14,15 +13,10 @@ from django.views.decorators.http import require_safe
 from frontend import compare_page
 from frontend.compare_list import columns, table
 from frontend.compare_query import VIEWS, read
+from frontend.compared_page import found_or_compared
 from frontend.csv_file import csv_file
-from frontend.question import PATIENCE_SECONDS, metric_named, options_of
-from profiles.query import (
-    CompareResult,
-    DeadlinePassed,
-    Unanswerable,
-    compare_json,
-    run_compare,
-)
+from frontend.question import PATIENCE_SECONDS
+from profiles.query import CompareResult, DeadlinePassed, Unanswerable, compare_json
 from projects.access import project_for
 from projects.models import Project
 
@@ -45,6 +39,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         "project": project,
         "here": "compare",
         "frame": request.GET.get("frame", "")[:16],
+        "search": request.GET.get("search", "")[:500],
         "views": VIEWS,
         **compare_page.context(project, query, notices, now),
     }
@@ -82,13 +77,13 @@ def _result(request: HttpRequest, project: Project) -> CompareResult:
     now = timezone.now()
     query, _notices = read(request.GET, now)
     service, type_ = query.a.service, query.a.type
+    seen = request.GET.get("seen", "")[:100]
     if not service or type_ is None:
         sentence = _("The address has to name a service and a type.")
         raise _Refused(HTTPStatus.BAD_REQUEST, sentence)
     a, b = (asked.selection(project.pk, service, type_, now) for asked in (query.a, query.b))
-    metric = metric_named(query.a.metric, options_of(a)) if query.a.metric else None
     try:
-        return run_compare(a, b, query.a.shown(metric), time.monotonic() + PATIENCE_SECONDS)
+        return found_or_compared(query, (a, b), seen)
     except Unanswerable as error:
         raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:

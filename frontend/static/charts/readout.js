@@ -13,7 +13,7 @@ export class Readout {
   constructor(host) {
     this.host = host;
     this.box = document.createElement('div');
-    this.box.className = 'tip pop readout';
+    this.box.className = 'readout pop';
     this.box.hidden = true;
     this.said = document.createElement('p');
     this.said.className = 'sr';

@@ -1,11 +1,13 @@
 /**
  * `<flame-diff>`: an icicle of two sets of profiles. Attributes: `side` ("a", "b", or both's mean
  * for the widths), `frame` (id of the node at full width), `real` (only real changes have colours).
- * Its markup is the page's. Event: `diff-zoom`, with the node's id.
+ * Its markup is the page's. Events: `diff-zoom`, with the node's id; `diff-open` (something folded, its caller's id);
+ * `diff-leave` (Escape with everything shown).
  */
 
 import { idOf, nodeWithId } from '../flame-graph/ids.js';
 import { nodeAt, rowsOf } from '../flame-graph/rows.js';
+import { Pin } from '../flame-graph/pin.js';
 import { frameOf, rowsInSight } from '../flame-graph/sight.js';
 import { filled, harmless } from '../flame-graph/text.js';
 import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
@@ -29,6 +31,8 @@ export class FlameDiff extends HTMLElement {
     this.all = null;
     /** @type {import("../flame-graph/rows.js").Rows | null} */
     this.rows = null;
+    /** @type {Uint8Array | null} what a search finds */
+    this.found = null;
     this.marked = -1;
     this.request = 0;
     this.zoomed = new Zoom(() => this.redraw());
@@ -40,6 +44,7 @@ export class FlameDiff extends HTMLElement {
     this.canvas = part(this, 'canvas', HTMLCanvasElement);
     this.mark = part(this, '.mark', HTMLElement);
     this.tip = part(this, '.tip', HTMLElement);
+    this.pin = new Pin(this.tip);
     this.said = part(this, '[aria-live]', HTMLElement);
     this.palette = readPalette(this);
     this.listen(this.leaving.signal);
@@ -55,8 +60,21 @@ export class FlameDiff extends HTMLElement {
   attributeChangedCallback(name, before, now) {
     const tree = this.tree;
     if (!tree || before === now) return;
-    if (name === 'frame') this.zoomed.show(tree, nodeWithId(tree, now ?? ''), true);
+    if (name === 'frame') this.showNode(tree, nodeWithId(tree, now ?? ''));
     else this.redraw();
+  }
+
+  /** Another zoom, not by a click here. @param {Tree} tree @param {number} node */
+  showNode(tree, node) {
+    if (node === this.zoomed.node) return;
+    this.unmark();
+    this.zoomed.show(tree, node, true);
+  }
+
+  /** What a search finds keeps its colours, the rest is dimmed; null ends it. @param {Uint8Array | null} found */
+  dim(found) {
+    this.found = found;
+    this.redraw();
   }
 
   /** @param {AbortSignal} signal */
@@ -64,9 +82,9 @@ export class FlameDiff extends HTMLElement {
     const view = /** @type {HTMLElement} */ (this.view);
     const redraw = () => this.redraw();
     view.addEventListener('pointermove', (event) => this.hover(event), { signal });
-    view.addEventListener('pointerleave', () => this.unmark(), { signal });
-    view.addEventListener('blur', () => this.unmark(), { signal });
-    view.addEventListener('click', (event) => this.zoom(this.under(event)), { signal });
+    view.addEventListener('pointerleave', (event) => this.leave(event), { signal });
+    this.addEventListener('focusout', (event) => this.leave(event), { signal });
+    view.addEventListener('click', (event) => this.choose(event), { signal });
     view.addEventListener('keydown', (event) => this.press(event), { signal });
     this.addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('scroll', redraw, { signal, passive: true });
@@ -130,12 +148,14 @@ export class FlameDiff extends HTMLElement {
     const all = /** @type {Differences} */ (this.all);
     const grey = this.hasAttribute('real') && !isReal(all, node);
     const kind = grey ? 'same' : kindOf(all, node);
-    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.labelOf(node, SIGNS[kind]) };
+    const dim = this.found !== null && !this.found[node];
+    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.labelOf(node, SIGNS[kind]), dim };
   }
 
   /** @param {number} node @param {string} sign */
   labelOf(node, sign) {
     const all = /** @type {Differences} */ (this.all);
+    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: String(all.mean.hidden[node]) });
     if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
     const [a, b] = [all.a, all.b].map((tree) => formatValue(tree.total[0], tree.unit));
     return `${sign}${all.mean.service}, ${a} vs. ${b}`;
@@ -164,6 +184,7 @@ export class FlameDiff extends HTMLElement {
   verdictOf(node) {
     const all = /** @type {Differences} */ (this.all);
     const interval = intervalOf(all, node);
+    if (all.mean.hidden[node]) return '';
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
     const [inA, inB] = all.profiles.map((count) => count.toLocaleString('en'));
@@ -184,9 +205,35 @@ export class FlameDiff extends HTMLElement {
 
   /** @param {PointerEvent} event */
   hover(event) {
-    const node = event.pointerType === 'touch' ? -1 : this.under(event);
-    if (node < 0 || this.tree?.hidden[node]) this.unmark();
+    if (event.pointerType === 'touch' || this.pin?.approaches(event)) return;
+    const node = this.under(event);
+    if (node !== this.marked) this.pin?.set(false);
+    if (node < 0) this.unmark();
     else this.point(node, event.clientX);
+  }
+
+  /** Pointer or focus goes elsewhere, but not into the tooltip. @param {MouseEvent | FocusEvent} event */
+  leave(event) {
+    const to = event.relatedTarget;
+    if (to instanceof Node && (this.tip?.contains(to) || (event.type === 'focusout' && this.contains(to)))) return;
+    if (event instanceof PointerEvent && this.pin?.approaches(event)) return;
+    this.unmark();
+  }
+
+  /** @param {MouseEvent} event */
+  choose(event) {
+    const node = this.under(event);
+    if (node < 0) return;
+    if (this.tree?.hidden[node]) return this.open(node);
+    this.zoom(node);
+    this.point(node, event.clientX);
+    this.pin?.set(true);
+  }
+
+  /** What is folded comes from the server: the page asks for it. @param {number} node */
+  open(node) {
+    const { tree } = this;
+    if (tree) this.dispatchEvent(new CustomEvent('diff-open', { detail: { id: idOf(tree, tree.parent[node]) }, bubbles: true }));
   }
 
   /** @param {number} node @param {number} [clientX] */
@@ -206,6 +253,7 @@ export class FlameDiff extends HTMLElement {
 
   unmark() {
     this.marked = -1;
+    this.pin?.set(false);
     if (this.mark) this.mark.hidden = true;
     if (this.tip) this.tip.hidden = true;
   }
@@ -255,7 +303,9 @@ export class FlameDiff extends HTMLElement {
     const at = Math.max(0, this.marked);
     const to = this.reached(tree, at, event.key);
     if (to >= 0) this.reach(to);
+    else if (event.key === 'Enter' && tree.hidden[at]) this.open(at);
     else if (event.key === 'Enter') this.zoom(at);
+    else if (event.key === 'Escape' && !this.zoomed.node) this.dispatchEvent(new CustomEvent('diff-leave', { bubbles: true }));
     else if (event.key === 'Escape' || event.key === 'Home') this.zoom(0);
     else return;
     event.preventDefault();
@@ -282,6 +332,7 @@ export class FlameDiff extends HTMLElement {
     const [seen, least] = [this.getBoundingClientRect().top - view.getBoundingClientRect().top, top + 2 * ROW - this.clientHeight];
     if (top < seen || seen < least) this.scrollTo({ top: top < seen ? top : least });
     this.point(node);
+    this.pin?.set(true);
     const { name, total, say } = this.wordsOf(node);
     said.textContent = `${name}, ${total}. ${say}`;
   }

@@ -1,7 +1,13 @@
 /** The comparison's page: fetches both sides once, draws them, and zooms every graph together. */
 
+import { act, subjectOf } from '../flame-graph/actions.js';
+import { watchChips } from '../flame-graph/chips.js';
+import { goTo } from '../flame-graph/going.js';
+import { watchMenu } from '../flame-graph/menu.js';
+import { search, watchSearch } from '../flame-graph/search.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
+import { placeOf, watchKeys } from './keys.js';
 
 const PATIENCE_MS = 150;
 
@@ -24,6 +30,48 @@ document.addEventListener('diff-zoom', (event) => {
 
 addEventListener('popstate', () => zoomAll(new URLSearchParams(location.search).get('frame') ?? ''));
 
+// -- What is folded opens by itself, and is left again
+
+document.addEventListener('diff-open', (event) => {
+  const id = event instanceof CustomEvent ? event.detail.id : '';
+  goTo((parameters) => {
+    for (const gone of ['frame', 'root']) parameters.delete(gone);
+    if (id) parameters.set('root', id);
+  });
+});
+
+document.addEventListener('diff-leave', () => {
+  if (new URLSearchParams(location.search).has('root')) goTo((parameters) => parameters.delete('root'));
+});
+
+// -- What is done with a frame or a function
+
+watchChips(document);
+watchKeys(document, graphs);
+watchSearch(document, graphs);
+watchMenu(document, (event, target) => {
+  const graph = target.closest('flame-diff');
+  if (!(graph instanceof FlameDiff)) return null;
+  return placeOf(graph, event.button === 2 ? graph.under(event) : graph.marked);
+});
+
+document.addEventListener('click', (event) => {
+  const button = event.target instanceof Element ? event.target.closest('.tip [data-act]') : null;
+  const graph = button?.closest('flame-diff');
+  if (graph instanceof FlameDiff && graph.tree) act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
+});
+
+document.addEventListener('submit', (event) => {
+  if (!(event.target instanceof HTMLFormElement) || event.target.id !== 'filters') return;
+  event.preventDefault();
+  const [option, value] = ['f.option', 'f.value'].map((name) => String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get(name) ?? ''));
+  if (!value) return;
+  goTo((parameters) => {
+    for (const gone of ['frame', 'root']) parameters.delete(gone);
+    parameters.append('f', `${option}:${value}`);
+  });
+});
+
 /** @param {HTMLElement} work */
 async function load(work) {
   const wait = document.getElementById('diff-wait');
@@ -33,6 +81,7 @@ async function load(work) {
     if (!answer.ok) return fail((await answer.json().catch(() => ({}))).error);
     const all = readDifferences(await answer.json());
     for (const graph of graphs()) graph.show(all);
+    void search();
   } catch (error) {
     fail('');
     console.warn(error);

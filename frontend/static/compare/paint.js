@@ -14,7 +14,8 @@ const PADDING = 4;
  * @property {Colour} same
  * @property {Colour} more
  * @property {Colour} less
- * @property {string} dim of what is folded
+ * @property {string} dim of what is folded, and of what a search does not find
+ * @property {string} dimText
  * @property {string} font
  */
 
@@ -23,6 +24,7 @@ const PADDING = 4;
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
  * @property {string} label
+ * @property {boolean} dim
  */
 
 /**
@@ -44,10 +46,10 @@ export function readPalette(element) {
     probe.style.color = `var(--${token})`;
     return getComputedStyle(probe).color;
   };
-  const [same, more, less, dim] = ['same', 'more', 'less', 'dim'].map(css);
+  const [same, more, less, dim, dimText] = ['same', 'more', 'less', 'dim', 'dim-text'].map(css);
   const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
   probe.remove();
-  return { same: partsOf(same), more: partsOf(more), less: partsOf(less), dim, font: `11.5px ${face}` };
+  return { same: partsOf(same), more: partsOf(more), less: partsOf(less), dim, dimText, font: `11.5px ${face}` };
 }
 
 /** @param {string} css rgb(…) @returns {Colour} */
@@ -100,15 +102,15 @@ export function paint(context, scene) {
 function paintBox(context, scene, node, { x, y, width }, cell) {
   const folded = node < 0 || scene.tree.hidden[node] > 0;
   const look = folded ? null : scene.look(node);
-  const colour = look ? fillOf(scene.palette, look) : null;
+  const colour = look && !look.dim ? fillOf(scene.palette, look) : null;
   context.fillStyle = colour ? `rgb(${colour.join(' ')})` : scene.palette.dim;
   context.fillRect(x, y, Math.max(0.5, width - 1), ROW - 1);
-  if (!look || !colour) return;
-  if ((look.kind === 'new' || look.kind === 'gone') && width > 3) hatch(context, x, y, width);
+  if (!look) return;
+  if (colour && (look.kind === 'new' || look.kind === 'gone') && width > 3) hatch(context, x, y, width);
   if (width < 3 * cell + 2 * PADDING) return;
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
   const text = fitted(look.label, width - 2 * PADDING, cell, measure);
-  context.fillStyle = inkOn(colour);
+  context.fillStyle = colour ? inkOn(colour) : scene.palette.dimText;
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }
 

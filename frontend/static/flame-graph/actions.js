@@ -95,6 +95,7 @@ export function subjectOfRow(row) {
 
 /** Whether there is something to do: not with the service. @param {string} act @param {Subject} subject */
 export function can(act, { frame }) {
+  if (act === 'lines' && !document.querySelector('#lines')) return false; // a page without that dialog
   if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
   return act in DEEDS && !isService(frame);
 }

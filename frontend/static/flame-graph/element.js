@@ -186,6 +186,10 @@ export class FlameGraph extends HTMLElement {
     return { tree: data.tree, range: this.zoomed.shown, node: this.zoomed.node, flip: this.flip };
   }
 
+  get tree() {
+    return this.data?.tree ?? null;
+  }
+
   get flip() {
     return 'flip' in this.dataset;
   }

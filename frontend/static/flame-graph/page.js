@@ -101,7 +101,7 @@ watchKeys(document);
 goBy((change) => void askFor(change));
 watchChips(document);
 watchMenu(document, pointedPlace);
-watchSearch(document);
+watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
 watchStrip(document);
 
 /** @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} what is clicked, and what it does */

@@ -1,6 +1,7 @@
 /** The frame that is pointed at: its mark, its tooltip, and what is said of it to those who listen. */
 
 import { ROW_HEIGHT } from './draw.js';
+import { Pin } from './pin.js';
 import { frameOf } from './sight.js';
 import { filled } from './text.js';
 import { Tooltip, valuesOf } from './tooltip.js';
@@ -36,8 +37,7 @@ export class Pointing {
     this.said = said;
     this.folded = tip.dataset.folded ?? '';
     this.marked = -1;
-    this.pinned = false;
-    this.away = Infinity; // how far the pointer was from the tooltip
+    this.pinned = new Pin(tip);
   }
 
   /** @param {Shown} shown @param {number} node @param {number} [clientX] where the pointer is */
@@ -50,23 +50,14 @@ export class Pointing {
     this.placeTip(shown, clientX);
   }
 
-  /** The tooltip stays, and can be pointed at, until the pointer turns away from it. @param {boolean} pinned */
+  /** @param {boolean} pinned */
   pin(pinned) {
-    this.pinned = pinned;
-    this.tip.box.classList.toggle('pinned', pinned);
-    this.away = Infinity;
+    this.pinned.set(pinned);
   }
 
   /** Whether the pointer comes nearer to a pinned tooltip, or is in it. @param {MouseEvent} event */
   approaches(event) {
-    if (!this.pinned) return false;
-    const box = this.tip.box.getBoundingClientRect();
-    const x = Math.max(box.left - event.clientX, 0, event.clientX - box.right);
-    const y = Math.max(box.top - event.clientY, 0, event.clientY - box.bottom);
-    const away = Math.hypot(x, y);
-    const nearer = away <= this.away;
-    this.away = away;
-    return nearer;
+    return this.pinned.approaches(event);
   }
 
   unmark() {

@@ -3,13 +3,24 @@
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
 import { askQuietly } from './answers.js';
-import { element, graph, graphs } from './around.js';
+import { element } from './around.js';
 import { BadExpression, tested } from './expression.js';
 import { containing, expressionOf, matchesOf } from './matches.js';
 import { filled } from './text.js';
 
 /** @typedef {import("./matches.js").Matches} Matches */
 /** @typedef {import("./tree.js").Tree} Tree */
+
+/**
+ * @typedef {object} Searched a graph
+ * @property {Tree | null} tree
+ * @property {HTMLElement | undefined} view
+ * @property {(found: Uint8Array | null) => void} dim
+ * @property {(node: number) => void} reach
+ */
+
+/** @type {() => Searched[]} the first has what is counted */
+let searched = () => [];
 
 /** @type {Matches | null} */
 let matches = null;
@@ -28,8 +39,8 @@ export function field() {
 /** Finds what the field asks for in the tree that is shown. */
 export async function search() {
   if (isListAlone()) return;
-  const flame = graph();
-  const tree = flame?.data?.tree;
+  const [flame, ...others] = searched();
+  const tree = flame?.tree;
   const text = field()?.value ?? '';
   const mine = ++latest;
   at = -1;
@@ -42,10 +53,10 @@ export async function search() {
     if (!(error instanceof BadExpression)) throw error;
     why = error.message;
   }
-  if (mine !== latest || flame.data?.tree !== tree) return;
+  if (mine !== latest || flame.tree !== tree) return;
   matches = names && matchesOf(tree, names);
   flame.dim(matches?.nodes ?? null);
-  for (const other of graphs()) if (other !== flame) void dimLike(other, text, matches !== null);
+  for (const other of others) void dimLike(other, text, matches !== null);
   show(tree, text, why);
 }
 
@@ -65,12 +76,12 @@ async function named(tree, text) {
   return source === null ? containing(tree.names, text) : tested(source, tree.names);
 }
 
-/** The callers of a function in focus. @param {import("./element.js").FlameGraph} flame @param {string} text @param {boolean} any */
+/** The callers of a function in focus, or the other side. @param {Searched} flame @param {string} text @param {boolean} any */
 async function dimLike(flame, text, any) {
-  const tree = flame.data?.tree;
+  const { tree } = flame;
   if (!tree) return;
   const names = any ? await named(tree, text) : null;
-  if (flame.data?.tree === tree) flame.dim(names && matchesOf(tree, names).nodes);
+  if (flame.tree === tree) flame.dim(names && matchesOf(tree, names).nodes);
 }
 
 /** @param {Tree} tree @param {string} text @param {string | null} why it cannot be searched for */
@@ -110,9 +121,8 @@ function say(box, name, text) {
 
 /** To the next match or the one before. @param {1 | -1} step */
 export function stepTo(step) {
-  const flame = graph();
-  const tree = flame?.data?.tree;
-  if (!flame || !tree || !matches?.order.length) return;
+  const [flame] = searched();
+  if (!flame?.tree || !matches?.order.length) return;
   const count = matches.order.length;
   at = at < 0 && step < 0 ? count - 1 : (at + step + count) % count;
   flame.reach(matches.order[at]);
@@ -120,8 +130,9 @@ export function stepTo(step) {
   if (box) say(box, 'count', counted(box));
 }
 
-/** @param {Document} page */
-export function watchSearch(page) {
+/** @param {Document} page @param {() => Searched[]} graphs the first has what is counted */
+export function watchSearch(page, graphs) {
+  searched = graphs;
   page.addEventListener('input', (event) => {
     if (event.target !== field()) return;
     replaceAddress('search', field()?.value ?? '');
@@ -149,7 +160,7 @@ function clear() {
   replaceAddress('search', '');
   if (isListAlone()) return searchList();
   void search();
-  graph()?.view?.focus();
+  searched()[0]?.view?.focus();
 }
 
 /** As the address has it: after a step through the history. */

@@ -1,0 +1,38 @@
+/** Keys of the comparison's page: search, matches, and what can be done with the frame that is marked. */
+
+import { act, KEYS, subjectOf } from '../flame-graph/actions.js';
+import { openMenu } from '../flame-graph/menu.js';
+import { field, stepTo } from '../flame-graph/search.js';
+
+/** @typedef {import("./diff_graph.js").FlameDiff} FlameDiff */
+
+/** @type {Record<string, () => void>} */
+const DEEDS = { '/': () => field()?.select(), n: () => stepTo(1), N: () => stepTo(-1) };
+
+/** Whose menu is asked for. @param {FlameDiff} graph @param {number} node @returns {import("../flame-graph/menu.js").Place | null} */
+export function placeOf(graph, node) {
+  const subject = graph.tree && subjectOf(graph.tree, node);
+  const back = () => {
+    graph.view?.focus();
+    graph.reach(node);
+  };
+  return subject && { subject, back };
+}
+
+/** @param {Document} page @param {() => FlameDiff[]} graphs */
+export function watchKeys(page, graphs) {
+  page.addEventListener('keydown', (event) => {
+    const typing = event.target instanceof Element && event.target.closest('input, textarea, select, dialog, [role=menu]');
+    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    const graph = graphs().find((one) => one.marked >= 0);
+    if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+      if (!graph?.mark || !graph.contains(page.activeElement)) return;
+      const box = graph.mark.getBoundingClientRect();
+      openMenu(placeOf(graph, graph.marked), box.left + 8, box.bottom);
+    } else if (KEYS[event.key] && graph?.tree) {
+      if (!act(KEYS[event.key], subjectOf(graph.tree, graph.marked))) return;
+    } else if (DEEDS[event.key]) DEEDS[event.key]();
+    else return;
+    event.preventDefault();
+  });
+}
