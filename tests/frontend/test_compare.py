@@ -210,6 +210,26 @@ def test_the_tree_takes_few_queries(signed_in: Client) -> None:
     assert len(queries) <= 20
 
 
+@pytest.mark.usefixtures("versions")
+def test_the_page_and_its_graph_merge_once(signed_in: Client) -> None:
+    html = shown(signed_in, VERSIONS)
+    source = re.search(r'data-src="([^"]+)"', html)
+    assert source
+    with count_queries() as queries:
+        answer = signed_in.get(source[1].replace("&amp;", "&"))
+    tree = json.loads(gzip.decompress(answer.content))
+    assert (tree["profiles"], tree["b"]["profiles"]) == (30, 30)
+    assert not [sql for sql in queries if "profiles_profile" in sql]
+
+
+@pytest.mark.usefixtures("versions")
+def test_a_root_that_is_not_there_gives_the_whole(signed_in: Client) -> None:
+    html = shown(signed_in, VERSIONS | {"root": "0123456789abcdef"})
+    assert "have no node 0123456789abcdef" in html
+    assert "shop.Rule.matches" in html or "Rule.matches" in html
+    assert 'id="rooted"' not in html
+
+
 def test_nothing_on_either_side_says_what_to_change(
     signed_in: Client, project: Project, now: datetime
 ) -> None:

@@ -1,0 +1,133 @@
+"""What can be done with a comparison: search, filter, act on a frame, open what is folded."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from projects.models import Project, User
+from tests.frontend import shop
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ADDRESS = "/p/acme-shop/compare?service=checkout&type=CPU&version=2&b.version=1&b.end=now"
+MAIN, QUOTE, TAX = ("main", "main.py"), ("pricing.quote", "quote.py"), ("tax", "tax.py")
+RULE = ("Rule.matches", "rules.py")
+NAMES = "graph => Array.from(graph.tree.frame, f => graph.tree.names[graph.tree.frames.name[f]])"
+
+
+@pytest.fixture
+def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User], None]) -> Page:
+    now = timezone.now()
+    for version, quote in (("1", 6_910_000), ("2", 4_670_000)):
+        stacks: shop.FrameStacks = {
+            (MAIN,): 3_000_000,
+            (MAIN, QUOTE): quote,
+            (MAIN, QUOTE, RULE): 500_000,
+            (MAIN, TAX): 400_000,
+        }
+        of = shop.deployment(project, version=version)
+        shop.send(of, shop.minutes_before(now, 10), stacks)
+    sign_in(alice)
+    page.goto(ADDRESS)
+    loaded(page)
+    return page
+
+
+def loaded(page: Page) -> None:
+    drawn = re.compile(r"\d{2,}")
+    expect(page.locator("flame-diff canvas").first).to_have_attribute("height", drawn)
+
+
+def reach(page: Page, *keys: str) -> None:
+    page.locator(".fg-view").first.focus()
+    for key in keys:
+        page.locator(".fg-view").first.press(key)
+
+
+def test_a_search_counts_steps_and_dims(versions: Page) -> None:
+    versions.keyboard.press("/")
+    versions.keyboard.type("/quote|Rule/")
+    found = versions.locator("#found")
+    expect(found).to_contain_text("2 matches")
+    expect(found).to_contain_text("Matched 6.29 s, 64.9%")
+    lit = versions.locator("flame-diff").evaluate("graph => Array.from(graph.found)")
+    assert sum(lit) == 2
+    versions.keyboard.press("Enter")
+    expect(found).to_contain_text("1 of 2 matches")
+    expect(versions.locator("flame-diff [aria-live]")).to_contain_text("pricing.quote, total")
+    expect(versions).to_have_url(re.compile("search="))
+    versions.reload()
+    expect(found).to_contain_text("2 matches")
+    versions.locator("#search").press("Escape")
+    expect(found).to_be_hidden()
+
+
+def test_filters_are_added_changed_and_removed(versions: Page) -> None:
+    versions.locator("#add-filter summary").click()
+    versions.locator("#add-filter select").select_option("hide")
+    versions.locator("#add-filter input").fill("tax")
+    versions.locator("#add-filter input").press("Enter")
+    expect(versions.locator(".chip")).to_have_text("Hide stacks :tax")
+    expect(versions.locator("#changes tbody")).not_to_contain_text("tax")
+    versions.get_by_role("button", name="Change filter Hide stacks tax").click()
+    versions.locator(".chip-editor input").fill("Rule")
+    versions.locator(".chip-editor input").press("Enter")
+    expect(versions.locator(".chip")).to_have_text("Hide stacks :Rule")
+    expect(versions.locator("#changes tbody")).to_contain_text("tax")
+    versions.get_by_role("link", name="Remove filter Hide stacks Rule").click()
+    expect(versions.locator(".chip")).to_have_count(0)
+    expect(versions.locator(".over")).to_contain_text("B 10 profiles")
+
+
+def test_a_frame_has_a_menu_and_keys(versions: Page) -> None:
+    reach(versions, "ArrowDown", "ArrowDown")
+    versions.keyboard.press("Shift+F10")
+    versions.get_by_role("menuitem", name="Show stacks").click()
+    expect(versions.locator(".chip")).to_have_text("Show stacks :pricing.quote")
+    loaded(versions)
+    reach(versions, "ArrowDown", "ArrowDown", "-")
+    expect(versions.locator(".chip")).to_have_count(2)
+
+
+def test_a_clicked_frame_keeps_its_tooltip_for_its_actions(versions: Page) -> None:
+    area = versions.locator(".fg-view").bounding_box()
+    assert area
+    versions.mouse.click(area["x"] + area["width"] * 0.1, area["y"] + 50)
+    tip = versions.locator("flame-diff .tip")
+    tip.get_by_role("button", name="Show history").click()
+    versions.wait_for_url("**/history?**")
+    asked = parse_qs(urlsplit(versions.url).query)
+    assert (asked["function"], asked["version"]) == (["pricing.quote"], ["2"])
+
+
+def test_a_row_of_the_list_has_a_menu(versions: Page) -> None:
+    versions.locator("#changes a.fn", has_text="pricing.quote").click(button="right")
+    versions.get_by_role("menuitem", name="Show from frame").click()
+    expect(versions.locator(".chip")).to_have_text("Show from frame :pricing.quote")
+
+
+def test_what_is_folded_opens_and_is_left_again(versions: Page) -> None:
+    """As a click on a folded box does, by the id that the browser derives."""
+    graph = versions.locator("flame-diff")
+    at = graph.evaluate(NAMES).index("Rule.matches")
+    graph.evaluate("(graph, at) => graph.open(at)", at)
+    versions.wait_for_url(re.compile("root=[0-9a-f]{16}"))
+    loaded(versions)
+    assert graph.evaluate(NAMES) == ["checkout", "pricing.quote", "Rule.matches"]
+    expect(versions.locator("#rooted")).to_be_visible()
+    reach(versions, "Escape")
+    expect(versions).not_to_have_url(re.compile("root="))
+    expect(versions.locator("#rooted")).to_have_count(0)
+
+
+def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
+    asked: list[str] = []
+    versions.on("request", lambda request: asked.append(request.url))
+    versions.get_by_role("link", name="List", exact=True).click()
+    expect(versions.locator("flame-diff")).to_have_count(0)
+    expect(versions.locator("#changes tbody")).to_contain_text("pricing.quote")
+    versions.wait_for_load_state("networkidle")
+    assert not [url for url in asked if "/compare/tree" in url]
