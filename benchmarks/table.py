@@ -13,6 +13,7 @@ class Figure:
     unit: str
     limit: float | None = None  # at most
     peer: str = ""  # what others need for the same
+    aim: float | None = None
 
     @property
     def is_met(self) -> bool:
@@ -24,10 +25,11 @@ def show(title: str, figures: Sequence[Figure]) -> bool:
     print(f"\n{title} ({machine()})")
     for figure in figures:
         limit = "" if figure.limit is None else f"at most {_number(figure.limit)} {figure.unit}"
+        limit += "" if figure.aim is None else f", aim {_number(figure.aim)}"
         verdict = "" if figure.is_met else "MISSED"
         value = f"{_number(figure.value)} {figure.unit}"
         notes = "  ".join(filter(None, [verdict, figure.peer]))
-        print(f"  {figure.what:<46} {value:>16}   {limit:<20} {notes}".rstrip())
+        print(f"  {figure.what:<46} {value:>16}   {limit:<24} {notes}".rstrip())
     return all(figure.is_met for figure in figures)
 
 

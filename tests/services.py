@@ -158,16 +158,21 @@ def running() -> Iterator[Services]:
 
 @contextlib.contextmanager
 def postgresql(folder: Path) -> Iterator[str]:
-    """The URL of an empty database; what is written is durable when it says so."""
+    """The URL of a server that keeps its data in the folder: empty, or as it was left.
+
+    What is written is durable when it says so.
+    """
     data, port = folder / "postgresql", free_port()
-    data.mkdir()
+    is_new = not data.exists()
+    data.mkdir(exist_ok=True)
     as_user = _unprivileged(data)
     quiet = {"stdout": subprocess.DEVNULL, "user": as_user, "cwd": "/"}
-    subprocess.run(
-        [find("initdb"), "-D", data, "-U", "flamewatch", "-A", "trust", "-E", "UTF8", "-N"],
-        check=True,
-        **quiet,  # type: ignore[call-overload]
-    )
+    if is_new:
+        subprocess.run(
+            [find("initdb"), "-D", data, "-U", "flamewatch", "-A", "trust", "-E", "UTF8", "-N"],
+            check=True,
+            **quiet,  # type: ignore[call-overload]
+        )
     options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
     log = (folder / "postgresql.log").open("w")
     server = _begin(

@@ -7,6 +7,7 @@ of the head first: neither finds what is remembered of before.
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.conf import settings
 from django.utils import timezone
 
 from profiles.engine.metrics import Metric
@@ -16,7 +17,7 @@ from profiles.queries.asked import Group, Selection
 from profiles.queries.parts import Found
 from projects.bounded_cache import BoundedCache
 
-TREES = 16
+TREES = settings.REMEMBERED_ANSWERS
 MAX_NODES = 100_000  # of a tree that is kept: with its names, some 5 MB
 CLOSED = timedelta(hours=1)  # after its end a range may be out of the head; not before
 
@@ -35,7 +36,7 @@ def key(
     selection: Selection, metric: Metric, group: Group, found: Found, now: datetime | None = None
 ) -> Key | None:
     """What tells the sum; None for one that may change."""
-    if selection.end > (now or timezone.now()) - CLOSED:
+    if not settings.REMEMBERED_ANSWERS or selection.end > (now or timezone.now()) - CLOSED:
         return None
     blocks = found.blocks()
     return None if blocks is None else Key(selection, metric, group, blocks)

@@ -1,0 +1,102 @@
+"""Sets of profiles, straight into the database and the blob store by the server's own functions.
+
+python -m benchmarks.answered.sets PROJECT SIZES, in the server's environment; SIZES is JSON.
+"""
+
+import base64
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+django.setup()
+
+from django.utils import timezone  # noqa: E402
+
+from benchmarks.answered.sizes import START, Sizes  # noqa: E402
+from benchmarks.shapes import INSTANCES, trees  # noqa: E402
+from profiles.engine.codec import encode  # noqa: E402
+from profiles.engine.metrics import Metric, default_of  # noqa: E402
+from profiles.engine.tree import Tree  # noqa: E402
+from profiles.models import TimeSource  # noqa: E402
+from profiles.rollup import days, hours  # noqa: E402
+from profiles.store.insert import insert  # noqa: E402
+from profiles.store.new_profile import NewProfile  # noqa: E402
+from projects.models import Deployment, Project, Quota  # noqa: E402
+from projects.profile_types import ProfileType  # noqa: E402
+
+BATCH = 500
+
+
+def fill(project: Project, sizes: Sizes) -> None:
+    Quota.objects.create(project=project, retention_days=10_000)
+    rolled_up = [
+        _course("A", sizes.a_days * 5_760, timedelta(seconds=15), _deployments(project, "a", 1)),
+        _course("D", sizes.d_days * 1_440, timedelta(minutes=1), _deployments(project, "d", 1)),
+    ]
+    for course in rolled_up:
+        _store(course)
+    later = timezone.now() + timedelta(days=3)
+    hours.roll_up_hours(project.pk, later)
+    days.roll_up_days(project.pk, later)
+    # What stays in the head, for nothing rolls it up any more.
+    _store(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "head-a", 1)))
+    many = _deployments(project, "head-d", sizes.deployments)
+    _store(_course("D", sizes.many, timedelta(hours=1) / sizes.many, many))
+
+
+def _deployments(project: Project, service: str, count: int) -> list[Deployment]:
+    seen = {"first_seen": START, "last_seen": START}
+    return Deployment.objects.bulk_create(
+        Deployment(project=project, service=service, version=str(i), profiled=["CPU"], **seen)
+        for i in range(count)
+    )
+
+
+def _store(profiles: Iterator[NewProfile]) -> None:
+    while batch := list(islice(profiles, BATCH)):
+        insert(batch)
+
+
+def _course(
+    shape: str, count: int, step: timedelta, deployments: list[Deployment]
+) -> Iterator[NewProfile]:
+    """Profiles of a shape, a step apart, of each deployment in turn."""
+    rng = random.Random(deployments[0].service)
+    for i, tree in enumerate(trees(shape, count)):
+        yield _profile(tree, START + i * step, deployments[i % len(deployments)], rng)
+
+
+def _profile(tree: Tree, time: datetime, of: Deployment, rng: random.Random) -> NewProfile:
+    totals = [
+        (*metric, int(own.sum())) for metric, own in zip(tree.metrics, tree.self, strict=True)
+    ]
+    first = default_of(ProfileType.CPU, [Metric(name, unit) for name, unit, _ in totals])
+    totals.insert(0, totals.pop(first))
+    return NewProfile(
+        project=of.project_id,
+        deployment=of.pk,
+        agent=None,
+        service=of.service,
+        type=ProfileType.CPU,
+        time=time,
+        time_source=TimeSource.ASSIGNED,
+        duration_ns=10**10,
+        labels={"instance": f"web-{rng.randrange(INSTANCES)}"},
+        name_id=base64.urlsafe_b64encode(rng.randbytes(48)).decode(),
+        body_hash=rng.randbytes(16),
+        samples=len(tree.id),
+        weight=totals[0][2],
+        totals=totals,
+        tree=encode(tree),
+    )
+
+
+if __name__ == "__main__":
+    fill(Project.objects.get(project_id=sys.argv[1]), Sizes(**json.loads(sys.argv[2])))

@@ -1,0 +1,134 @@
+"""How long answers take through HTTP: a server process, PostgreSQL, Redis, blobs as files.
+
+python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD]: the sets are made in
+the folder, where they stay for the next run; without one in a folder that goes. The page cache is
+warm, and nothing of an answer is remembered. No roll-up runs beside it, so what is in the head
+stays there.
+"""
+
+import argparse
+import contextlib
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.answered.questions import Question, questions
+from benchmarks.answered.sizes import Sizes
+from benchmarks.load import cpu_seconds
+from benchmarks.table import Figure, show
+from tests.server import RunningServer, running_server
+from tests.services import postgresql, redis
+
+SECONDS = 4.0  # at most, of one question
+STATE = "filled.json"
+OURS = {"FLAMEWATCH_QUERIES_PER_MINUTE": "1000000", "FLAMEWATCH_REMEMBERED_ANSWERS": "0"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments or [])
+    with contextlib.ExitStack() as stack:
+        folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o755)  # PostgreSQL runs as a user of its own
+        environment = {
+            "DATABASE_URL": stack.enter_context(postgresql(folder)),
+            "REDIS_URL": stack.enter_context(redis(folder)),
+            "BLOB_URL": f"file://{folder}/blobs",
+        }
+        server = stack.enter_context(running_server(**OURS, **environment))
+        sizes = Sizes(a_days=options.a_days, d_days=options.d_days)
+        asking = Asking(server, folder, *_filled(server, folder, sizes))
+        figures = [
+            figure
+            for question in questions(sizes)
+            if options.only in question.what
+            for figure in asking.measured(question, options.rounds)
+        ]
+    return (
+        0 if show("Answers through HTTP, wall (median) and CPU with PostgreSQL's", figures) else 1
+    )
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.answers")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--only", default="", help="part of a question's name")
+    parser.add_argument("--a-days", type=int, default=Sizes().a_days)
+    parser.add_argument("--d-days", type=int, default=Sizes().d_days)
+    return parser.parse_args(arguments)
+
+
+def _filled(server: RunningServer, folder: Path, sizes: Sizes) -> tuple[str, str]:
+    """(project, key); the sets are made where they are not there yet."""
+    state = folder / STATE
+    if not state.exists():
+        project = server.add_project()
+        key = server.add_key(project, "read")
+        command = [sys.executable, "-m", "benchmarks.answered.sets", project]
+        start = time.monotonic()
+        subprocess.run([*command, json.dumps(asdict(sizes))], env=server.environment, check=True)
+        print(f"The sets took {time.monotonic() - start:.0f} s.")
+        state.write_text(json.dumps({"project": project, "key": key, "sizes": asdict(sizes)}))
+    known = json.loads(state.read_text())
+    if known["sizes"] != asdict(sizes):
+        raise SystemExit(f"{folder} has sets of other sizes: {known['sizes']}")
+    return known["project"], known["key"]
+
+
+class Asking:
+    """Somebody with a key."""
+
+    def __init__(self, server: RunningServer, folder: Path, project: str, key: str) -> None:
+        self._server = server
+        self._folder = folder
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._path = f"/api/v1/projects/{project}/"
+        self._connection = HTTPConnection(urlsplit(server.url).netloc)
+
+    def measured(self, question: Question, rounds: int) -> list[Figure]:
+        body = self._answer(question)
+        found = json.loads(body)["profiles"]
+        if question.profiles is not None and found != question.profiles:
+            raise RuntimeError(f"{question.what}: {found} profiles, not {question.profiles}")
+        spans: list[float] = []
+        cpu, until = self._cpu(), time.monotonic() + SECONDS
+        while len(spans) < rounds and time.monotonic() < until:
+            start = time.perf_counter()
+            self._answer(question)
+            spans.append(time.perf_counter() - start)
+        cpu = (self._cpu() - cpu) / len(spans)
+        wall = statistics.median(spans) * 1e3
+        return [
+            Figure(question.what, wall, "ms", question.limit, question.peers, question.aim),
+            Figure(f"  CPU; {len(body) / 1e3:,.0f} kB", cpu * 1e3, "ms"),
+        ]
+
+    def _answer(self, question: Question) -> bytes:
+        self._connection.request("GET", self._path + question.path, headers=self._headers)
+        answer = self._connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{question.what}: {answer.status} {body.decode()}")
+        return body
+
+    def _cpu(self) -> float:
+        return sum(map(cpu_seconds, [self._server.process.pid, *self._databases()]))
+
+    def _databases(self) -> Iterator[int]:
+        """PostgreSQL's processes; one for each connection."""
+        main = int((self._folder / "postgresql" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{main}/task/{main}/children").read_text()
+        yield from [main, *map(int, children.split())]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
