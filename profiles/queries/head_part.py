@@ -1,24 +1,26 @@
 """The part of a selection that is in the head: a few hundred rows at a time."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries.part import Dimension, Sink
+from profiles.queries.row_stream import streamed
 from profiles.queries.used import Used
 from profiles.queries.wanted import micros
 
-CHUNK = 256  # rows that are in memory at a time
-_FIELDS = ("time", "deployment_id", "duration_ns", "weight", "totals", "tree")
+CHUNK = 256  # rows of a part
+_FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
 
 
 class HeadRow(NamedTuple):
@@ -59,15 +61,13 @@ class HeadPart:
 
 def head_parts(
     found: QuerySet[Profile], metric: Metric, cuts: Sequence[datetime] = ()
-) -> Iterator[HeadPart]:
-    """The rows that have the metric; inside a snapshot."""
-    chunk: list[HeadRow] = []
-    for row in _rows(found, metric):
-        chunk.append(row)
-        if len(chunk) == CHUNK:
+) -> Generator[HeadPart, None, None]:
+    """The rows that have the metric, in order of time; inside a snapshot, of which nothing else
+    may be asked until this has ended or is closed."""
+    with closing(streamed(found.values_list(*_FIELDS))) as rows:
+        having = _having(rows, metric)
+        while chunk := list(islice(having, CHUNK)):
             yield from _cut(chunk, cuts)
-            chunk = []
-    yield from _cut(chunk, cuts)
 
 
 def _cut(rows: list[HeadRow], cuts: Sequence[datetime]) -> Iterator[HeadPart]:
@@ -75,19 +75,10 @@ def _cut(rows: list[HeadRow], cuts: Sequence[datetime]) -> Iterator[HeadPart]:
         yield HeadPart(tuple(group))
 
 
-def _rows(found: QuerySet[Profile], metric: Metric) -> Iterator[HeadRow]:
-    for time, deployment, duration, weight, totals, tree, _ in _in_chunks(found):
-        total = next((t for name, unit, t in totals if (name, unit) == metric), None)
-        if total is not None:
-            yield HeadRow(time, deployment, duration, weight, total, tree)
-
-
-def _in_chunks(found: QuerySet[Profile]) -> Iterator[tuple[Any, ...]]:
-    """The rows in order of time; never more than a chunk of them is held."""
-    rows = found.order_by("time", "pk").values_list(*_FIELDS, "pk")
-    chunk = list(rows[:CHUNK])
-    yield from chunk
-    while len(chunk) == CHUNK:
-        time, *_, pk = chunk[-1]
-        chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:CHUNK])
-        yield from chunk
+def _having(rows: Iterable[tuple[Any, ...]], metric: Metric) -> Iterator[HeadRow]:
+    wanted = [*metric]
+    for deployment, duration, weight, totals, tree, time, _ in rows:
+        for *named, total in totals:
+            if named == wanted:
+                yield HeadRow(time, deployment, duration, weight, total, tree)
+                break

@@ -8,8 +8,8 @@ A part is some profiles that are stored together. Which ones are there is read i
 that a profile that moves meanwhile is neither lost nor counted twice.
 """
 
-import contextlib
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -22,7 +22,7 @@ from profiles.queries.part import Part
 from profiles.store.snapshot import snapshot
 
 
-@contextlib.contextmanager
+@contextmanager
 def parts(
     selection: Selection,
     metric: Metric,
@@ -42,8 +42,8 @@ def parts(
         there = located(
             selection, metric, days=not by_profile, moments=moments, cuts=cuts, deadline=deadline
         )
-        all_of_it = chain(head_parts(there.head, metric, cuts), there.blocks)
-        yield Found(there, _checked(all_of_it, deadline))
+        with closing(head_parts(there.head, metric, cuts)) as head:
+            yield Found(there, _checked(chain(head, there.blocks), deadline))
 
 
 @dataclass(frozen=True, slots=True)

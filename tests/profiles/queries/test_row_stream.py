@@ -1,0 +1,71 @@
+"""Rows of the head as they are read for a sum: all, in order, and the connection is free again."""
+
+import time
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+from profiles.models import Profile
+from profiles.queries import row_stream
+from profiles.queries.asked import DeadlinePassed
+from profiles.queries.row_stream import streamed
+from profiles.query import Selection, View, run_tree
+from profiles.store.snapshot import snapshot
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_stream, "AT_ONCE", 2)
+
+
+@pytest.fixture
+def selection(project: Project) -> Selection:
+    """Five profiles, two of them of one moment."""
+    for minutes in (4, 1, 3, 1, 2):
+        rows.stored(rows.deployment(project), {"main;a": 3}, minutes=minutes)
+    return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=1))
+
+
+def test_all_rows_come_in_order_with_their_bytes(selection: Selection) -> None:
+    found = Profile.objects.values_list("weight", "totals", "tree", "time", "pk")
+    with snapshot(), closing(streamed(found)) as stream:
+        read = list(stream)
+    expected = list(found.order_by("time", "pk"))
+    assert [(w, t, bytes(tree), at, pk) for w, t, tree, at, pk in read] == [
+        (w, t, bytes(tree), at, pk) for w, t, tree, at, pk in expected
+    ]
+    assert len(read) == 5
+
+
+def test_a_stream_that_is_left_early_leaves_the_connection_free(selection: Selection) -> None:
+    found = Profile.objects.values_list("time", "pk")
+    with snapshot():
+        with closing(streamed(found)) as stream:
+            next(stream)
+        assert Profile.objects.count() == 5
+
+
+def test_after_a_deadline_in_the_midst_the_next_question_is_answered(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(DeadlinePassed):
+        run_tree(selection, View(), deadline=time.monotonic() - 1)
+    assert run_tree(selection, View()).coverage.profiles == 5
+
+
+def test_labels_and_versions_are_bound_as_they_are(project: Project, selection: Selection) -> None:
+    of = rows.deployment(project, version="50%'s")
+    rows.stored(of, {"main;b": 4}, minutes=5, labels={"a'b": "100%"})
+    chosen = Selection(
+        *(project.pk, "shop", ProfileType.CPU, selection.start, selection.end),
+        versions=("50%'s",),
+        labels=(("a'b", ("100%", "other")),),
+        weights=(0, 10**12),
+    )
+    assert run_tree(chosen, View()).coverage.profiles == 1
