@@ -70,9 +70,10 @@ class Numbers(NamedTuple):
 
 def numbers_of(data: bytes) -> Numbers:
     """For whoever reads the columns without making arrays of them. BadTree as `open_stored`."""
-    with reading():
-        numbers = decompress(_checked(data).numbers)
-        return Numbers(*stored.head_of(numbers))
+    try:
+        return Numbers(*stored.head_of(decompress(_checked(data).numbers)))
+    except DAMAGE as error:
+        raise damaged(error) from error
 
 
 @contextmanager
@@ -81,7 +82,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise _damaged(error) from error
+        raise damaged(error) from error
 
 
 class _Sections(NamedTuple):
@@ -107,7 +108,8 @@ def _sections(data: bytes) -> _Sections:
     return _Sections(body[_SIZE:middle], body[middle:])
 
 
-def _damaged(error: Exception) -> BadTree:
+def damaged(error: Exception) -> BadTree:
+    """What columns raise that are not what they should be, explained."""
     return BadTree(f"The stored call tree is damaged: {error}.")
 
 

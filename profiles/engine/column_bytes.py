@@ -35,14 +35,18 @@ def _narrow(column: Column) -> tuple[int, Column]:
     return width, column.astype(_UNSIGNED[width], copy=False)
 
 
+def head_in(data: bytes) -> tuple[dict[str, Any], int]:
+    """The head, and where the columns begin."""
+    start = _SIZE + int.from_bytes(data[:_SIZE], "little")
+    return orjson.loads(data[_SIZE:start]), start
+
+
 class ColumnReader:
     """Takes column after column; ValueError for what cannot be one."""
 
     def __init__(self, data: bytes) -> None:
-        start = _SIZE + int.from_bytes(data[:_SIZE], "little")
-        self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
+        self.head, self.at = head_in(data)
         self._data = data
-        self.at = start
         self._columns = iter(self.head["columns"])
 
     def index(self, below: int) -> NDArray[np.int32]:

@@ -16,7 +16,8 @@ from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sample_labels import LabelledCells
 from profiles.engine.blocks.used import UsedNodes
-from profiles.engine.codec import Numbers, decode, numbers_of, open_stored, reading
+from profiles.engine.codec import Numbers, damaged, decode, numbers_of, open_stored
+from profiles.engine.compression import DAMAGE
 from profiles.engine.loops import (
     Forest,
     PackedTrees,
@@ -98,9 +99,9 @@ class Merge:
 
     def _add_packed(self, numbers: Numbers, data: bytes) -> bool:
         """Whether there are new nodes now."""
-        with reading():
+        try:
             columns, metrics = numbers.head["columns"], numbers.head["metrics"]
-            factors = [int(factor) for factor in numbers.head["factors"]]
+            factors = numbers.head["factors"]
             if len(factors) != len(metrics):
                 raise ValueError("factors and metrics differ in number")
             unknown = self._packed.read(numbers.data, numbers.at, columns, len(metrics))
@@ -108,7 +109,11 @@ class Merge:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
             kept, places = self._columns([Metric(*metric) for metric in metrics])
-        wanted = [(k, factors[k], place) for k, place in zip(kept, places.tolist(), strict=True)]
+            wanted = [
+                (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
+            ]
+        except DAMAGE as error:
+            raise damaged(error) from error
         return self._packed.add(wanted)
 
     def _enter_unknown(self, stored: Stored, functions: list[int]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.column_bytes import ANY, Column, ColumnReader, join
+from profiles.engine.column_bytes import ANY, Column, ColumnReader, head_in, join
 from profiles.engine.loops import ascending, function_ids, pairs, parents
 from profiles.engine.metrics import Metric
 from profiles.engine.texts import Texts
@@ -77,8 +77,8 @@ def write(tree: Tree) -> tuple[bytes, bytes]:
 
 def head_of(numbers: bytes) -> tuple[dict[str, Any], bytes, int]:
     """(head of the section, the section, where its columns begin)."""
-    columns = ColumnReader(numbers)
-    return columns.head, numbers, columns.at
+    head, at = head_in(numbers)
+    return head, numbers, at
 
 
 def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Stored:

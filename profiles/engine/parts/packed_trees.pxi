@@ -57,14 +57,19 @@ cdef class PackedTrees:
 
         Returns whether the forest has new nodes now.
         """
-        cdef Py_ssize_t before = self.forest.nodes.sums.keys.count, i, above, last = -1
+        cdef Nodes nodes = self.forest.nodes
+        cdef Py_ssize_t before = nodes.sums.keys.count, i, above, last = -1
+        # Of their own, so that the loop need not look where they are at each step.
+        cdef const int32_t[::1] parent = self.parent, function = self.function, rows = self.row
+        cdef const uint64_t[::1] ids = self.forest.frames.keys
+        cdef int32_t[::1] frame = self.frame, place = self.place
         cdef int32_t row
         with nogil:
             for i in range(self.nodes):
-                above = self.place[self.parent[i]] if self.parent[i] >= 0 else -1
-                self.frame[i] = row = self.row[self.function[self.frame[i]]]
-                last = self.forest.nodes.child_after(last, above, row, self.forest.frames.keys[row])
-                self.place[i] = <int32_t>last
+                above = place[parent[i]] if parent[i] >= 0 else -1
+                frame[i] = row = rows[function[frame[i]]]
+                last = nodes.child_after(last, above, row, ids[row])
+                place[i] = <int32_t>last
         for metric, factor, column in wanted:
             self.read_values(FIRST_VALUES + metric, factor)
             self.add_values(column)
@@ -146,15 +151,16 @@ cdef class PackedTrees:
 
     cdef find_functions(self):
         """Rows of the functions; where those stand that have none."""
+        cdef Keys frames = self.forest.frames
         cdef Py_ssize_t i, found
-        unknown = []
-        for i in range(self.functions):
-            found = self.forest.frames.find(pair(<uint64_t>self.number(FUNCTION_ID, i), 0))
-            if found < 0:
-                unknown.append(i)
-            else:
-                self.row[i] = <int32_t>found
-        return unknown
+        cdef int32_t[::1] rows = self.row
+        cdef bint all_known = True
+        with nogil:
+            for i in range(self.functions):
+                found = frames.find(pair(<uint64_t>self.number(FUNCTION_ID, i), 0))
+                rows[i] = <int32_t>found
+                all_known = all_known and found >= 0
+        return [] if all_known else [i for i in range(self.functions) if rows[i] < 0]
 
     cdef inline int64_t number(self, Py_ssize_t column, Py_ssize_t i) except? 7 nogil:
         cdef int width = self.width[column]
