@@ -1,6 +1,6 @@
 """`…/compare`: two selections node by node and function by function; differences are A - B."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from ingest.query_api.asking import Asking, Question
 from ingest.query_api.documents import dumps
@@ -11,7 +11,7 @@ from profiles.engine import sheet
 from profiles.query import CompareResult, FunctionChange, compare_document, run_compare
 
 _SIDE = "b."
-_COLUMNS = tuple(FunctionChange.__slots__)
+_COLUMNS = FunctionChange._fields
 
 
 def question(asking: Asking) -> Question:
@@ -32,8 +32,8 @@ def question(asking: Asking) -> Question:
 
 def _json(result: CompareResult) -> bytes:
     """The tree with both sides' sums, and the functions in columns."""
-    rows = [asdict(change) for change in result.functions]
-    functions = {name: [row[name] for row in rows] for name in _COLUMNS}
+    columns = zip(*result.functions, strict=True)
+    functions = dict.fromkeys(_COLUMNS, ()) | dict(zip(_COLUMNS, columns, strict=False))
     return dumps({**compare_document(result), "functions": functions})
 
 
@@ -48,8 +48,7 @@ def _csv(result: CompareResult) -> bytes:
         "low": f"difference of mean totals, 95 % from ({unit})",
         "high": f"to ({unit})",
     }
-    rows = (asdict(change) for change in result.functions)
-    cells = ([_cell(row[name]) for name in _COLUMNS] for row in rows)
+    cells = ([*map(_cell, change)] for change in result.functions)
     return sheet.encode([heads.get(name, name) for name in _COLUMNS], cells).encode()
 
 

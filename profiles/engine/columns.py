@@ -1,6 +1,7 @@
 """The tree on the wire: columns in pre-order, from which a reader derives totals and offsets."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -80,8 +81,9 @@ def to_columns(
 ) -> TreeColumns:
     """The columns of a tree with one metric; `folded` as in subtree.fold, by node; so are those
     that are highlighted."""
-    order = pre_order(tree, by_name)
-    frames = tree.frames
+    # Each is looked at several times: decoded here, once.
+    frames = replace(tree.frames, strings=tuple(tree.frames.strings))
+    order = pre_order(replace(tree, frames=frames), by_name)
     used, frame = _distinct(frames, tree.frame[order], lines)
     names, name = _used(frames.strings, frames.name[used])
     files, file = _used(frames.strings, frames.file[used])

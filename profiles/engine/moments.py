@@ -5,6 +5,7 @@ the profiles give one by one, within rounding, however these were cut into block
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.row_moments import GroupMoments, row_moments
 from profiles.engine.codec import encode, numbers_of, reading
-from profiles.engine.loops import MomentSums, follow, gather, sum_up
+from profiles.engine.loops import MomentSums
 from profiles.engine.merge import MAX_NODES, Merge
 from profiles.engine.metrics import Metric
 from profiles.engine.tree import Tree
@@ -29,18 +30,26 @@ class NodeMoments:
     present: NDArray[np.int64]  # [N], profiles in which the total is not zero
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FunctionMoments:
-    """Of F functions, in no order; totals count recursion once."""
+    """Of F functions, which are the frames of the tree; totals count recursion once."""
 
-    name: tuple[str, ...]  # [F]
-    file: tuple[str, ...]  # [F]
-    self: NDArray[np.int64]  # [F], Σ
+    tree: Tree  # by function, one metric
     self_square: NDArray[np.float64]  # [F], Σself² over profiles
     self_present: NDArray[np.int64]  # [F], profiles in which it is not zero
-    total: NDArray[np.int64]
     total_square: NDArray[np.float64]
     total_present: NDArray[np.int64]
+
+    @cached_property
+    def name(self) -> tuple[str, ...]:
+        """[F]; so is `file`."""
+        frames = self.tree.frames
+        return tuple(frames.strings[i] for i in frames.name.tolist())
+
+    @cached_property
+    def file(self) -> tuple[str, ...]:
+        frames = self.tree.frames
+        return tuple(frames.strings[i] for i in frames.file.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +91,14 @@ class MomentMerge(Merge):
 
     def moments(self) -> Moments:
         tree = self.tree()
-        frames = tree.frames
-        nodes, functions = self._moments.tables(len(tree.id), len(frames.id))
-        sums = _function_sums(tree)
+        nodes, functions = self._moments.tables(len(tree.id), len(tree.frames.id))
         return Moments(
             tree=tree,
             nodes=NodeMoments(nodes[0], nodes[1].astype(np.int64)),
             functions=FunctionMoments(
-                name=tuple(frames.strings[i] for i in frames.name.tolist()),
-                file=tuple(frames.strings[i] for i in frames.file.tolist()),
-                self=sums[0],
+                tree=tree,
                 self_square=functions[0],
                 self_present=functions[1].astype(np.int64),
-                total=sums[1],
                 total_square=functions[2],
                 total_present=functions[3].astype(np.int64),
             ),
@@ -115,17 +119,3 @@ class MomentMerge(Merge):
             np.ascontiguousarray(found.present[0, used.node]),
         )
         self._moments.add_functions(frames, found.functions[0][:, used.frames])
-
-
-def _function_sums(tree: Tree) -> NDArray[np.int64]:
-    """(self, total) of each frame of a tree by function, int64 [2, F]."""
-    parent, own = tree.parent, np.ascontiguousarray(tree.self[0])
-    return gather(
-        parent,
-        follow(parent, np.arange(len(parent))),
-        tree.frame,
-        own,
-        sum_up(parent, own),
-        np.zeros(len(parent), np.int64),
-        len(tree.frames.id),
-    )[:2]

@@ -40,14 +40,14 @@ def _places(
 
 
 def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
-    strings = list(a.strings)
+    strings, others = list(a.strings), list(b.strings)
     place = {string: i for i, string in enumerate(strings)}
 
     def entered(column: NDArray[np.int32]) -> NDArray[np.int32]:
         for i in column[new].tolist():
-            if place.setdefault(b.strings[i], len(strings)) == len(strings):
-                strings.append(b.strings[i])
-        return np.array([place[b.strings[i]] for i in column[new].tolist()], np.int32)
+            if place.setdefault(others[i], len(strings)) == len(strings):
+                strings.append(others[i])
+        return np.array([place[others[i]] for i in column[new].tolist()], np.int32)
 
     return Frames(
         strings,

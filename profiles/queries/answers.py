@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,8 +120,7 @@ class Intervals:
     q: NDArray[np.float64]  # false-discovery rate over all that was tested
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionChange:
+class FunctionChange(NamedTuple):
     """A function on both sides: sums over the profiles; the interval as in Intervals."""
 
     name: str

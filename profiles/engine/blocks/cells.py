@@ -73,9 +73,19 @@ class CellReader:
         self.chunks = [
             Chunk(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))
         ]
+        self._last: tuple[Chunk, list[int], Cells] | None = None
 
     def read(self, chunk: Chunk, metrics: Sequence[int]) -> Cells:
-        """The cells of its rows, counted from the chunk's first; values of the given metrics."""
+        """The cells of its rows, counted from the chunk's first; values of the given metrics.
+
+        What was read last is kept: sums and moments ask for the same, and most blocks are of one
+        chunk.
+        """
+        if self._last is None or self._last[:2] != (chunk, [*metrics]):
+            self._last = chunk, [*metrics], self._read(chunk, metrics)
+        return self._last[2]
+
+    def _read(self, chunk: Chunk, metrics: Sequence[int]) -> Cells:
         name = f"{self._prefix}{chunk.number}"
         with self._container.section(name) as columns:
             starts = columns.starts()
