@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Max, Q
+from django.db.models import Max, QuerySet
 
 from profiles.models import Block, Level, Profile
 from profiles.queries.answers import ServiceRow, ServicesResult
@@ -14,6 +14,8 @@ from profiles.store.snapshot import snapshot
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
+LATELY = timedelta(days=2)  # before the project's last block
+
 
 def run_services(
     project: int, start: datetime, end: datetime, deadline: float | None = None
@@ -22,9 +24,10 @@ def run_services(
     with snapshot():
         counts = counts_by("service", project, start, end)
         check(deadline)
-        last = _last_profiles(project)
+        check(deadline)
+        deployments = _deployments(project)
+        last = _last_profiles(project, set(deployments))
     check(deadline)
-    deployments = _deployments(project)
     return ServicesResult(
         tuple(
             ServiceRow(
@@ -48,14 +51,26 @@ def _deployments(project: int) -> dict[str, list[Deployment]]:
     return found
 
 
-def _last_profiles(project: int) -> dict[str, datetime]:
-    rows = Profile.objects.filter(project=project).order_by()
+def _last_profiles(project: int, services: set[str]) -> dict[str, datetime]:
+    """By service. Most have profiles in the newest blocks: so old ones are looked through only
+    for services that have been quiet since."""
+    rows = Profile.objects.filter(project=project, service__in=services).order_by()
     found = dict(rows.values_list("service").annotate(Max("time")))
-    largest = Q(level=Level.DAY) | Q(level=Level.HOUR, covered_by=None)
-    blocks = Block.objects.filter(largest, project=project).order_by()
-    for service, last in blocks.values_list("service").annotate(Max("last")):
+    blocks = Block.objects.filter(project=project).order_by()
+    # By level, as the index has them.
+    each = (blocks.filter(level=level).order_by("-last") for level in Level.values)
+    newest = [row.last for rows in each for row in rows.only("last")[:1]]
+    if not newest:
+        return found
+    lately = _last(blocks.filter(level__in=Level.values, last__gte=max(newest) - LATELY))
+    before = _last(blocks.filter(service__in=services - set(lately)))
+    for service, last in {**before, **lately}.items():
         found[service] = max(last, found.get(service, last))
     return found
+
+
+def _last(blocks: QuerySet[Block]) -> dict[str, datetime]:
+    return dict(blocks.values_list("service").annotate(Max("last")))
 
 
 def _types(deployments: list[Deployment]) -> tuple[ProfileType, ...]:

@@ -1,8 +1,9 @@
 """What the picker offers: menus, services, the strip of profiles over time."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from profiles.query import (
     Choice,
@@ -12,6 +13,7 @@ from profiles.query import (
     run_services,
     run_strip,
 )
+from profiles.rollup import hours
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -68,6 +70,26 @@ def test_services_are_listed_with_or_without_profiles(project: Project, charlie:
     assert (shop.service, shop.profiles, shop.versions) == ("shop", 1, ("2", "1"))
     assert shop.types == (ProfileType.CPU, ProfileType.WALL)
     assert shop.last_profile == rows.NOON + timedelta(minutes=90)
+
+
+def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Project) -> None:
+    days = 24 * 60
+    for service, minutes in (("busy", 0), ("busy", -9 * days), ("old", -9 * days), ("new", 5)):
+        rows.stored(rows.deployment(project, service=service), minutes=minutes)
+    rows.deployment(project, service="silent")
+
+    def last() -> dict[str, datetime | None]:
+        return {row.service: row.last_profile for row in run_services(project.pk, *HOUR).rows}
+
+    expected = {
+        "busy": rows.NOON,
+        "new": rows.NOON + timedelta(minutes=5),
+        "old": rows.NOON - timedelta(days=9),
+        "silent": None,
+    }
+    assert last() == expected
+    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    assert last() == expected
 
 
 def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Deployment) -> None:
