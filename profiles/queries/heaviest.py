@@ -1,12 +1,14 @@
 """The top n % of a selection by weight, wherever its profiles are stored."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from django.db.models import Q
 from numpy.typing import NDArray
 
+from profiles.models import Profile
 from profiles.queries.block_part import UNREADABLE, HourPart
 from profiles.queries.head_rows import share, unweighted
 from profiles.queries.wanted import Mask, Wanted, micros
@@ -15,34 +17,64 @@ from profiles.queries.wanted import Mask, Wanted, micros
 def heaviest(wanted: Wanted, percent: float, hours: Sequence[HourPart]) -> tuple[Q, list[HourPart]]:
     """Which head rows belong to it, and the hour parts so narrowed.
 
-    Of equal weight the newest. What cannot be read now is left as it is: whoever adds it says so.
+    Of equal weight the newest, and of these the last by name: so it is the same profiles wherever
+    they are stored. What cannot be read now is left as it is: whoever adds it says so.
     """
-    head = np.array(
-        [
-            (weight, micros(time), pk)
-            for weight, time, pk in unweighted(wanted.selection).values_list("weight", "time", "pk")
-        ],
-        np.int64,
-    ).reshape(-1, 3)
+    rows = unweighted(wanted.selection).values_list("weight", "time", "pk")
+    found = [(weight, micros(time), pk) for weight, time, pk in rows]
+    head = np.array(found, np.int64).reshape(-1, 3)
     masks = [_mask(part) for part in hours]
+    meant = [np.empty(0, np.int64) if mask is None else np.flatnonzero(mask) for mask in masks]
     columns = [head[:, :2]]
-    for part, mask in zip(hours, masks, strict=True):
-        if mask is not None:
+    for part, rows_of_part in zip(hours, meant, strict=True):
+        if len(rows_of_part):
             profiles = part.opened.profiles
-            columns.append(np.stack([profiles.weight[mask], profiles.time[mask]], axis=1))
-    chosen = _top(np.concatenate(columns), percent)
+            weight, time = profiles.weight[rows_of_part], profiles.time[rows_of_part]
+            columns.append(np.stack([weight, time], axis=1))
+    names = partial(_names, head[:, 2], [*zip(hours, meant, strict=True)])
+    chosen = _top(np.concatenate(columns), percent, names)
     at = len(head)
     narrowed = []
-    for part, mask in zip(hours, masks, strict=True):
+    for part, mask, rows_of_part in zip(hours, masks, meant, strict=True):
         if mask is None:
             narrowed.append(part)
             continue
-        count = int(mask.sum())
         kept = np.zeros(len(mask), bool)
-        kept[np.flatnonzero(mask)[chosen[at : at + count]]] = True
-        at += count
+        kept[rows_of_part[chosen[at : at + len(rows_of_part)]]] = True
+        at += len(rows_of_part)
         narrowed.append(replace(part, chosen=kept))
     return _which(head[chosen[: len(head)]]), narrowed
+
+
+def _names(
+    head: NDArray[np.int64],
+    parts: Sequence[tuple[HourPart, NDArray[np.int64]]],
+    rows: NDArray[np.int64],
+) -> list[str]:
+    """Of these rows, which are counted through the head and then the parts.
+
+    Those of a block whose names cannot be read are empty.
+    """
+    of_head = dict(
+        Profile.objects.filter(pk__in=head[rows[rows < len(head)]].tolist()).values_list(
+            "pk", "name_id"
+        )
+    )
+    found = [of_head[pk] for pk in head[rows[rows < len(head)]].tolist()]
+    at = len(head)
+    for part, meant in parts:
+        here = meant[rows[(rows >= at) & (rows < at + len(meant))] - at].tolist()
+        at += len(meant)
+        found += _names_in(part, here) if here else []
+    return found
+
+
+def _names_in(part: HourPart, rows: Sequence[int]) -> list[str]:
+    try:
+        names = part.opened.hour.identities.name_id
+    except UNREADABLE:
+        return [""] * len(rows)
+    return [names[row] for row in rows]
 
 
 def _which(chosen: NDArray[np.int64]) -> Q:
@@ -61,9 +93,20 @@ def _mask(part: HourPart) -> Mask | None:
         return None
 
 
-def _top(columns: NDArray[np.int64], percent: float) -> Mask:
-    """Of rows (weight, time), which are the top `percent`."""
+def _top(
+    columns: NDArray[np.int64], percent: float, names: Callable[[NDArray[np.int64]], list[str]]
+) -> Mask:
+    """Of rows (weight, time), which are the top `percent`; names are asked for where these tie."""
     order = np.lexsort((-columns[:, 1], -columns[:, 0]))
+    count = share(len(columns), percent)
     chosen = np.zeros(len(columns), bool)
-    chosen[order[: share(len(columns), percent)]] = True
+    chosen[order[:count]] = True
+    if 0 < count < len(columns):
+        last = columns[order[count - 1]]
+        tied = np.flatnonzero((columns == last).all(axis=1))
+        kept = int(chosen[tied].sum())
+        if kept < len(tied):
+            chosen[tied] = False
+            by_name = sorted(zip(names(tied), tied.tolist(), strict=True), reverse=True)
+            chosen[[row for _, row in by_name[:kept]]] = True
     return chosen

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from profiles.query import (
     Metric,
@@ -15,6 +16,7 @@ from profiles.query import (
     run_top,
     run_tree,
 )
+from profiles.rollup import hours
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -66,6 +68,22 @@ def test_weight_is_the_top_percent_of_profiles(selection: Selection, shop: Deplo
     assert found(replace(selection, weight=0.1)) == {"100"}
     result = run_tree(replace(selection, weight=50), View())
     assert (result.coverage.profiles, result.coverage.total) == (50, 1000 * sum(range(51, 101)))
+
+
+def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
+    selection: Selection, shop: Deployment
+) -> None:
+    for name in "dbface":
+        rows.stored(shop, {"main": 5}, name_id=name, minutes=1)
+    rows.stored(shop, {"main": 5}, name_id="newer", minutes=2)
+    rows.stored(shop, {"main": 9}, name_id="heavier")
+    top = {50: {"heavier", "newer", "f", "e"}, 60: {"heavier", "newer", "f", "e", "d"}}
+    assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
+    hours.roll_up_hours(selection.project, timezone.now() + timedelta(days=1))
+    assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
+    rows.stored(shop, {"main": 5}, name_id="ee", minutes=1)  # late
+    with_late = {"heavier", "newer", "f", "ee", "e"}
+    assert found(replace(selection, weight=55)) == with_late
 
 
 def test_weights_are_kept_from_the_least_to_the_most(
