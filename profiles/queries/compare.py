@@ -8,21 +8,24 @@ from typing import NamedTuple
 from profiles.engine import compare as engine
 from profiles.engine.compare import Compared, FunctionPairs, compared
 from profiles.engine.errors import TooLarge
-from profiles.engine.measured import of_moments, of_rows
+from profiles.engine.measured import Measured, of_moments, of_rows
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.moments import MomentMerge
 from profiles.engine.per_profile import MAX_CELLS, PerProfile
 from profiles.engine.significance import MIN_PROFILES, REAL
 from profiles.engine.subtree import node_of
 from profiles.engine.united import united
+from profiles.queries import remembered
 from profiles.queries.answers import CompareResult, Coverage, FunctionChange, Intervals
 from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
-from profiles.queries.merged import added, explained, merged
+from profiles.queries.merged import added, explained, merged, summed
 from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.parts import parts
 from profiles.queries.project_ids import project_id_of
 from profiles.queries.shown import highlighted, is_plain, shown
 
 Sides = tuple[Selection, Selection]
+_sides_known = remembered.Remembered[tuple[Measured, Coverage]]()
 
 
 def run_compare(
@@ -94,16 +97,23 @@ def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) ->
 
 
 def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
-    merges = MomentMerge(metric), MomentMerge(metric)
-    first, second = (
-        added(side, metric, merge, deadline, moments=True)
-        for side, merge in zip(sides, merges, strict=True)
-    )
-    a, b = (
-        of_moments(merge.moments(), coverage.profiles)
-        for merge, coverage in zip(merges, (first, second), strict=True)
-    )
+    (a, first), (b, second) = (_measured(side, metric, deadline) for side in sides)
     return _Found(compared(a, b), (first, second), "")
+
+
+def _measured(side: Selection, metric: Metric, deadline: float | None) -> tuple[Measured, Coverage]:
+    """One side; what is all in blocks is remembered."""
+    with parts(side, metric, deadline=deadline, moments=True) as found:
+        key = remembered.key(side, metric, found)
+        known = _sides_known.recall(key)
+        if known is None:
+            merge = MomentMerge(metric)
+            coverage = summed(found, merge)
+            measured = of_moments(merge.moments(), coverage.profiles)
+            known = measured, coverage
+            gaps, nodes = bool(coverage.missing), len(measured.tree.id)
+            _sides_known.remember(key, sum=known, numbers=3 * nodes, gaps=gaps)
+        return known
 
 
 def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:

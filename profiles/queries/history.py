@@ -10,6 +10,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.patterns import BadPattern, matcher
 from profiles.engine.steps import Course, Courses, StepMerge
 from profiles.engine.tree import Tree
+from profiles.queries import remembered
 from profiles.queries.answers import (
     Coverage,
     HistoryLine,
@@ -65,7 +66,7 @@ def run_history(
     metrics = metrics_of(selection)
     metric = chosen(view, metrics)
     found = _merged(selection, metric, starts, step, deadline)
-    tree = shown(found.merge.tree(), replace(view, shape=Shape.TOP_DOWN))
+    tree = shown(found.tree, replace(view, shape=Shape.TOP_DOWN))
     courses = Courses(tree)
     return HistoryResult(
         selection=selection,
@@ -142,6 +143,15 @@ class _Merged:
             new = _Span(int(times.min()), int(times.max()), len(times))
             self.deployments[deployment] = _joined(self.deployments.get(deployment, new), new)
 
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What was merged."""
+
+    tree: Tree  # its metrics are the steps
+    used: list[Used]  # by step
+    deployments: dict[int, _Span]
+
     def coverage(self) -> Coverage:
         whole = Used()
         for used in self.used:
@@ -163,6 +173,9 @@ class _Merged:
         return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
 
 
+_sums = remembered.Remembered[_Sums]()
+
+
 def _joined(span: _Span, new: _Span) -> _Span:
     if span is new:
         return new
@@ -176,12 +189,19 @@ def _merged(
     starts: list[datetime],
     step: timedelta,
     deadline: float | None,
-) -> _Merged:
-    found = _Merged(StepMerge(metric, len(starts)), [Used() for _ in starts])
+) -> _Sums:
+    """What is all in blocks is remembered: it is not the caller's alone."""
     with explained(), parts(selection, metric, deadline=deadline, cuts=starts) as pieces:
-        for part in pieces:
-            found.add(part, max(0, (part.start - starts[0]) // step))
-    return found
+        key = remembered.key(selection, (metric, step), pieces)
+        known = _sums.recall(key)
+        if known is None:
+            found = _Merged(StepMerge(metric, len(starts)), [Used() for _ in starts])
+            for part in pieces:
+                found.add(part, max(0, (part.start - starts[0]) // step))
+            known = _Sums(found.merge.tree(), found.used, found.deployments)
+            gaps = any(used.missing for used in found.used)
+            _sums.remember(key, sum=known, numbers=known.tree.self.size, gaps=gaps)
+        return known
 
 
 def _steps(starts: list[datetime], used: list[Used], tree: Tree) -> tuple[HistoryStep, ...]:

@@ -15,6 +15,7 @@ from profiles.queries.parts import parts
 from profiles.queries.used import Used
 
 MAX_NODES = 16_000_000  # of the merged tree: about 1 GB
+_trees = remembered.Remembered[tuple[Tree, Coverage]]()
 
 
 def merged(
@@ -26,13 +27,14 @@ def merged(
     remembered: the tree is not the caller's alone.
     """
     with explained(), parts(selection, metric, deadline=deadline) as found:
-        key = remembered.key(selection, metric, group, found)
-        known = remembered.recall(key)
+        key = remembered.key(selection, (metric, group), found)
+        known = _trees.recall(key)
         if known is None:
             merge = Merge([metric], by_function=group is Group.FUNCTION, max_nodes=MAX_NODES)
-            coverage = _add(found, merge)
-            known = merge.tree(), coverage
-            remembered.remember(key, *known)
+            coverage = summed(found, merge)
+            tree = merge.tree()
+            known = tree, coverage
+            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=bool(coverage.missing))
         return known
 
 
@@ -50,10 +52,11 @@ def added(
     with parts(
         selection, metric, deadline=deadline, by_profile=by_profile, moments=moments
     ) as found:
-        return _add(found, sink)
+        return summed(found, sink)
 
 
-def _add(found: Iterable[Part], sink: Sink) -> Coverage:
+def summed(found: Iterable[Part], sink: Sink) -> Coverage:
+    """Add all parts; BadProfile or TooLarge where that becomes impossible."""
     used = Used()
     for part in found:
         part.add_to(sink, used)

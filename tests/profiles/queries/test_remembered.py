@@ -1,15 +1,27 @@
-"""What is all in blocks is merged once, and what changes is never remembered."""
+"""What is all in blocks is summed once, and what changes is never remembered."""
 
 import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from profiles.models import Blob, Profile
 from profiles.queries import merged as merging
-from profiles.query import Group, Selection, View, run_top, run_tree
+from profiles.queries.block_part import HourPart
+from profiles.query import (
+    Group,
+    Selection,
+    View,
+    compare_json,
+    run_compare,
+    run_history,
+    run_top,
+    run_tree,
+)
 from profiles.rollup import hours
 from projects.models import Project
 from projects.profile_types import ProfileType
@@ -22,13 +34,13 @@ pytestmark = pytest.mark.django_db
 def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many merges there were so far."""
     counts = []
-    add = merging._add
+    add = merging.summed
 
     def counted(*args: object) -> object:
         counts.append(args)
         return add(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(merging, "_add", counted)
+    monkeypatch.setattr(merging, "summed", counted)
     return lambda: len(counts)
 
 
@@ -99,4 +111,67 @@ def test_an_answer_with_gaps_is_not_remembered(
     assert run_tree(selection, View()).coverage.missing
     Blob.objects.update(key=key)
     assert run_tree(selection, View()).coverage.profiles == 3
+    assert merges() == 2
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many hour blocks were read into a sum so far."""
+    parts = []
+    add_to = HourPart.add_to
+
+    def counted(self: HourPart, *args: Any) -> None:
+        parts.append(self)
+        add_to(self, *args)
+
+    monkeypatch.setattr(HourPart, "add_to", counted)
+    return lambda: len(parts)
+
+
+def test_a_history_is_summed_once(
+    project: Project, selection: Selection, reads: Callable[[], int]
+) -> None:
+    rolled_up(project)
+    first = run_history(selection, View())
+    once = reads()
+    assert once > 0
+    assert run_history(selection, View()) == first
+    assert [line.name for line in run_history(selection, View(), names=["main"]).lines] == ["main"]
+    assert reads() == once
+    whole = run_history(selection, View(), step=timedelta(hours=2))
+    assert (len(whole.steps), whole.coverage.profiles) == (1, 3)
+    assert reads() > once
+
+
+def test_each_side_of_a_comparison_is_summed_once(
+    project: Project, selection: Selection, reads: Callable[[], int]
+) -> None:
+    rolled_up(project)
+    middle = rows.NOON + timedelta(hours=1)
+    a = dataclasses.replace(selection, end=middle)
+    b = dataclasses.replace(selection, start=middle)
+    first = compare_json(run_compare(a, b, View()))
+    assert reads() == 2
+    assert compare_json(run_compare(a, b, View())) == first
+    back = run_compare(b, a, View())
+    assert [coverage.profiles for coverage in back.coverages] == [1, 2]
+    assert reads() == 2
+
+
+def test_a_history_with_gaps_is_not_remembered(project: Project, selection: Selection) -> None:
+    rolled_up(project)
+    key = Blob.objects.get().key
+    Blob.objects.update(key="gone")
+    assert run_history(selection, View()).coverage.missing
+    Blob.objects.update(key=key)
+    assert run_history(selection, View()).coverage.profiles == 3
+
+
+def test_a_site_may_remember_nothing(
+    project: Project, selection: Selection, merges: Callable[[], int], settings: Settings
+) -> None:
+    settings.REMEMBERED_ANSWERS = 0
+    rolled_up(project)
+    for _ in range(2):
+        run_tree(selection, View())
     assert merges() == 2
