@@ -24,7 +24,6 @@ def run_services(
     with snapshot():
         counts = counts_by("service", project, start, end)
         check(deadline)
-        check(deadline)
         deployments = _deployments(project)
         last = _last_profiles(project, set(deployments))
     check(deadline)
