@@ -23,6 +23,7 @@ import { library } from './uplot.js';
 
 /** @typedef {Record<"text" | "muted" | "line" | "accent" | "face", string>} Look */
 
+const EDGE = 0.035; // of the width: a time that begins later would run out of the picture
 const GRIP = 6; // pixels on either side of an edge that can be moved
 
 /** @abstract */
@@ -116,7 +117,7 @@ export class TimeChart extends HTMLElement {
   timeAxis(look) {
     const { from, to } = /** @type {Model} */ (this.model);
     const values = (/** @type {Plot} */ _plot, /** @type {number[]} */ marks, /** @type {number} */ _axis, /** @type {number} */ _space, /** @type {number} */ step) =>
-      marks.map((mark) => axisText(mark, step, to - from));
+      marks.map((mark) => (to - mark < EDGE * (to - from) ? '' : axisText(mark, step, to - from)));
     const plain = { grid: { show: false }, ticks: { show: false } };
     return { ...plain, stroke: look.muted, font: `11px ${look.face}`, size: 18, gap: 3, space: 90, align: 1, values };
   }

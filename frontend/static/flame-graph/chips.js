@@ -35,7 +35,8 @@ function fieldsOf(chip) {
 function edit(chip) {
   const template = document.querySelector('#chip-editor');
   if (!(template instanceof HTMLTemplateElement) || fieldsOf(chip)) return;
-  chip.append(template.content.cloneNode(true));
+  const editor = template.content.cloneNode(true);
+  chip.insertBefore(editor, chip.querySelector('a'));
   chip.classList.add('editing');
   const fields = fieldsOf(chip);
   const [option, ...value] = (chip.dataset.filter ?? '').split(':');
