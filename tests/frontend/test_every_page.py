@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from projects.models import Project, User
+from tests.frontend import shop
 from tests.frontend.every_page import FRAGMENTS, HTMX, OF, PAGES, STATES, P, Shown, furnish
 from tests.queries import count_queries
 
@@ -26,6 +27,14 @@ def furnished(project: Project, alice: User) -> None:
 
 @pytest.fixture
 def alices(client: Client, alice: User, furnished: None) -> Client:
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def with_a_profile(client: Client, alice: User, project: Project) -> Client:
+    """Less data, for tests of many addresses."""
+    shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 1))
     client.force_login(alice)
     return client
 
@@ -69,7 +78,7 @@ WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202e
 
 
 @pytest.mark.parametrize("place", READ)
-def test_what_cannot_be_read_is_said(alices: Client, place: str) -> None:
+def test_what_cannot_be_read_is_said(with_a_profile: Client, place: str) -> None:
     silent = []
     other = {} if place in LISTS else ASKED
     for name in READ[place]:
@@ -77,7 +86,7 @@ def test_what_cannot_be_read_is_said(alices: Client, place: str) -> None:
             if name == "page" and value.isascii() and value.isdigit():
                 continue  # there is a last page
             query = urlencode(other | {name: value})
-            answer = alices.get(f"{P}/{place}?{query}")
+            answer = with_a_profile.get(f"{P}/{place}?{query}")
             html = answer.content.decode()
             if answer.status_code != 200 or "could not be read" not in html or "<b>1</b>" in html:
                 silent.append(f"{name}={value[:20]}: {answer.status_code}")
@@ -89,25 +98,25 @@ HARMLESS = (*WRITTEN, "\x00\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 
 
 
 @pytest.mark.parametrize("place", ["flame", "compare", "history", "profiles"])
-def test_any_text_is_shown_harmlessly(alices: Client, place: str) -> None:
+def test_any_text_is_shown_harmlessly(with_a_profile: Client, place: str) -> None:
     failed = []
     for name in FREE:
         for value in HARMLESS:
             query = urlencode(ASKED | {name: value})
-            answer = alices.get(f"{P}/{place}?{query}")
+            answer = with_a_profile.get(f"{P}/{place}?{query}")
             if answer.status_code != 200 or "<b>1</b>" in answer.content.decode():
                 failed.append(f"{name}={value[:20]!r}: {answer.status_code}")
     assert failed == []
 
 
 @pytest.mark.parametrize("shown", [each for each in FRAGMENTS if each.fragment], ids=str)
-def test_fragments_of_broken_addresses_do_not_fail(alices: Client, shown: Shown) -> None:
+def test_fragments_of_broken_addresses_do_not_fail(with_a_profile: Client, shown: Shown) -> None:
     address, _, _query = shown.address.partition("?")
     for query in ("", "?" + "&".join(f"{name}=%FF%00" for name in (*FREE, "page", "from", "span"))):
-        assert alices.get(address + query, headers=HTMX).status_code in {200, 204, 400}
+        assert with_a_profile.get(address + query, headers=HTMX).status_code in {200, 204, 400}
 
 
-def test_an_address_with_everything_twice_is_read(alices: Client) -> None:
+def test_an_address_with_everything_twice_is_read(with_a_profile: Client) -> None:
     for shown in (each for each in PAGES if not each.stranger):
         separator = "&" if "?" in shown.address else "?"
-        assert alices.get(f"{shown.address}{separator}{OF}&{OF}").status_code == 200
+        assert with_a_profile.get(f"{shown.address}{separator}{OF}&{OF}").status_code == 200
