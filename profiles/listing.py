@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
+from profiles.micros import moment
 from profiles.models import Block, Level, Profile
 from profiles.queries.asked import ProfileOrder, Selection, Unanswerable
 from profiles.queries.block_rows import rows_of
 from profiles.queries.located import BlockPart, in_rows
 from profiles.queries.page import Found, Key, mark_of, next_in_blocks, next_in_head, read_mark
 from profiles.queries.used import Used
-from profiles.queries.wanted import moment, wanted
+from profiles.queries.wanted import wanted
 from profiles.store.snapshot import snapshot
 from projects.models import Deployment
 from projects.profile_types import ProfileType

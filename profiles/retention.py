@@ -13,8 +13,8 @@ from django.db.models.functions import Length
 
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
+from profiles.micros import micros
 from profiles.models import Block, Level, Profile
-from profiles.queries.wanted import micros
 from profiles.rollup.closed import kept_since
 from profiles.rollup.move import Sources, SourcesGone, move
 from profiles.rollup.new_blocks import new_hour

@@ -10,10 +10,11 @@ from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns, open_day
 from profiles.engine.blocks.container import Source
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
+from profiles.micros import moment
 from profiles.queries.block_rows import BlockRow
 from profiles.queries.part import NOTHING, Dimension, Sink
 from profiles.queries.used import Used
-from profiles.queries.wanted import Mask, Wanted, moment
+from profiles.queries.wanted import Mask, Wanted
 from profiles.store.blobs import BlobError
 from profiles.store.summary import exact_sum
 

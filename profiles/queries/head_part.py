@@ -13,11 +13,11 @@ from django.db.models import QuerySet
 
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
+from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.part import Dimension, Sink
 from profiles.queries.row_stream import streamed
 from profiles.queries.used import Used
-from profiles.queries.wanted import micros
 
 CHUNK = 256  # rows of a part
 _FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")

@@ -1,10 +1,11 @@
 """The heat map: how many profiles had which weight when."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.micros import micros, rounded_down
 from profiles.queries.answers import HeatMapResult
 from profiles.queries.asked import Selection, View
 from profiles.queries.metric_choice import metrics_of
@@ -13,8 +14,6 @@ from profiles.queries.used import Used
 
 WEIGHTS = 10  # rows
 MOST_STEPS = 90  # columns
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 # Lengths that divide a day, so that steps begin where clocks do; then whole days.
 _STEPS = [
     timedelta(seconds=seconds)
@@ -42,7 +41,7 @@ def run_heat_map(
     starts = _starts(selection, step)
     weight = np.concatenate(weights)
     edges = _edges(weight)
-    column = (np.concatenate(times) - _microseconds(starts[0])) // (step // _MICROSECOND)
+    column = (np.concatenate(times) - micros(starts[0])) // (step // timedelta(microseconds=1))
     return HeatMapResult(
         selection=selection,
         metric=metric,
@@ -60,12 +59,8 @@ def step_of(span: timedelta) -> timedelta:
 
 
 def _starts(selection: Selection, step: timedelta) -> list[datetime]:
-    first = _EPOCH + (selection.start - _EPOCH) // step * step
+    first = rounded_down(selection.start, step)
     return [first + i * step for i in range(max(1, -((first - selection.end) // step)))]
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // _MICROSECOND
 
 
 def _edges(weight: NDArray[np.int64]) -> NDArray[np.float64]:

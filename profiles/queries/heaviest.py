@@ -8,10 +8,11 @@ import numpy as np
 from django.db.models import Q
 from numpy.typing import NDArray
 
+from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.block_part import UNREADABLE, HourPart
 from profiles.queries.head_rows import share, unweighted
-from profiles.queries.wanted import Mask, Wanted, micros
+from profiles.queries.wanted import Mask, Wanted
 
 
 def heaviest(wanted: Wanted, percent: float, hours: Sequence[HourPart]) -> tuple[Q, list[HourPart]]:

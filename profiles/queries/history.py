@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.patterns import BadPattern, matcher
 from profiles.engine.steps import Course, Courses, StepMerge
 from profiles.engine.tree import Tree
+from profiles.micros import moment, rounded_down
 from profiles.queries import remembered
 from profiles.queries.answers import (
     Coverage,
@@ -25,13 +26,11 @@ from profiles.queries.part import Part
 from profiles.queries.parts import parts
 from profiles.queries.shown import shown
 from profiles.queries.used import Used
-from profiles.queries.wanted import moment
 from projects.models import Deployment
 
 LINES = 5  # functions, unless some are named
 MAX_LINES = 50
 MAX_STEPS = 400
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 # Steps that divide a day, so that they begin where clocks do; then days and weeks.
 _WITHIN_A_DAY = [
@@ -110,7 +109,7 @@ def _starts(selection: Selection, step: timedelta) -> list[datetime]:
         raise Unanswerable(
             "A history has steps of at least a second, of a range that is not empty."
         )
-    first = _EPOCH + (selection.start - _EPOCH) // step * step
+    first = rounded_down(selection.start, step)
     count = -((first - selection.end) // step)
     if count > MAX_STEPS:
         raise Unanswerable(

@@ -11,12 +11,12 @@ from django.db.models.functions import Collate
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.micros import micros, moment
 from profiles.models import Profile
 from profiles.queries.asked import ProfileOrder, Unanswerable
 from profiles.queries.block_rows import BlockRow
 from profiles.queries.located import BlockPart, known
 from profiles.queries.used import Used
-from profiles.queries.wanted import micros, moment
 
 _MOST = 2**63  # of what databases compare with
 _LATEST = 253_402_300_800 * 10**6  # µs: the year 10,000

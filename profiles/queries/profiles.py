@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from django.db.models import Count, F, Max, Min, QuerySet, Sum
 
+from profiles.micros import moment
 from profiles.models import Profile
 from profiles.queries.answers import ProfileRow, ProfilesResult
 from profiles.queries.asked import ProfileOrder, Selection, View, check
 from profiles.queries.located import BlockPart, Located, located
 from profiles.queries.page import Found, mark_of, next_in_blocks, next_in_head, read_mark
 from profiles.queries.used import Used
-from profiles.queries.wanted import moment
 from profiles.store.snapshot import snapshot
 from profiles.store.summary import exact_sum
 from projects.models import Agent, Deployment

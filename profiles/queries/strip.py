@@ -4,6 +4,7 @@ import numpy as np
 from django.db.models import Avg, Count, QuerySet, Value
 from numpy.typing import NDArray
 
+from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.answers import StripResult, StripStep
 from profiles.queries.asked import Selection, Unanswerable, check
@@ -11,7 +12,6 @@ from profiles.queries.located import located
 from profiles.queries.metric_choice import metrics_of
 from profiles.queries.micros import Micros
 from profiles.queries.used import Used
-from profiles.queries.wanted import micros
 from profiles.store.snapshot import snapshot
 
 MAX_STEPS = 2000

@@ -1,26 +1,17 @@
 """Which profiles of a block a selection means, as masks over its columns."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns
+from profiles.micros import micros
 from profiles.queries.asked import Selection
 from projects.models import Deployment
 
 Mask = NDArray[np.bool_]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def micros(time: datetime) -> int:
-    """µs since 1970."""
-    return (time - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(time: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.db.models import QuerySet, TextField
@@ -12,6 +12,7 @@ from django.db.models.functions import Cast, Length, Substr
 from profiles.engine.blocks import BlockProfile, build_hour
 from profiles.engine.codec import decode
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
+from profiles.micros import micros
 from profiles.models import Profile
 from profiles.rollup.closed import HOUR, MARGIN, hours_before
 from profiles.rollup.move import NewBlock, Sources, SourcesGone, move
@@ -23,7 +24,6 @@ MAX_PROFILES = 4096  # of a block
 MAX_TREE_BYTES = 64 * 2**20  # that are in memory while one is built
 BLOB_BYTES = 8 * 2**20  # a blob is written when it is about so large
 MAX_ROWS = 4096  # that leave the head in one commit: meanwhile nobody else writes
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNREADABLE = (BadTree, BadProfile, TooLarge)
 
 
@@ -181,7 +181,7 @@ def _set_aside(row: Profile, error: Exception) -> None:
 def block_profile(row: Profile) -> BlockProfile:
     return BlockProfile(
         name_id=row.name_id,
-        time=(row.time - _EPOCH) // timedelta(microseconds=1),
+        time=micros(row.time),
         time_source=row.time_source,
         deployment=row.deployment_id,
         agent=row.agent_id,

@@ -4,12 +4,13 @@ import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from profiles.micros import moment
 from profiles.models import Blob, Block, KeptName, Level, Profile
 from profiles.store import stored_bytes
 from profiles.store.blobs import BlobError, blobs, new_key
@@ -18,7 +19,6 @@ from profiles.store.summary import Summary
 
 log = logging.getLogger(__name__)
 _ROWS_A_STATEMENT = 500
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SourcesGone(Exception):
@@ -108,15 +108,11 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
         offset=offset,
         length=len(new.data),
         profiles=new.profiles,
-        first=_moment(new.summary["first"]),
-        last=_moment(new.summary["last"]),
+        first=moment(new.summary["first"]),
+        last=moment(new.summary["last"]),
         summary=new.summary,
         arrived=new.arrived,
     )
-
-
-def _moment(time: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=time)
 
 
 def _remove_head(project: int, pks: Sequence[int]) -> None:

@@ -1,0 +1,28 @@
+"""Moments and µs since 1970 are the same thing said twice."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles.micros import micros, moment, rounded_down
+
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+LATER = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))
+STEPS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=400))
+
+
+@given(MOMENTS)
+def test_a_moment_comes_back(time: datetime) -> None:
+    assert moment(micros(time)) == time
+
+
+def test_the_epoch_is_the_first_moment_of_1970() -> None:
+    assert micros(datetime(1970, 1, 1, 0, 0, 1, 5, UTC)) == 1_000_005
+
+
+@given(LATER, STEPS)
+def test_a_step_begins_at_or_before_the_moment(time: datetime, step: timedelta) -> None:
+    begin = rounded_down(time, step)
+    assert begin <= time < begin + step
+    assert micros(begin) % (step // timedelta(microseconds=1)) == 0
