@@ -6,6 +6,7 @@ the summary and counted as `rerun` in pytest's closing line, so that it is seen.
 compute get one try.
 """
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ RERUNS = 2
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True, database=None)
 settings.load_profile("fixed")
+
+# A shell that runs the tests in its background has them ignore Ctrl-C, and all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
