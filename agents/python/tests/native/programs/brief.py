@@ -1,6 +1,7 @@
 """Threads one after the other that each live for less than two periods of CPU time."""
 
 import json
+import sys
 import threading
 import time
 
@@ -26,4 +27,4 @@ while time.monotonic() < end:
     thread.join()
 stacks = read_stacks(_native.stop())
 seen = sum(s.value for s in stacks if "brief" in {f.function for f in s.frames})
-print(json.dumps({"seen": seen, "used": used}))
+print(json.dumps({"seen": seen, "used": used, "version": sys.version_info[:2]}))
