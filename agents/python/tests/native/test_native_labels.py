@@ -20,13 +20,14 @@ def wrong(seen: dict[str, int]) -> float:
 @pytest.mark.parametrize("work", WORK)
 def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
     result = run("labelled.py", "CPU", work)
-    assert {*result["seen"]} == RIGHT  # a thread reads its own
+    assert {*result["seen"]} <= RIGHT  # a thread reads its own
+    assert len(result["seen"]) >= 2  # of few samples, which may keep step with one of the three
 
 
 @pytest.mark.parametrize("work", WORK)
 def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
     result = run("labelled.py", "WALL", work)
-    assert {*result["seen"]} >= RIGHT
+    assert len({*result["seen"]} & RIGHT) >= 2
     assert wrong(result["seen"]) < 0.05  # it runs on while it is read
 
 
