@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from profiles.engine.columns import totals
+from profiles.engine.compare import pairs
 from profiles.engine.filters import filtered
 from profiles.engine.focus import focused
 from profiles.engine.group import by_function
 from profiles.engine.top import top
 from profiles.engine.tree import Tree
+from profiles.engine.united import united
 from tests.golden.make import tree_of
 from tests.golden.questions import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
 
@@ -26,6 +28,7 @@ Costs = dict[str, tuple[int, int]]  # (self, total)
 
 LISTS = [question for question in QUESTIONS if not question.peek]
 PEEKS = [question for question in QUESTIONS if question.peek]
+COMPARISONS = [question for question in QUESTIONS if question.base]
 
 
 @pytest.mark.parametrize("question", LISTS, ids=lambda question: question.path.stem)
@@ -33,6 +36,11 @@ def test_it_agrees_with_pprof(question: Question) -> None:
     said = pprofs(question)
     assert said
     assert ours(question) == said
+
+
+@pytest.mark.parametrize("question", COMPARISONS, ids=lambda question: question.path.stem)
+def test_a_comparison_subtracts_as_pprof_does(question: Question) -> None:
+    assert compared(question) == pprofs(question)
 
 
 @pytest.mark.parametrize("question", PEEKS, ids=lambda question: question.path.stem)
@@ -64,6 +72,22 @@ def ours(question: Question) -> Costs:
                 own[row.name] += sign * row.self
                 total[row.name] += sign * row.total
     return _costs([(name, own[name], total[name]) for name in total])
+
+
+def compared(question: Question) -> Costs:
+    """What a comparison lists of its two sides, the second taken from the first."""
+    assert question.base
+    sides = [
+        _one_metric(shown(side, question), question) for side in (question.sample, question.base)
+    ]
+    found = pairs(united(*sides)[0])
+    own, total = (np.subtract(*sums).tolist() for sums in (found.self, found.total))
+    return _costs(list(zip(found.names, own, total, strict=True)))
+
+
+def _one_metric(tree: Tree, question: Question) -> Tree:
+    at = metric_of(tree, question)
+    return replace(tree, metrics=tree.metrics[at : at + 1], self=tree.self[at : at + 1])
 
 
 class Peeked(NamedTuple):
