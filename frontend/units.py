@@ -10,18 +10,18 @@ _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
     "bytes": (
         ("B", 1),
-        ("kB", 10**3),
-        ("MB", 10**6),
-        ("GB", 10**9),
-        ("TB", 10**12),
-        ("PB", 10**15),
+        ("KiB", 2**10),
+        ("MiB", 2**20),
+        ("GiB", 2**30),
+        ("TiB", 2**40),
+        ("PiB", 2**50),
     ),
 }
 _SMALLEST = 0.01
 
 
 def format_value(value: float, unit: str) -> str:
-    """`2.37 s`, `18.2 GB`, `1,438`; zero is `0`. `unit`: nanoseconds, bytes, count or any other."""
+    """`2.37 s`, `1.2 GiB`, `1,438`; zero is `0`. `unit`: nanoseconds, bytes, count or any other."""
     if value == 0:
         return "0"
     if value < 0:

@@ -6,14 +6,14 @@
 /** @type {Record<string, [string, number][]>} units of a kind, each with its size, from small to large */
 const SCALES = {
   nanoseconds: [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]],
-  bytes: [['B', 1], ['kB', 1e3], ['MB', 1e6], ['GB', 1e9], ['TB', 1e12], ['PB', 1e15]],
+  bytes: [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40], ['PiB', 2 ** 50]],
 };
 const SMALLEST = 0.01;
 
 /**
  * @param {number} value in `unit`
  * @param {string} unit nanoseconds, bytes or count; any other is shown as it is called
- * @returns {string} e.g. `2.37 s`, `18.2 GB`, `1,438`; zero is `0`
+ * @returns {string} e.g. `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
@@ -26,6 +26,15 @@ export function formatValue(value, unit) {
     if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
   }
   return '';
+}
+
+/**
+ * Distances between round values of a unit, from small to large: bytes are round in powers of two.
+ * @param {string} unit
+ * @returns {number[] | undefined} undefined: powers of ten, and their halves and fifths
+ */
+export function roundSteps(unit) {
+  return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
 }
 
 /**

@@ -90,7 +90,7 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
     assert hosts(html) == ["web-1"]
     row = cells(html)
     assert row[1] == "checkout 2.31.0 · eu-1"
-    assert row[2:7] == ["Python 1.0.2", "CPU Wall", "0.2%", "6.4 MB", "3 samples"]
+    assert row[2:7] == ["Python 1.0.2", "CPU Wall", "0.2%", "6.1 MiB", "3 samples"]
     assert row[7].endswith("UTC Wall")
     assert "1 connected, 0 waiting now · 1 seen in the last 24 hours" in html
     assert "needs a look" not in html.replace("needs a look</option>", "")

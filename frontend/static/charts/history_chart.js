@@ -6,7 +6,7 @@
 
 import { filled, harmless } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
-import { formatCount, formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { rangeText } from './times.js';
 import { TimeChart } from './time_chart.js';
 import { begunIn, drawVersions } from './versions.js';
@@ -52,7 +52,7 @@ class HistoryChart extends TimeChart {
     const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) => marks.map((mark) => this.worth(mark));
     const size = (/** @type {Plot} */ _, /** @type {string[] | null} */ texts) =>
       Math.ceil(Math.max(24, ...(texts ?? []).map((text) => text.length * DIGIT)) + 10);
-    return { stroke: look.muted, font: `11px ${look.face}`, grid: { stroke: look.line, width: 1 }, ticks: { show: false }, gap: 8, space: 36, size, values };
+    return { stroke: look.muted, font: `11px ${look.face}`, grid: { stroke: look.line, width: 1 }, ticks: { show: false }, gap: 8, space: 36, size, values, incrs: this.course.percent ? undefined : roundSteps(this.course.unit) };
   }
 
   /** @param {number} value */
