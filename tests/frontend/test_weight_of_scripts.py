@@ -1,13 +1,62 @@
-"""What the largest page makes a browser fetch and run."""
+"""What each page makes a browser fetch and run."""
 
 import gzip
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pytest
+from django.test import Client
+
+from projects.models import Project, User
+from tests.frontend.every_page import PAGES
+
+pytestmark = pytest.mark.django_db
 STATIC = Path(__file__).parent.parent.parent / "frontend" / "static"
+LIMIT = 120_000  # compressed
+LOADED = re.compile(r'<script src="/static/([^"]+)"')
+# Imports of a module, its workers and what it fetches later: each is a path in quotes.
+NAMED = re.compile(r"""(?:from|import|import\(|new URL\()\s*['"](\.{1,2}/[^'"]+\.js)['"]""")
 
 
-def test_all_scripts_together_are_below_120_kb() -> None:
-    """Of every page at once: none loads more."""
-    scripts = list(STATIC.rglob("*.js"))
-    assert len(scripts) > 30
-    assert sum(len(gzip.compress(script.read_bytes())) for script in scripts) <= 120_000
+@pytest.fixture
+def loaded(alice: User, project: Project) -> dict[str, set[Path]]:
+    """The scripts of each page, and all that they import."""
+    member, stranger = Client(), Client()
+    member.force_login(alice)
+    found = {}
+    for shown in PAGES:
+        answer = (stranger if shown.stranger else member).get(shown.address)
+        found[str(shown)] = _with_imports(_scripts(answer.content.decode()))
+    return found
+
+
+def test_no_page_loads_more_than_120_kb_of_scripts(loaded: dict[str, set[Path]]) -> None:
+    weights = {name: sum(map(_weight, scripts)) for name, scripts in loaded.items()}
+    assert weights["flame"] > weights["services"] > 10_000
+    assert {name: weight for name, weight in weights.items() if weight > LIMIT} == {}
+
+
+def test_every_script_is_some_pages(loaded: dict[str, set[Path]]) -> None:
+    """What no page loads is in none of these sums."""
+    assert set(STATIC.rglob("*.js")) - set().union(*loaded.values()) == set()
+
+
+def _scripts(html: str) -> Iterator[Path]:
+    return (STATIC / name for name in LOADED.findall(html))
+
+
+def _with_imports(scripts: Iterable[Path]) -> set[Path]:
+    found: set[Path] = set()
+    open_ = list(scripts)
+    while open_:
+        path = open_.pop()
+        if path in found:
+            continue
+        found.add(path)
+        open_ += [(path.parent / name).resolve() for name in NAMED.findall(path.read_text())]
+    return found
+
+
+def _weight(path: Path) -> int:
+    return len(gzip.compress(path.read_bytes()))

@@ -34,37 +34,43 @@ export const NARROWEST = 0.5;
  * @param {Uint8Array | null} [prefer] [n] nodes that a run is named by before heavier ones
  */
 export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
+  const { start, total } = tree;
+  const { nodes } = rows;
   const scale = span.width / (span.to - span.from);
+  const least = NARROWEST / scale; // in the unit of total, as all is below until it is emitted
   const last = rows.first[row + 1];
   let run = -1; // the heaviest node of the run of narrow ones, -1 while there is none
+  let heaviest = 0; // its total
   let runFrom = 0;
   let runTo = 0;
   let count = 0;
+  const emitRun = () => emit(run, (runFrom - span.from) * scale, Math.max(NARROWEST, (runTo - runFrom) * scale), count);
   for (let i = firstRightOf(tree, rows, row, span.from); i < last; i++) {
-    const node = rows.nodes[i];
-    if (tree.start[node] >= span.to) break;
-    const x = (tree.start[node] - span.from) * scale;
-    const width = tree.total[node] * scale;
-    const narrow = width < NARROWEST;
-    if (run >= 0 && (!narrow || x - runTo >= NARROWEST)) {
-      emit(run, runFrom, Math.max(NARROWEST, runTo - runFrom), count);
+    const node = nodes[i];
+    const from = start[node];
+    if (from >= span.to) break;
+    const of = total[node];
+    if (run >= 0 && (of >= least || from - runTo >= least)) {
+      emitRun();
       run = -1;
     }
-    if (!narrow) {
-      emit(node, x, width, 1);
-    } else if (run < 0) {
-      run = node;
-      runFrom = x;
-      runTo = x + width;
-      count = 1;
-    } else {
-      runTo = x + width;
-      count++;
-      const wanted = prefer ? prefer[node] - prefer[run] : 0;
-      if (wanted > 0 || (wanted === 0 && tree.total[node] > tree.total[run])) run = node;
+    if (of >= least) {
+      emit(node, (from - span.from) * scale, of * scale, 1);
+      continue;
     }
+    if (run < 0) {
+      runFrom = from;
+      count = 0;
+    }
+    const wanted = prefer && run >= 0 ? prefer[node] - prefer[run] : 0;
+    if (run < 0 || wanted > 0 || (wanted === 0 && of > heaviest)) {
+      run = node;
+      heaviest = of;
+    }
+    runTo = from + of;
+    count++;
   }
-  if (run >= 0) emit(run, runFrom, Math.max(NARROWEST, runTo - runFrom), count);
+  if (run >= 0) emitRun();
 }
 
 /**

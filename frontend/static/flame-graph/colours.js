@@ -6,6 +6,7 @@ import { PACKAGE_TOKENS, slotOf } from './packages.js';
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {"package" | "self" | "total"} ColourBy */
 
+const ROOT = PACKAGE_TOKENS.length - 1;
 const HEAT = PACKAGE_TOKENS.length;
 const STEPS = 5;
 export const HEAT_TOKENS = Array.from({ length: STEPS + 1 }, (_, i) => `heat-${i}`);
@@ -28,7 +29,6 @@ export function colourBy(text) {
 export function coloursOf(tree, by) {
   const colours = by === 'package' ? byPackage(tree) : byHeat(tree, by);
   const { n, hidden, highlight } = tree;
-  for (let i = 0; i < n; i++) if (hidden[i]) colours[i] = FOLDED;
   if (highlight) for (let i = 0; i < n; i++) if (highlight[i] && !hidden[i]) colours[i] = HIGHLIGHT;
   return colours;
 }
@@ -44,10 +44,13 @@ export function coloursOfSearch(tree, found) {
 
 /** @param {Tree} tree */
 function byPackage(tree) {
-  const { packages, of } = packagesOf(tree);
+  const { packages, byFrame } = packagesOf(tree);
   const slots = packages.map(slotOf);
-  const colours = new Uint8Array(tree.n).fill(PACKAGE_TOKENS.length - 1); // the root's
-  for (let i = 0; i < tree.n; i++) if (of[i] >= 0) colours[i] = slots[of[i]];
+  const ofFrame = Uint8Array.from(byFrame, (at) => (at < 0 ? ROOT : slots[at]));
+  ofFrame[ofFrame.length - 1] = FOLDED; // what is folded has the last of the frames
+  const { n, frame } = tree;
+  const colours = new Uint8Array(n);
+  for (let i = 0; i < n; i++) colours[i] = ofFrame[frame[i]];
   return colours;
 }
 
@@ -57,7 +60,8 @@ function byHeat(tree, by) {
   const values = tree[by];
   const most = by === 'total' ? tree.total[0] : mostSelf(tree);
   for (let i = 0; i < tree.n; i++) {
-    colours[i] = HEAT + (most > 0 ? Math.min(STEPS, Math.ceil((values[i] / most) * STEPS)) : 0);
+    if (tree.hidden[i]) colours[i] = FOLDED;
+    else colours[i] = HEAT + (most > 0 ? Math.min(STEPS, Math.ceil((values[i] / most) * STEPS)) : 0);
   }
   return colours;
 }

@@ -17,6 +17,8 @@ const PADDING = 4;
  * @property {Rows} rows
  * @property {Uint8Array} colours
  * @property {Palette} palette
+ * @property {import("./pixels.js").Pixels} pixels
+ * @property {number} ratio of the screen's pixels to CSS pixels
  * @property {import("./boxes.js").Span} span
  * @property {number} firstRow
  * @property {number} lastRow exclusive
@@ -30,41 +32,55 @@ const PADDING = 4;
  * @param {Scene} scene
  */
 export function draw(context, scene) {
-  const { palette, span } = scene;
-  context.clearRect(0, 0, span.width, (scene.lastRow - scene.firstRow) * ROW_HEIGHT);
+  const { palette, span, pixels, ratio } = scene;
+  const levels = scene.lastRow - scene.firstRow;
+  context.clearRect(0, 0, span.width, levels * ROW_HEIGHT);
   context.font = palette.font;
   context.textBaseline = 'middle';
   const cell = context.measureText('mmmmmmmmmm').width / 10;
-  /** @type {number[][]} x, y, width, node … of each colour */
+  const labelled = narrowestLabel(cell);
+  /** @type {number[][]} x, y, width, node … of each colour: what is written on */
   const boxes = palette.fill.map(() => []);
-  let y = 0;
+  const wide = Math.round(span.width * ratio);
+  pixels.begin(wide, levels);
+  let line = 0;
   /** @type {import("./boxes.js").Emit} */
   const place = (node, x, width, count) => {
+    const colour = scene.colours[node];
     const left = Math.max(0, x);
-    const wide = Math.min(span.width, x + width) - left;
-    if (wide > 0) boxes[scene.colours[node]].push(left, y, wide, count === 1 ? node : -1);
+    const right = Math.min(span.width, x + width);
+    if (right <= left) return;
+    const from = Math.min(wide - 1, Math.round(left * ratio));
+    pixels.fill(line, from, Math.max(from + 1, Math.round((right - 1) * ratio)), palette.pixel[colour]);
+    if (colour === FOLDED || (count === 1 && right - left >= labelled)) {
+      boxes[colour].push(left, line * ROW_HEIGHT, right - left, count === 1 ? node : -1);
+    }
   };
   for (let row = scene.firstRow; row < scene.lastRow; row++) {
-    y = (scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow) * ROW_HEIGHT;
+    line = scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow;
     boxesOfRow(scene.tree, scene.rows, row, span, place, scene.found);
   }
-  boxes.forEach((list, colour) => fillBoxes(context, list, palette.fill[colour]));
+  stretch(context, pixels.finish(), wide / ratio);
   boxes.forEach((list, colour) => writeLabels(context, scene, list, palette.ink[colour], cell));
   hatch(context, scene, boxes[FOLDED].filter((_, i, list) => hatched(scene, list[i - (i % 4) + 3])));
+}
+
+/** Each line of pixels as high as a level. @param {CanvasRenderingContext2D} context @param {HTMLCanvasElement} lines @param {number} width */
+function stretch(context, lines, width) {
+  context.imageSmoothingEnabled = false;
+  for (let line = 0; line < lines.height; line++) {
+    context.drawImage(lines, 0, line, lines.width, 1, 0, line * ROW_HEIGHT, width, ROW_HEIGHT - 1);
+  }
+}
+
+/** Width of a box that has room for three characters. @param {number} cell width of one */
+function narrowestLabel(cell) {
+  return 3 * cell + 2 * PADDING;
 }
 
 /** Not what a search dims alone. @param {Scene} scene @param {number} node -1 for a run of narrow ones */
 function hatched(scene, node) {
   return node >= 0 ? scene.tree.hidden[node] > 0 : !scene.found;
-}
-
-/** @param {CanvasRenderingContext2D} context @param {number[]} list @param {string} fill */
-function fillBoxes(context, list, fill) {
-  if (!list.length) return;
-  context.fillStyle = fill;
-  for (let i = 0; i < list.length; i += 4) {
-    context.fillRect(list[i], list[i + 1], Math.max(0.5, list[i + 2] - 1), ROW_HEIGHT - 1);
-  }
 }
 
 /**
@@ -76,7 +92,7 @@ function fillBoxes(context, list, fill) {
  */
 function writeLabels(context, scene, list, ink, cell) {
   if (!list.length) return;
-  const narrowest = 3 * cell + 2 * PADDING;
+  const narrowest = narrowestLabel(cell);
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
   context.fillStyle = ink;
   for (let i = 0; i < list.length; i += 4) {

@@ -1,4 +1,4 @@
-/** The packages of a tree's nodes, told once for each distinct frame. */
+/** The packages of a tree's frames. */
 
 import { isOfItsFile, packageOf } from './packages.js';
 
@@ -8,8 +8,10 @@ import { isOfItsFile, packageOf } from './packages.js';
 /**
  * @typedef {object} Packaged
  * @property {Package[]} packages distinct ones
- * @property {Int32Array} of [n] index into packages of each node; -1 for what is no frame
+ * @property {Int32Array} byFrame index into packages of each of the tree's frames; -1 for what is no function
  */
+
+const NO_FUNCTIONS = 2; // the last of a tree's frames: the service, and what is folded
 
 /** @type {WeakMap<Tree, Packaged>} */
 const known = new WeakMap();
@@ -24,16 +26,8 @@ export function packagesOf(tree) {
 /** @param {Tree} tree @returns {Packaged} */
 function told(tree) {
   const telling = new Telling(tree);
-  const { frame, hidden } = tree;
-  const byFrame = new Int32Array(tree.frames.name.length).fill(-1);
-  const of = new Int32Array(tree.n).fill(-1);
-  for (let i = tree.base ? 0 : 1; i < tree.n; i++) {
-    if (hidden[i]) continue;
-    const at = frame[i];
-    if (byFrame[at] < 0) byFrame[at] = telling.packageOf(at);
-    of[i] = byFrame[at];
-  }
-  return { packages: telling.packages, of };
+  const byFrame = tree.frames.name.map((_, at, { length }) => (at < length - NO_FUNCTIONS ? telling.packageOf(at) : -1));
+  return { packages: telling.packages, byFrame };
 }
 
 class Telling {
@@ -67,13 +61,19 @@ class Telling {
 }
 
 /**
- * Self values summed by package, the largest first.
+ * Self values summed by package, the largest first; not of packages that only other trees with these frames have.
  * @param {Tree} tree
  * @returns {{packaged: Package, self: number}[]}
  */
 export function packagesBySelf(tree) {
-  const { packages, of } = packagesOf(tree);
-  const sums = packages.map((packaged) => ({ packaged, self: 0 }));
-  for (let i = 0; i < tree.n; i++) if (of[i] >= 0) sums[of[i]].self += tree.self[i];
-  return sums.sort((a, b) => b.self - a.self || (a.packaged.name < b.packaged.name ? -1 : 1));
+  const { packages, byFrame } = packagesOf(tree);
+  const sums = packages.map((packaged) => ({ packaged, self: 0, met: false }));
+  for (let i = 0; i < tree.n; i++) {
+    const sum = sums[byFrame[tree.frame[i]]];
+    if (!sum) continue;
+    sum.self += tree.self[i];
+    sum.met = true;
+  }
+  const met = sums.filter((sum) => sum.met);
+  return met.sort((a, b) => b.self - a.self || (a.packaged.name < b.packaged.name ? -1 : 1));
 }

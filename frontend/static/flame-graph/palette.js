@@ -2,10 +2,12 @@
 
 import { FOLDED, MATCH, TOKENS } from './colours.js';
 import { PACKAGE_TOKENS } from './packages.js';
+import { pixelOf } from './pixels.js';
 
 /**
  * @typedef {object} Palette
  * @property {string[]} fill a colour for each of TOKENS
+ * @property {number[]} pixel the same, as the bytes of an image
  * @property {string[]} ink what is readable on it
  * @property {string} hatch lines over what is folded
  * @property {string} font
@@ -30,7 +32,7 @@ export function readPalette(element) {
     return i === FOLDED ? dim : i === MATCH ? found : inkOn(css);
   };
   const ink = fill.map(inkOf);
-  return { fill, ink, hatch: dim, font: `11.5px ${face}` };
+  return { fill, pixel: fill.map(pixelOf), ink, hatch: dim, font: `11.5px ${face}` };
 }
 
 /** Black or white, whichever contrasts more. @param {string} css rgb(…) */

@@ -3,6 +3,7 @@
 import { boxesOfRow } from './boxes.js';
 import { draw, ROW_HEIGHT } from './draw.js';
 import { readPalette } from './palette.js';
+import { Pixels } from './pixels.js';
 import { levelsOf } from './rows.js';
 import { frameOf, rowsInSight } from './sight.js';
 
@@ -33,6 +34,7 @@ export class Picture {
     this.view = view;
     this.canvas = canvas;
     this.palette = readPalette(host);
+    this.pixels = new Pixels();
   }
 
   /** The theme changed. */
@@ -47,7 +49,9 @@ export class Picture {
     const { first, last } = this.inSight(tree);
     const span = { ...range, width };
     const [firstRow, lastRow] = this.flip ? [tree.rows - last, tree.rows - first] : [first, last];
-    const scene = { tree, rows, colours, palette: this.palette, span, firstRow, lastRow, label, found, flip: this.flip };
+    const { palette, pixels, flip } = this;
+    const ratio = devicePixelRatio || 1;
+    const scene = { tree, rows, colours, palette, pixels, ratio, span, firstRow, lastRow, label, found, flip };
     draw(this.fit(width, first, last), scene);
   }
 

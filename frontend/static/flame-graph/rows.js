@@ -9,13 +9,13 @@
  */
 
 /** @param {Tree} tree @returns {Rows} */
-export function rowsOf(tree) {
-  const first = new Int32Array(tree.rows + 1);
-  for (let i = 0; i < tree.n; i++) first[tree.depth[i] + 1]++;
-  for (let row = 0; row < tree.rows; row++) first[row + 1] += first[row];
+export function rowsOf({ n, rows, depth }) {
+  const first = new Int32Array(rows + 1);
+  for (let i = 0; i < n; i++) first[depth[i] + 1]++;
+  for (let row = 0; row < rows; row++) first[row + 1] += first[row];
   const next = first.slice();
-  const nodes = new Int32Array(tree.n);
-  for (let i = 0; i < tree.n; i++) nodes[next[tree.depth[i]]++] = i;
+  const nodes = new Int32Array(n);
+  for (let i = 0; i < n; i++) nodes[next[depth[i]]++] = i;
   return { first, nodes };
 }
 

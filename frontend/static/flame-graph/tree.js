@@ -68,12 +68,6 @@ function check(wire, length) {
   const same = wire.frame.length === length && wire.self.length === length;
   if (!same || wire.frames.name.length !== wire.frames.file.length) throw new UnreadableTree('columns differ in length');
   if (wire.base && wire.depth.lastIndexOf(0) !== 0) throw new UnreadableTree('there is not one root');
-  const { depth } = wire;
-  for (let row = 0, before = -1; row < length; row++) {
-    const at = depth[row];
-    if (at < 0 || at > before + 1) throw new UnreadableTree(`a level is missing before ${at}`);
-    before = at;
-  }
 }
 
 /** With two more: the service's, and that of what is folded. @param {WireTree} wire @returns {Tree["frames"]} */
@@ -122,9 +116,8 @@ function emptyTree(wire, n) {
 }
 
 /**
- * Copies the rows, one level down where they stand below the service, and a box for what was folded after the last
- * child of the row that has it.
- * @param {Tree} tree
+ * Copies the rows, and a box for what was folded after the last child of the row that has it.
+ * @param {Tree} tree its levels are still the wire's, where the root of our own has none
  * @param {WireTree} wire
  */
 function fill(tree, wire) {
@@ -135,7 +128,6 @@ function fill(tree, wire) {
     tree.frame.set(wire.frame, down);
     tree.depth.set(wire.depth, down);
     tree.self.set(wire.self, down);
-    if (down) for (let i = 1; i < tree.n; i++) tree.depth[i]++;
   }
   for (const row of wire.highlight ?? []) if (tree.highlight) tree.highlight[places ? places[row] : row + down] = 1;
 }
@@ -152,9 +144,8 @@ function fillBetweenFolded(tree, wire) {
   const entries = new Int32Array(length); // of wire.folded, from 1, of each row that has one
   wire.folded.at.forEach((row, i) => (entries[row] = i + 1));
   const open = new Int32Array(tree.n); // rows with something folded whose subtree is still open
-  const down = tree.base ? 0 : 1;
   let opened = 0;
-  let at = down;
+  let at = tree.base ? 0 : 1;
   for (let row = 0; row <= length; row++) {
     const level = row < length ? depth[row] : -1;
     while (opened && depth[open[opened - 1]] >= level) {
@@ -163,7 +154,7 @@ function fillBetweenFolded(tree, wire) {
     }
     if (row === length) break;
     tree.frame[at] = frame[row];
-    tree.depth[at] = level + down;
+    tree.depth[at] = level;
     tree.self[at] = self[row];
     places[row] = at++;
     if (entries[row]) open[opened++] = row;
@@ -174,35 +165,63 @@ function fillBetweenFolded(tree, wire) {
 /** @param {Tree} tree @param {WireTree} wire @param {number} at @param {number} row @param {number} entry */
 function fillFolded(tree, wire, at, row, entry) {
   tree.frame[at] = wire.frames.name.length + 1;
-  tree.depth[at] = wire.depth[row] + (tree.base ? 1 : 2);
+  tree.depth[at] = wire.depth[row] + 1;
   tree.self[at] = wire.folded.total[entry];
   tree.hidden[at] = wire.folded.count[entry];
 }
 
-/** Parents on the way down; totals and ends on the way back; then offsets. @param {Tree} tree */
+/**
+ * Levels and parents on the way down; totals and ends on the way back; then offsets. What a level adds up to is kept by
+ * level: these arrays are short, and a parent's entry would be anywhere.
+ * @param {Tree} tree
+ */
 function derive(tree) {
-  const { n, depth, parent, end, self, total, start } = tree;
+  tree.rows = deriveParents(tree) + 1;
+  deriveTotals(tree);
+  deriveOffsets(tree);
+}
+
+/** Also puts what stands below the service one level down. @param {Tree} tree @returns {number} the deepest level */
+function deriveParents({ n, base, depth, parent }) {
+  const down = base ? 0 : 1;
   const last = new Int32Array(n + 1); // the latest node of each level
+  parent[0] = -1;
   let deepest = 0;
+  for (let i = 1, above = 0; i < n; i++) {
+    const level = depth[i] + down;
+    if (level < 1 || level > above + 1) throw new UnreadableTree(`a level is missing before ${level}`);
+    depth[i] = above = level;
+    parent[i] = last[level - 1];
+    last[level] = i;
+    if (level > deepest) deepest = level;
+  }
+  return deepest;
+}
+
+/** @param {Tree} tree */
+function deriveTotals({ n, rows, depth, self, total, end }) {
+  const sums = new Float64Array(rows + 1); // of the nodes met since the latest of the level above
+  const counts = new Int32Array(rows + 1); // of them and of all below them
+  for (let i = n - 1; i >= 0; i--) {
+    const level = depth[i];
+    total[i] = self[i] + sums[level + 1];
+    end[i] = i + 1 + counts[level + 1];
+    sums[level] += total[i];
+    counts[level] += end[i] - i;
+    sums[level + 1] = 0;
+    counts[level + 1] = 0;
+  }
+}
+
+/** @param {Tree} tree */
+function deriveOffsets({ n, rows, depth, total, start }) {
+  const next = new Float64Array(rows + 1); // where the next node of each level begins
   for (let i = 0; i < n; i++) {
-    parent[i] = i ? last[depth[i] - 1] : -1;
-    last[depth[i]] = i;
-    if (depth[i] > deepest) deepest = depth[i];
-    total[i] = self[i];
-    end[i] = i + 1;
+    const level = depth[i];
+    start[i] = next[level];
+    next[level + 1] = start[i];
+    next[level] += total[i];
   }
-  for (let i = n - 1; i > 0; i--) {
-    const above = parent[i];
-    total[above] += total[i];
-    if (end[i] > end[above]) end[above] = end[i];
-  }
-  const used = new Float64Array(n);
-  for (let i = 1; i < n; i++) {
-    const above = parent[i];
-    start[i] = start[above] + used[above];
-    used[above] += total[i];
-  }
-  tree.rows = deepest + 1;
 }
 
 /** The frame's name, as it came. @param {Tree} tree @param {number} node */

@@ -37,3 +37,8 @@ test("the legend's sums are the self values of each package", () => {
   const sums = packagesBySelf(readTree(wire)).map(({ packaged, self }) => [packaged.name, packaged.kind, self]);
   assert.deepEqual(sums, [['django', 'library', 5], ['shop.a', 'own', 3]]);
 });
+
+test('packages that no node is of are not in the legend', () => {
+  const wire = wireOf([[0, 'main', 2]], { names: ['main', 'get'], files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'], frames: { name: [0, 1], file: [0, 1] } });
+  assert.deepEqual(packagesBySelf(readTree(wire)).map(({ packaged }) => packaged.name), ['shop.a']);
+});
