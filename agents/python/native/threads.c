@@ -29,14 +29,24 @@ size_t threads_bytes(const Threads *threads) {
   return INDEX_SIZE * sizeof(uint16_t) + (size_t)threads->n * (2 * sizeof(Thread) + threads->stride);
 }
 
-static bool read_first(uintptr_t *first) {
-  return peek(first, python.self + (uintptr_t)python.offsets.interp_threads, sizeof *first);
-}
+static uintptr_t head_of_list(void) { return python.self + (uintptr_t)python.offsets.interp_threads; }
 
-/* New threads are put in front. */
+static bool read_first(uintptr_t *first) { return peek(first, head_of_list(), sizeof *first); }
+
+static pid_t native_id(const char *state) { return (pid_t)state_field(state, python.offsets.ts_native_id); }
+
+/* New threads are put in front; one whose predecessor there has just ended often gets its address
+   too, but never its native id. */
 static bool nobody_came(const Threads *threads) {
   uintptr_t first;
-  return read_first(&first) && threads->n && threads->now[0].ts == first;
+  if (!threads->n || threads->unsettled)
+    return false;
+  size_t size = (size_t)thread_state_bytes(&python.offsets);
+  struct iovec to[2] = {{&first, sizeof first}, {threads->states, size}};
+  struct iovec from[2] = {{(void *)head_of_list(), sizeof first},
+                          {(void *)(threads->now[0].ts + (uintptr_t)python.offsets.ts_next), size}};
+  return peek_many(to, from, 2, sizeof first + size) && threads->now[0].ts == first &&
+         native_id(threads->states) == threads->now[0].id;
 }
 
 static bool read_known_states(Threads *threads) {
@@ -59,11 +69,11 @@ static const char *state_of(const Threads *threads, int i) { return threads->sta
 
 static bool is_ours(const char *state) { return state_field(state, python.offsets.ts_interp) == python.self; }
 
-static pid_t native_id(const char *state) { return (pid_t)state_field(state, python.offsets.ts_native_id); }
-
 /* The quick way, when nobody came or went: one call for 128 threads. */
 static bool reread(Threads *threads) {
-  if (!nobody_came(threads) || !read_known_states(threads))
+  uintptr_t first;
+  bool unsettled = false;
+  if (!threads->n || !read_first(&first) || threads->now[0].ts != first || !read_known_states(threads))
     return false;
   for (int i = 0; i < threads->n; i++) {
     const char *state = state_of(threads, i);
@@ -72,7 +82,9 @@ static bool reread(Threads *threads) {
       return false;
     if (!is_ours(state) || native_id(state) != threads->now[i].id)
       return false;
+    unsettled = unsettled || !threads->now[i].id;
   }
+  threads->unsettled = unsettled;
   return true;
 }
 
@@ -101,19 +113,24 @@ static uint16_t *slot_of(Threads *threads, uintptr_t ts, const Thread *table) {
 }
 
 /* What is known of threads that are still there moves over; a thread whose native id changed is
-   another one (a new thread carries its creator's for a moment, in 3.11). */
+   another one. A new thread has none until it runs (its creator's, in 3.11): as long as there are
+   such, the next tick looks again. */
 static void carry_over(Threads *threads, int n) {
+  int known = 0;
   memset(threads->index, 0, INDEX_SIZE * sizeof *threads->index);
   for (int i = 0; i < n; i++)
     *slot_of(threads, threads->spare[i].ts, threads->spare) = (uint16_t)(i + 1);
   for (int i = 0; i < threads->n; i++) {
     Thread *old = &threads->now[i];
     uint16_t at = *slot_of(threads, old->ts, threads->spare);
-    if (at && threads->spare[at - 1].id == old->id)
+    if (at && threads->spare[at - 1].id == old->id) {
       threads->spare[at - 1] = *old;
-    else if (old->timer)
+      known++;
+    } else if (old->timer) {
       timer_release(old->timer);
+    }
   }
+  threads->unsettled = known < n;
 }
 
 static bool relist(Threads *threads) {

@@ -29,6 +29,7 @@ typedef struct Threads {
   int n;
   int64_t checked_ns; /* until when the list is known to have all threads */
   int64_t listed_ns;  /* when all of it was last read */
+  bool unsettled;     /* somebody is new, or has no native id yet */
   Thread *now, *spare;
   uint16_t *index;
   char *states;

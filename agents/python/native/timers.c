@@ -13,11 +13,14 @@
 
 static Timer timers[TIMERS_MAX];
 static int signal_number;
-static int64_t period;
+static int64_t period, kernel_tick;
 
 void timers_open(int signal, int64_t period_ns) {
+  struct timespec tick = {0};
   signal_number = signal;
   period = period_ns;
+  clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+  kernel_tick = tick.tv_sec * NS_PER_S + tick.tv_nsec;
 }
 
 static void set_timer(Timer *timer, int64_t after_ns) {
@@ -41,14 +44,28 @@ static Timer *free_timer(void) {
   return NULL;
 }
 
-/* The first sample comes after a random part of a period, and stands for a whole one at least: that way a
-   thread that lives for a tenth of a period has a tenth of a chance to count as one, and brief
-   threads add up to what they used. A newborn may be past that point when it is found. */
+/* An interval as they turn out, for a signal waits for the kernel's tick, and as one finds them when
+   one comes at any moment: long ones with a better chance. */
+static int64_t interval_met(Timer *timer, int64_t *late) {
+  int64_t longest = period / 4 + period * 3 / 2 + kernel_tick, whole;
+  do {
+    *late = kernel_tick ? roll_up_to(&timer->dice, kernel_tick) : 0;
+    whole = next_interval(timer) + *late;
+  } while (roll_up_to(&timer->dice, longest) > whole);
+  return whole;
+}
+
+/* As if the thread had been sampled before, and were met at any moment of an interval: what has
+   passed of that counts for the first sample, and on average is what a thread uses after its last
+   one, which is lost when it ends. So brief threads add up to what they used, too. A newborn may be
+   past its first sample's moment when it is found. */
 static int64_t begin(Timer *timer, int64_t used_unseen) {
-  int64_t ahead = roll_up_to(&timer->dice, period) - used_unseen;
-  timer->bonus = ahead > 0 ? period - ahead : 0;
-  set_timer(timer, ahead > 0 ? ahead : next_interval(timer));
-  return ahead > 0 ? 0 : period * (1 - ahead / period);
+  int64_t late, whole = interval_met(timer, &late), passed = roll_up_to(&timer->dice, whole);
+  int64_t ahead = whole - passed - used_unseen, so_far = passed + used_unseen;
+  bool due = ahead <= 0;
+  timer->bonus = due ? 0 : so_far;
+  set_timer(timer, due ? next_interval(timer) : ahead > late ? ahead - late : 1);
+  return due ? so_far : 0;
 }
 
 Armed timer_arm(pid_t thread, bool newborn, Timer **armed, int64_t *owed) {

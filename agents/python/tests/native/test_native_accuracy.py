@@ -54,10 +54,8 @@ def test_threads_that_sleep_on_are_looked_at_more_seldom_and_count_as_much(run: 
 
 
 def test_threads_briefer_than_two_periods_are_not_overlooked(run: Run) -> None:
-    result = run("brief.py")
-    # Known: from 3.14 on such threads are met late, and a quarter of their time is seen.
-    least = 0.1 if result["version"] >= [3, 14] else 0.4
-    assert least < result["seen"] / result["used"] < 1.2
+    result = run("brief.py", 15)
+    assert result["seen"] == pytest.approx(result["used"], rel=0.25)
 
 
 def test_threads_that_block_the_signal_are_not_overlooked(run: Run) -> None:
