@@ -48,7 +48,7 @@ static Walked walk_here(void) {
     return WALK_TORN;
   Walked walked = walk_frames(walk);
   if (walked == WALK_OK)
-    context_read(walk);
+    context_read(walk, context_mark(walk));
   return walked;
 }
 

@@ -47,9 +47,14 @@ static uintptr_t find(uintptr_t node) {
   return 0;
 }
 
+static uintptr_t root_of_tree(uintptr_t tree) {
+  uintptr_t root;
+  return tree && peek(&root, tree + TREE_ROOT, sizeof root) ? root : 0;
+}
+
 static uintptr_t root_of(uintptr_t context) {
-  uintptr_t tree, root;
-  return peek(&tree, context + CONTEXT_VARS, sizeof tree) && peek(&root, tree + TREE_ROOT, sizeof root) ? root : 0;
+  uintptr_t tree;
+  return peek(&tree, context + CONTEXT_VARS, sizeof tree) ? root_of_tree(tree) : 0;
 }
 
 static uint32_t adler32(const unsigned char *data, size_t n) {
@@ -74,10 +79,25 @@ static size_t copy_value(char *to, uintptr_t value) {
   return sum == adler32((unsigned char *)to + sizeof sum, n - sizeof sum) ? n : 0;
 }
 
-void context_read(Walk *walk) {
+ContextMark context_mark(const Walk *walk) {
+  ContextMark mark = {0};
+  uintptr_t expected = known ? state_field(walk->state, ts_context) : 0;
+  struct iovec to[2] = {{&mark.context, sizeof mark.context}, {&mark.tree, sizeof mark.tree}};
+  struct iovec from[2] = {{(void *)(walk->ts + (uintptr_t)ts_context), sizeof mark.context},
+                          {(void *)(expected + CONTEXT_VARS), sizeof mark.tree}};
+  unsigned n = expected ? 2 : 1;
+  bool read = known && peek_many(to, from, n, n * sizeof(uintptr_t));
+  return read ? mark : (ContextMark){0};
+}
+
+bool context_stayed(const Walk *walk, ContextMark mark) {
+  ContextMark now = context_mark(walk);
+  return !known || (now.context == mark.context && now.tree == mark.tree && now.context == state_field(walk->state, ts_context));
+}
+
+void context_read(Walk *walk, ContextMark mark) {
   walk->label_n = 0;
-  uintptr_t context = known ? state_field(walk->state, ts_context) : 0;
-  uintptr_t root = context ? root_of(context) : 0, value = root ? find(root) : 0;
+  uintptr_t root = root_of_tree(mark.tree), value = root ? find(root) : 0;
   if (value)
     walk->label_n = (int)copy_value(walk->label, value);
 }

@@ -10,12 +10,23 @@
 #define LONG_ASLEEP_NS 500000000
 #define TICKS_A_LOOK 4
 
-/* The state is read again: since the list was, the thread may have got far. */
+/* The state is read again: since the list was, the thread may have got far. False: its labels changed
+   while its stack was read, so that one is not the other's. */
+static bool walk_once(uintptr_t ts, Walk *walk, Walked *walked) {
+  *walked = WALK_TORN;
+  if (!walk_read_state(walk, ts))
+    return false;
+  ContextMark before = context_mark(walk);
+  *walked = walk_frames(walk);
+  context_read(walk, before);
+  return context_stayed(walk, before);
+}
+
 static Walked walk_thread(uintptr_t ts, Walk *walk) {
   Walked walked = WALK_TORN;
-  for (int attempt = 0; walked == WALK_TORN && attempt < ATTEMPTS; attempt++)
-    walked = walk_read_state(walk, ts) ? walk_frames(walk) : WALK_TORN;
-  context_read(walk);
+  bool together = false;
+  for (int attempt = 0; (walked == WALK_TORN || !together) && attempt < ATTEMPTS; attempt++)
+    together = walk_once(ts, walk, &walked);
   return walked;
 }
 

@@ -26,12 +26,12 @@ def burn(seconds: float) -> None:
 
 
 # Not in step with the kernel's ticks of 4 ms, which would meet one of the two alone.
-def red() -> None:
-    burn(0.0027)
+def red(seconds: float = 0.0027) -> None:
+    burn(seconds)
 
 
-def green() -> None:
-    burn(0.0019)
+def green(seconds: float = 0.0019) -> None:
+    burn(seconds)
 
 
 async def red_task() -> None:
@@ -88,6 +88,16 @@ def nested() -> None:
     plain()
 
 
+def quick() -> None:
+    """Labels that change every fifth of a millisecond."""
+    for _ in range(1500):
+        with flamewatch.labels(colour="red"):
+            red(0.00017)
+        with flamewatch.labels(colour="green"):
+            green(0.00023)
+    plain()
+
+
 def many() -> None:
     """More sets of labels than a capture keeps."""
     for number in range(600):
@@ -121,6 +131,6 @@ def captured(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
     return {"seen": seen, "numbers": len(labels), "full": capture.notes.get("labels_full", 0)}
 
 
-if sys.argv[2] == "many":
+if sys.argv[2] in {"many", "quick"}:
     native_sampler.PERIOD_US = 1000
 print(json.dumps(captured(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))
