@@ -27,20 +27,20 @@ def with_lock(lock: "threading.Lock | threading.RLock") -> None:
     began = time.monotonic_ns()
     with lock:
         measured("with_lock", began)
-        time.sleep(0.004)
+        time.sleep(0.012)
 
 
 def with_acquire(lock: "threading.Lock | threading.RLock") -> None:
     began = time.monotonic_ns()
     lock.acquire()
     measured("with_acquire", began)
-    time.sleep(0.002)
+    time.sleep(0.006)
     lock.release()
 
 
 def with_timeout(lock: "threading.Lock | threading.RLock") -> None:
     began = time.monotonic_ns()
-    if lock.acquire(blocking=True, timeout=0.001):
+    if lock.acquire(blocking=True, timeout=0.003):
         lock.release()
     measured("with_timeout", began)
 
