@@ -10,6 +10,7 @@ from profiles.micros import moment
 from profiles.models import Block, Level, Profile
 from profiles.queries.asked import ProfileOrder, Selection, Unanswerable
 from profiles.queries.block_rows import rows_of
+from profiles.queries.known_deployments import deployments
 from profiles.queries.located import BlockPart, in_rows
 from profiles.queries.page import Found, Key, mark_of, next_in_blocks, next_in_head, read_mark
 from profiles.queries.used import Used
@@ -66,8 +67,8 @@ def page(which: Wanted, size: int, mark: str = "") -> list[Listed]:
         blocks = _in_blocks(which, behind, oldest)
         found += next_in_blocks(blocks, ProfileOrder.NEWEST, behind, size, Used())
         shown = sorted(found, reverse=True)[:size]
-        deployments = Deployment.objects.in_bulk({each.deployment for each in shown})
-    return [Listed(each, deployments.get(each.deployment)) for each in shown]
+        known = deployments(each.deployment for each in shown)
+    return [Listed(each, known.get(each.deployment)) for each in shown]
 
 
 def _head(which: Wanted) -> QuerySet[Profile]:

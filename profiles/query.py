@@ -2,6 +2,7 @@
 
 Pages, the API and exports import only this module of `profiles`. Each run_* may raise
 DeadlinePassed (`deadline` is a moment of time.monotonic()) or Unanswerable, whose text says why.
+Several that are asked inside one `snapshot` answer of one moment, and share what they read.
 """
 
 from profiles.engine.metrics import Metric
@@ -24,6 +25,7 @@ from profiles.queries.answers import (
     OptionsResult,
     ProfileRow,
     ProfilesResult,
+    ServiceName,
     ServiceRow,
     ServicesResult,
     Sparkline,
@@ -56,11 +58,12 @@ from profiles.queries.heat_map import run_heat_map
 from profiles.queries.history import run_history
 from profiles.queries.options import run_options
 from profiles.queries.profiles import run_profiles
-from profiles.queries.services import run_services
+from profiles.queries.services import run_service_names, run_services
 from profiles.queries.sparklines import run_sparklines
 from profiles.queries.strip import run_strip
 from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
 from profiles.queries.wire import focus_json, tree_json
+from profiles.store.snapshot import snapshot
 
 __all__ = [
     "BadPattern",
@@ -89,6 +92,7 @@ __all__ = [
     "ProfileRow",
     "ProfilesResult",
     "Selection",
+    "ServiceName",
     "ServiceRow",
     "ServicesResult",
     "Shape",
@@ -117,11 +121,13 @@ __all__ = [
     "run_lines",
     "run_options",
     "run_profiles",
+    "run_service_names",
     "run_services",
     "run_sparklines",
     "run_strip",
     "run_top",
     "run_tree",
     "run_tree_and_top",
+    "snapshot",
     "tree_json",
 ]

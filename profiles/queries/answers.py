@@ -218,6 +218,15 @@ class ServiceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceName:
+    """What a menu of services needs to know of one."""
+
+    service: str
+    types: tuple[ProfileType, ...]
+    last_profile: datetime | None  # ever
+
+
+@dataclass(frozen=True, slots=True)
 class ServicesResult:
     rows: tuple[ServiceRow, ...]
 

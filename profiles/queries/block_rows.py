@@ -1,21 +1,24 @@
 """Which blocks a selection is in: the largest inside its range, finer ones at its edges."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from profiles.models import Block, Level
+from profiles.queries import block_statements as statements
 from profiles.queries.asked import Selection
 from profiles.store.block_bytes import Place
+from profiles.store.snapshot import once
 
 LONGEST = timedelta(days=1)  # of a block
 _FIELDS = (
     *("pk", "service", "type", "level", "start", "end", "last"),
     *("blob__key", "offset", "length", "profiles"),
+    *("summary__by_labels", "summary__moments", "summary__metrics"),
 )
-_SAID = ("summary__by_labels", "summary__moments")
 
 
 class BlockRow(NamedTuple):
@@ -32,6 +35,7 @@ class BlockRow(NamedTuple):
     profiles: int
     by_labels: bool
     moments: bool
+    metrics: Sequence[tuple[str, str, int]]  # name, unit, profiles
 
     @property
     def place(self) -> Place:
@@ -50,14 +54,19 @@ def block_rows(
     cuts: Sequence[datetime] = (),
 ) -> list[BlockRow]:
     """In order of time; inside a snapshot. Together they have each profile once."""
-    chosen = []
-    if days and sums_suffice(selection):
-        inside = _rows(_of(selection, Level.DAY))
-        chosen = [row for row in inside if _usable(row, selection, moments, cuts)]
-    hours = _of(selection, Level.HOUR)
-    if chosen:
-        hours &= Q(covered_by=None) | ~Q(covered_by__in=[row.pk for row in chosen])
-    return sorted([*chosen, *_rows(hours)], key=lambda row: (row.start, row.pk))
+    if not (days and sums_suffice(selection)):
+        return _rows(selection, statements.HOURS)
+    rows = largest_rows(selection)
+    finer = [row.pk for row in rows if row.is_day and not _usable(row, selection, moments, cuts)]
+    if not finer:
+        return rows
+    usable = [row for row in rows if row.pk not in set(finer)]
+    return _in_order([*usable, *_rows(selection, statements.covered_by(finer))])
+
+
+def largest_rows(selection: Selection) -> list[BlockRow]:
+    """The days inside its range, and the hours that are in none of these; in order of time."""
+    return _rows(selection, statements.largest(selection.start, selection.end))
 
 
 def sums_suffice(selection: Selection) -> bool:
@@ -65,38 +74,33 @@ def sums_suffice(selection: Selection) -> bool:
     return selection.weight is None and selection.weights is None and not selection.profile
 
 
-def in_range(selection: Selection) -> Q:
-    """Blocks of either level that reach into the range."""
-    return Q(
-        project=selection.project,
-        service=selection.service,
-        type=selection.type,
-        # Those begin not long before it: there the index ends.
-        start__gt=selection.start - LONGEST,
-        start__lt=selection.end,
-        end__gt=selection.start,
-    )
-
-
-def _of(selection: Selection, level: Level) -> Q:
-    return in_range(selection) & Q(level=level)
-
-
-def _rows(which: Q) -> list[BlockRow]:
-    return list(rows_of(Block.objects.filter(which)))
-
-
 def rows_of(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
     """Read from the database while they are taken."""
-    rows = blocks.values_list(*_FIELDS, *_SAID)
+    rows = blocks.values_list(*_FIELDS)
     return (BlockRow(*row) for row in rows.iterator(chunk_size=200))
 
 
+def _rows(selection: Selection, which: statements.Which) -> list[BlockRow]:
+    near = statements.Near(
+        selection.project,
+        selection.service,
+        selection.type.value,
+        selection.start - LONGEST,
+        selection.start,
+        selection.end,
+    )
+    rows = partial(statements.rows, near, which)
+    return once((near, which), lambda: _in_order(BlockRow(*row) for row in rows()))
+
+
+def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
+    return sorted(rows, key=lambda row: (row.start, row.pk))
+
+
 def _usable(row: BlockRow, selection: Selection, moments: bool, cuts: Sequence[datetime]) -> bool:
+    """Of a day inside the range."""
     return (
-        selection.start <= row.start
-        and row.end <= selection.end
-        and (row.by_labels or not selection.labels)
+        (row.by_labels or not selection.labels)
         and (row.moments or not moments)
         and not any(row.start < cut < row.end for cut in cuts)
     )

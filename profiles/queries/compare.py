@@ -23,6 +23,7 @@ from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.parts import parts
 from profiles.queries.project_ids import project_id_of
 from profiles.queries.shown import highlighted, is_plain, shown
+from profiles.store.snapshot import snapshot
 
 Sides = tuple[Selection, Selection]
 _sides_known = remembered.Remembered[tuple[Measured, Coverage]]()
@@ -39,9 +40,10 @@ def run_compare(
     """
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise Unanswerable("Only profiles of one service and type can be compared.")
-    metrics = _common(a, metrics_of(a), metrics_of(b))
-    metric = chosen(view, metrics)
-    found, coverages, why = _sides((a, b), metric, view, deadline)
+    with snapshot():
+        metrics = _common(a, metrics_of(a), metrics_of(b))
+        metric = chosen(view, metrics)
+        found, coverages, why = _sides((a, b), metric, view, deadline)
     if view.root is not None:
         found = _below(found, view.root, view.shape)
     profiles = coverages[0].profiles, coverages[1].profiles

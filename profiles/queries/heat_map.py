@@ -11,6 +11,7 @@ from profiles.queries.asked import Selection, View
 from profiles.queries.metric_choice import metrics_of
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
+from profiles.store.snapshot import snapshot
 
 WEIGHTS = 10  # rows
 MOST_STEPS = 90  # columns
@@ -30,13 +31,14 @@ def run_heat_map(
     weights go from the lightest profile to the heaviest in equal parts, each without its upper
     edge but the last; without profiles there are none.
     """
-    metric = metrics_of(selection)[0]
     used, times, weights = Used(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    with parts(selection, metric, deadline=deadline) as found:
-        for part in found:
-            known = part.dimension(used)
-            times.append(known.time)
-            weights.append(known.weight)
+    with snapshot():
+        metric = metrics_of(selection)[0]
+        with parts(selection, metric, deadline=deadline) as found:
+            for part in found:
+                known = part.dimension(used)
+                times.append(known.time)
+                weights.append(known.weight)
     step = step_of(selection.end - selection.start)
     starts = _starts(selection, step)
     weight = np.concatenate(weights)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.block_part import UNREADABLE, HourPart
-from profiles.queries.head_rows import share, unweighted
+from profiles.queries.head_rows import head_of, share
 from profiles.queries.wanted import Mask, Wanted
 
 
@@ -21,7 +21,7 @@ def heaviest(wanted: Wanted, percent: float, hours: Sequence[HourPart]) -> tuple
     Of equal weight the newest, and of these the last by name: so it is the same profiles wherever
     they are stored. What cannot be read now is left as it is: whoever adds it says so.
     """
-    rows = unweighted(wanted.selection).values_list("weight", "time", "pk")
+    rows = head_of(wanted.selection).values_list("weight", "time", "pk")
     found = [(weight, micros(time), pk) for weight, time, pk in rows]
     head = np.array(found, np.int64).reshape(-1, 3)
     masks = [_mask(part) for part in hours]

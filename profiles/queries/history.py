@@ -26,6 +26,7 @@ from profiles.queries.part import Part
 from profiles.queries.parts import parts
 from profiles.queries.shown import shown
 from profiles.queries.used import Used
+from profiles.store.snapshot import snapshot
 from projects.models import Deployment
 
 LINES = 5  # functions, unless some are named
@@ -62,9 +63,10 @@ def run_history(
     wanted = _wanted(show, hide)
     step = step or step_of(selection.end - selection.start)
     starts = _starts(selection, step)
-    metrics = metrics_of(selection)
-    metric = chosen(view, metrics)
-    found = _merged(selection, metric, starts, step, deadline)
+    with snapshot():
+        metrics = metrics_of(selection)
+        metric = chosen(view, metrics)
+        found = _merged(selection, metric, starts, step, deadline)
     tree = shown(found.tree, replace(view, shape=Shape.TOP_DOWN))
     courses = Courses(tree)
     return HistoryResult(

@@ -16,7 +16,7 @@ from profiles.models import Profile
 from profiles.queries.asked import Selection, check
 from profiles.queries.block_part import UNREADABLE, DayPart, HourPart, Opened, leave_out
 from profiles.queries.block_rows import BlockRow, block_rows
-from profiles.queries.head_rows import unweighted
+from profiles.queries.head_rows import head_of
 from profiles.queries.heaviest import heaviest
 from profiles.queries.used import Used
 from profiles.queries.wanted import Wanted, wanted
@@ -57,7 +57,7 @@ def located(
     """Inside a snapshot, in which all of it has to be read. The options are those of `parts`."""
     which = wanted(selection)
     rows = block_rows(selection, days=days, moments=moments, cuts=cuts)
-    head = unweighted(selection)
+    head = head_of(selection)
     blocks = in_rows(which, rows, metric, cuts, deadline)
     if selection.weight is not None:
         hours = [part for part in blocks if isinstance(part, HourPart)]

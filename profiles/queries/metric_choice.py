@@ -1,22 +1,19 @@
 """Which metrics the selected profiles have, and which of them is shown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric
-from profiles.models import Block
 from profiles.queries.asked import Selection, Unanswerable, View
-from profiles.queries.block_rows import in_range
-from profiles.queries.head_rows import unweighted
+from profiles.queries.block_rows import largest_rows
+from profiles.queries.head_rows import newest_totals
 
-# Of the newest: a service's metrics seldom change.
-LOOKED_AT = 50  # profiles of the head
-BLOCKS_LOOKED_AT = 5
+BLOCKS_LOOKED_AT = 5  # of the newest: a service's metrics seldom change
 
 
 def metrics_of(selection: Selection) -> tuple[Metric, ...]:
     """Metrics of the selection's newest profiles; the one that is shown by itself comes first."""
     found: dict[Metric, None] = {}
-    for metrics in (*_of_head(selection), *_of_blocks(selection)):
+    for metrics in (*newest_totals(selection), *_of_blocks(selection)):
         found.update({Metric(name, unit): None for name, unit, _ in metrics})
     type_ = selection.type.value
     wanted = [DEFAULT_METRICS[type_], *SECOND_CHOICE.get(type_, ())]
@@ -24,14 +21,9 @@ def metrics_of(selection: Selection) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys([*first[:1], *found])) or (DEFAULT_METRICS[type_],)
 
 
-def _of_head(selection: Selection) -> Iterable[Sequence[tuple[str, str, int]]]:
-    newest = unweighted(selection).order_by("-time")
-    return newest.values_list("totals", flat=True)[:LOOKED_AT]
-
-
-def _of_blocks(selection: Selection) -> Iterable[Sequence[tuple[str, str, int]]]:
-    newest = Block.objects.filter(in_range(selection)).order_by("-start")
-    return newest.values_list("summary__metrics", flat=True)[:BLOCKS_LOOKED_AT]
+def _of_blocks(selection: Selection) -> list[Sequence[tuple[str, str, int]]]:
+    newest = largest_rows(selection)[: -BLOCKS_LOOKED_AT - 1 : -1]
+    return [row.metrics for row in newest]
 
 
 def chosen(view: View, metrics: tuple[Metric, ...]) -> Metric:

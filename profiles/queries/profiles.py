@@ -8,12 +8,13 @@ from profiles.micros import moment
 from profiles.models import Profile
 from profiles.queries.answers import ProfileRow, ProfilesResult
 from profiles.queries.asked import ProfileOrder, Selection, View, check
+from profiles.queries.known_deployments import deployments
 from profiles.queries.located import BlockPart, Located, located
 from profiles.queries.page import Found, mark_of, next_in_blocks, next_in_head, read_mark
 from profiles.queries.used import Used
 from profiles.store.snapshot import snapshot
 from profiles.store.summary import exact_sum
-from projects.models import Agent, Deployment
+from projects.models import Agent
 
 PAGE = 100
 MAX_PAGE = 1000
@@ -82,7 +83,7 @@ def _count_head(rows: QuerySet[Profile], used: Used) -> None:
 
 
 def _rows(found: Sequence[Found]) -> tuple[ProfileRow, ...]:
-    deployments = Deployment.objects.in_bulk({each.deployment for each in found})
+    known = deployments(each.deployment for each in found)
     agents = Agent.objects.in_bulk({each.agent for each in found if each.agent is not None})
     return tuple(
         ProfileRow(
@@ -90,8 +91,8 @@ def _rows(found: Sequence[Found]) -> tuple[ProfileRow, ...]:
             time=each.time,
             duration_ns=each.duration_ns,
             # One that was deleted has no name any more.
-            zone=deployments[each.deployment].zone if each.deployment in deployments else "",
-            version=deployments[each.deployment].version if each.deployment in deployments else "",
+            zone=known[each.deployment].zone if each.deployment in known else "",
+            version=known[each.deployment].version if each.deployment in known else "",
             weight=each.weight,
             labels=each.labels,
             agent=str(agents.get(each.agent or 0, "")),

@@ -1,13 +1,13 @@
 """The services of a project: what they run, and whether profiles come."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Max, QuerySet
 
 from profiles.models import Block, Level, Profile
-from profiles.queries.answers import ServiceRow, ServicesResult
+from profiles.queries.answers import ServiceName, ServiceRow, ServicesResult
 from profiles.queries.asked import check
 from profiles.queries.block_counts import counts_by
 from profiles.store.snapshot import snapshot
@@ -42,6 +42,39 @@ def run_services(
     )
 
 
+def run_service_names(project: int, deadline: float | None = None) -> tuple[ServiceName, ...]:
+    """Every service that has a deployment, by name, in two statements."""
+    with snapshot():
+        profiled = _profiled(project)
+        check(deadline)
+        last = _last_of_each(project)
+    return tuple(
+        ServiceName(service, _in_order(profiled[service]), last.get(service))
+        for service in sorted(profiled)
+    )
+
+
+def _profiled(project: int) -> dict[str, set[str]]:
+    """By service: the types that it has profiles of."""
+    found: dict[str, set[str]] = defaultdict(set)
+    rows = Deployment.objects.filter(project=project).values_list("service", "profiled")
+    for service, types in rows:
+        found[service].update(types)
+    return found
+
+
+def _last_of_each(project: int) -> dict[str, datetime]:
+    """By service. What a day covers it says itself."""
+    head = Profile.objects.filter(project=project).order_by()
+    blocks = Block.objects.filter(project=project, covered_by=None).order_by()
+    rows = head.values_list("service").annotate(at=Max("time"))
+    of_blocks = blocks.values_list("service").annotate(at=Max("last"))
+    found: dict[str, datetime] = {}
+    for service, at in rows.union(of_blocks, all=True):
+        found[service] = max(at, found.get(service, at))
+    return found
+
+
 def _deployments(project: int) -> dict[str, list[Deployment]]:
     """By service, the newest first."""
     found = defaultdict(list)
@@ -73,9 +106,12 @@ def _last(blocks: QuerySet[Block]) -> dict[str, datetime]:
 
 
 def _types(deployments: list[Deployment]) -> tuple[ProfileType, ...]:
+    return _in_order({name for deployment in deployments for name in deployment.profiled})
+
+
+def _in_order(types: Collection[str]) -> tuple[ProfileType, ...]:
     """In the order in which types are listed everywhere."""
-    profiled = {name for deployment in deployments for name in deployment.profiled}
-    return tuple(type_ for type_ in ProfileType if type_.value in profiled)
+    return tuple(type_ for type_ in ProfileType if type_.value in types)
 
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:

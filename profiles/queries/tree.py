@@ -22,6 +22,7 @@ from profiles.queries.merged import merged
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.project_ids import project_id_of
 from profiles.queries.shown import around, filtered, highlighted, shown
+from profiles.store.snapshot import snapshot
 
 
 def run_tree(selection: Selection, view: View, deadline: float | None = None) -> TreeResult:
@@ -86,9 +87,10 @@ class _All(NamedTuple):
 
 
 def _all(selection: Selection, view: View, group: Group, deadline: float | None) -> _All:
-    metrics = metrics_of(selection)
-    metric = chosen(view, metrics)
-    tree, coverage = merged(selection, metric, group, deadline)
+    with snapshot():
+        metrics = metrics_of(selection)
+        metric = chosen(view, metrics)
+        tree, coverage = merged(selection, metric, group, deadline)
     return _All(metric, metrics, tree, coverage)
 
 

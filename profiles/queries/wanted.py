@@ -1,5 +1,6 @@
 """Which profiles of a block a selection means, as masks over its columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns
 from profiles.micros import micros
 from profiles.queries.asked import Selection
+from profiles.store.snapshot import once
 from projects.models import Deployment
 
 Mask = NDArray[np.bool_]
@@ -66,11 +68,16 @@ def wanted(selection: Selection) -> Wanted:
     """Without a service: of all services of the project."""
     if not selection.zones and not selection.versions:
         return Wanted(selection, None)
-    rows = Deployment.objects.filter(project=selection.project)
-    if selection.service:
-        rows = rows.filter(service=selection.service)
-    if selection.zones:
-        rows = rows.filter(zone__in=selection.zones)
-    if selection.versions:
-        rows = rows.filter(version__in=selection.versions)
-    return Wanted(selection, np.array(rows.values_list("pk", flat=True), np.int64))
+    of = selection.project, selection.service, selection.zones, selection.versions
+    return Wanted(selection, once(("deployments", of), lambda: _deployments(*of)))
+
+
+def _deployments(
+    project: int, service: str, zones: Sequence[str], versions: Sequence[str]
+) -> NDArray[np.int64]:
+    """Deployment.pk of those; what is empty does not restrict."""
+    given = {"service": service, "zone__in": zones, "version__in": versions}
+    rows = Deployment.objects.filter(
+        project=project, **{name: value for name, value in given.items() if value}
+    )
+    return np.array(rows.values_list("pk", flat=True), np.int64)

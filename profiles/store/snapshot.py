@@ -5,14 +5,57 @@ each profile exactly once.
 """
 
 import contextlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
 from django.db import connection, transaction
+
+T = TypeVar("T")
+
+
+class _Answers(threading.local):
+    """Of the thread's snapshot, as its connection is; None outside one."""
+
+    known: dict[Hashable, Any] | None = None
+
+
+_answers = _Answers()
 
 
 @contextlib.contextmanager
 def snapshot() -> Iterator[None]:
-    """Read-only; it takes no lock that a writer would wait for. Inside a transaction: that one."""
+    """Read-only; it takes no lock that a writer would wait for. Inside a transaction: that one.
+
+    Inside another snapshot it is a part of that.
+    """
+    if _answers.known is not None:
+        yield
+        return
+    with _begun():
+        _answers.known = {}
+        try:
+            yield
+        finally:
+            _answers.known = None
+
+
+def once(question: Hashable, ask: Callable[[], T]) -> T:
+    """What `ask` answers; inside a snapshot the same question is asked only once.
+
+    Nobody may change the answer.
+    """
+    known = _answers.known
+    if known is None:
+        return ask()
+    if question not in known:
+        known[question] = ask()
+    answer: T = known[question]
+    return answer
+
+
+@contextlib.contextmanager
+def _begun() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "sqlite":

@@ -8,8 +8,10 @@ from django.utils import timezone
 from profiles.query import (
     Choice,
     Selection,
+    ServiceName,
     Unanswerable,
     run_options,
+    run_service_names,
     run_services,
     run_strip,
 )
@@ -18,6 +20,7 @@ from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 HOUR = (rows.NOON, rows.NOON + timedelta(hours=1))
@@ -53,6 +56,24 @@ def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment
 def test_nothing_stored_makes_empty_menus(project: Project) -> None:
     options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
     assert (options.zones, options.weights, options.labels) == ((), (), {})
+
+
+def test_a_menu_of_services_takes_two_statements(project: Project, charlie: User) -> None:
+    rows.stored(rows.deployment(project, "old"), minutes=3, type=ProfileType.WALL)
+    rows.stored(rows.deployment(project, "old", version="2"), minutes=2)
+    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    rows.stored(rows.deployment(project, "new"), minutes=7)
+    rows.stored(rows.deployment(project, "new"), minutes=5)
+    rows.deployment(project, "silent")
+    rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
+    with count_queries() as statements:
+        names = run_service_names(project.pk)
+    assert names == (
+        ServiceName("new", (ProfileType.CPU,), rows.NOON + timedelta(minutes=7)),
+        ServiceName("old", (ProfileType.CPU, ProfileType.WALL), rows.NOON + timedelta(minutes=3)),
+        ServiceName("silent", (), None),
+    )
+    assert len(statements) == 2
 
 
 def test_services_are_listed_with_or_without_profiles(project: Project, charlie: User) -> None:

@@ -1,0 +1,90 @@
+"""How many statements the answers take: each is a journey to the database and back."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.query import (
+    Selection,
+    View,
+    run_history,
+    run_options,
+    run_profiles,
+    run_strip,
+    run_tree,
+    snapshot,
+)
+from profiles.rollup import days, hours
+from projects.models import Deployment
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.queries import count_queries
+
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
+BEGIN_AND_END = 2  # SQLite's; PostgreSQL has the same, of which one is sent beside Django
+
+
+@pytest.fixture
+def in_blocks(shop: Deployment) -> Deployment:
+    for minutes in (3, 70):
+        rows.stored(shop, minutes=minutes)
+    later = timezone.now() + timedelta(days=3)
+    hours.roll_up_hours(shop.project_id, later)
+    days.roll_up_days(shop.project_id, later)
+    return shop
+
+
+@pytest.fixture
+def asked(in_blocks: Deployment) -> Iterator[list[str]]:
+    run_tree(_selection(in_blocks), View())  # what is known of the project stays known
+    with count_queries() as statements:
+        yield statements
+
+
+def _selection(of: Deployment, hours: int = 1) -> Selection:
+    end = rows.NOON + timedelta(hours=hours)
+    return Selection(of.project_id, of.service, ProfileType.CPU, rows.NOON, end)
+
+
+def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, asked: list[str]) -> None:
+    assert run_tree(_selection(in_blocks), View()).coverage.profiles == 1
+    assert len(asked) <= 2 + BEGIN_AND_END
+
+
+def test_a_history_takes_two_and_one_for_its_versions(
+    in_blocks: Deployment, asked: list[str]
+) -> None:
+    assert run_history(_selection(in_blocks), View()).coverage.profiles == 1
+    assert len(asked) <= 3 + BEGIN_AND_END
+
+
+def test_what_many_questions_need_is_read_once(in_blocks: Deployment, asked: list[str]) -> None:
+    selection = _selection(in_blocks, hours=2)
+    with snapshot():
+        run_profiles(selection)
+        alone = len(asked)
+        run_tree(selection, View())
+        run_strip(selection)
+        run_options(
+            selection.project, selection.service, selection.type, selection.start, selection.end
+        )
+    assert len(asked) - alone <= 2
+
+
+def test_a_question_that_its_selection_narrows_is_another(in_blocks: Deployment) -> None:
+    """Two selections of a snapshot are never taken for each other."""
+    with snapshot():
+        whole = run_tree(_selection(in_blocks, hours=2), View()).coverage.profiles
+        hour = run_tree(_selection(in_blocks), View()).coverage.profiles
+        day = timedelta(days=1)
+        selection = _selection(in_blocks)
+        around = Selection(
+            selection.project,
+            selection.service,
+            selection.type,
+            selection.start - day,
+            selection.end + day,
+        )
+        assert (whole, hour, run_tree(around, View()).coverage.profiles) == (2, 1, 2)
