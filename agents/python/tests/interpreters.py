@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 
 SUITE = "unstable"
-MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
 PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")  # and packages
 TOOLS = ("debootstrap", "patchelf")
 SECONDS = 170.0
@@ -114,8 +113,22 @@ def _not_in_the_suite(why: str, wanted: list[str]) -> set[str]:
 def _downloaded(scratch: Path, wanted: list[str], deadline: float) -> list[Path]:
     """The packages, with all that they need."""
     command = ["debootstrap", "--download-only", "--variant=minbase"]
-    _run([*command, f"--include={','.join(wanted)}", SUITE, str(scratch), MIRROR], deadline)
+    included = f"--include={','.join(wanted)}"
+    _run([*command, included, SUITE, str(scratch), _mirror(deadline)], deadline)
     return sorted(scratch.glob("var/cache/apt/archives/*.deb"))
+
+
+def _mirror(deadline: float) -> str:
+    """DEBIAN_MIRROR, or where this machine has its own packages from."""
+    named = os.environ.get("DEBIAN_MIRROR")
+    if named:
+        return named
+    asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
+    sites = [site.rstrip("/") for site in _run(asked, deadline).split()]
+    mirrors = [site for site in sites if site.endswith("/debian")]
+    if not mirrors:
+        raise Unavailable("apt has no mirror of Debian: name one in DEBIAN_MIRROR")
+    return mirrors[0]
 
 
 def _unpack(packages: list[Path], target: Path, deadline: float) -> None:
