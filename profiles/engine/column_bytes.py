@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from profiles.engine.loops import widen
+from profiles.engine.loops import narrow, widen
 
 Column = NDArray[Any]
 
@@ -21,18 +21,19 @@ def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
     packed = [_narrow(column) for column in columns]
     codes = [(code, len(column)) for code, column in packed]
     text = orjson.dumps({**head, "columns": codes})
-    return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(c.tobytes() for _, c in packed)])
+    return b"".join(
+        [len(text).to_bytes(_SIZE, "little"), text, *(narrowed.data for _, narrowed in packed)]
+    )
 
 
 def _narrow(column: Column) -> tuple[int, Column]:
     """(code of the width, the column in it)."""
-    if not len(column):
-        return 1, column.astype(_UNSIGNED[1])
-    if int(column.min()) < 0:
-        return _SIGNED, column.astype("<i8")
-    highest = int(column.max())
-    width = next(width for width in _UNSIGNED if highest < 256**width)
-    return width, column.astype(_UNSIGNED[width], copy=False)
+    if column.dtype == np.uint8:
+        return 1, column
+    if column.dtype == np.uint64:
+        code, narrowed = narrow(np.ascontiguousarray(column).view(np.int64))
+        return abs(code), narrowed
+    return narrow(np.ascontiguousarray(column, np.int64))
 
 
 def head_in(data: bytes) -> tuple[dict[str, Any], int]:

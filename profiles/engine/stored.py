@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.column_bytes import ANY, Column, ColumnReader, head_in, join
-from profiles.engine.loops import ascending, function_ids, pairs, parents
+from profiles.engine.loops import ascending, divisor, function_ids, pairs, parents
 from profiles.engine.metrics import Metric
 from profiles.engine.texts import Texts
 from profiles.engine.tree import Label, LabelledSelf, Tree
@@ -49,7 +49,7 @@ def write(tree: Tree) -> tuple[bytes, bytes]:
     frames, texts = tree.frames, Texts.of(tree.frames.strings)
     function, name, file = pairs(frames.name, frames.file)
     node = np.flatnonzero(tree.self.any(axis=0))
-    scaled = [_scaled(row) for row in tree.self[:, node]]
+    scaled = [_scaled(row.take(node)) for row in tree.self]
     columns: list[Column] = [
         function_ids(texts.ids(), name, file),
         name,
@@ -59,7 +59,7 @@ def write(tree: Tree) -> tuple[bytes, bytes]:
         frames.mapping,
         np.arange(len(tree.parent)) - tree.parent,
         tree.frame,
-        np.diff(node, prepend=0),
+        _steps(node),
         *(row for row, _ in scaled),
         *_label_columns(tree.labelled, len(scaled)),
     ]
@@ -71,7 +71,7 @@ def write(tree: Tree) -> tuple[bytes, bytes]:
         else [],
         "strings": len(texts),
     }
-    lengths = np.diff(texts.ends, prepend=0)
+    lengths = _steps(texts.ends)
     return join(head, columns), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
 
 
@@ -151,7 +151,14 @@ def _same(*lengths: set[int]) -> None:
         raise ValueError("columns of one table differ in length")
 
 
+def _steps(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each number less the one before it, and the first less zero."""
+    steps = numbers.copy()
+    steps[1:] -= numbers[:-1]
+    return steps
+
+
 def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """The values by their common divisor, and that: a CPU profile counts in periods."""
-    factor = int(np.gcd.reduce(row)) if len(row) else 1
+    factor = divisor(row)
     return (row // factor, factor) if factor > 1 else (row, 1)

@@ -2,7 +2,8 @@
 
 cdef enum:
     LABEL_FIELDS = 5  # key 1, str 2, num 3, num_unit 4
-    NODES_OF_A_SAMPLE = 4  # about as many in real profiles; there is room for more
+    NODES_OF_A_SAMPLE = 5  # about as many in real profiles, and in small ones
+    NODES_OF_ALL = 1024  # so many more; there is room for as many as are allowed
 
 cdef int64_t MOST = 2**63 - 1
 
@@ -40,7 +41,7 @@ cdef class Stacks:
 
     def __init__(self, Wire wire, symbols, factors, limits, Py_ssize_t samples):
         """`samples`: about how many will be read."""
-        cdef Py_ssize_t width = len(factors)
+        cdef Py_ssize_t width = len(factors), expected = NODES_OF_A_SAMPLE * samples + NODES_OF_ALL
         self.wire = wire
         self.locations = symbols.location_index
         self.first, self.frame_of = symbols.first, symbols.frame_of
@@ -59,7 +60,7 @@ cdef class Stacks:
         self.frame_at = np.empty(limits.max_depth, np.int32)
         self.path = np.empty(limits.max_depth, np.uint64)
         self.seed = secrets.randbits(64)
-        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"), NODES_OF_A_SAMPLE * samples)
+        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"), expected)
         self.label_sets = Sums(1, limits.max_samples, setting("max_samples"))
         self.labelled = Sums(width, limits.max_samples, setting("max_samples"))
         self.total = Sums(width, 1, "")
@@ -182,14 +183,15 @@ cdef class Stacks:
             self.too_long()
         return self.node(known, frames)
 
-    cdef Py_ssize_t down(self, Py_ssize_t frames, Py_ssize_t location) except -1 nogil:
+    cdef inline Py_ssize_t down(self, Py_ssize_t frames, Py_ssize_t location) except -1 nogil:
         """Enter the frames of a location, which has the innermost first; how many there are now."""
-        cdef Py_ssize_t at
+        cdef Py_ssize_t innermost = self.first[location], at = self.first[location + 1]
         cdef uint64_t path = self.path[frames - 1] if frames else self.seed
         cdef int32_t frame
-        if frames + self.first[location + 1] - self.first[location] > self.max_depth:
-            self.too_deep(frames + self.first[location + 1] - self.first[location])
-        for at in range(self.first[location + 1] - 1, self.first[location] - 1, -1):
+        if frames + at - innermost > self.max_depth:
+            self.too_deep(frames + at - innermost)
+        while at > innermost:
+            at -= 1
             frame = self.frame_of[at]
             path = pair(path, <uint64_t>frame)
             self.frame_at[frames] = frame

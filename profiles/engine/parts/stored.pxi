@@ -1,5 +1,68 @@
 # Stored columns: numbers in the narrowest width that holds them, little-endian.
 
+def narrow(const int64_t[::1] column):
+    """(bytes of each, the numbers in as few bytes as hold them all); -8 if one is below zero."""
+    cdef uint64_t every = 0
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(column.shape[0]):
+            every |= <uint64_t>column[i]
+    if every < 1 << 8:
+        return 1, narrow_1(column)
+    if every < 1 << 16:
+        return 2, narrow_2(column)
+    if every < <uint64_t>1 << 32:
+        return 4, narrow_4(column)
+    return -8 if every >> 63 else 8, np.asarray(column)
+
+
+cdef narrow_1(const int64_t[::1] column):
+    narrowed = np.empty(column.shape[0], np.uint8)
+    cdef uint8_t[::1] out = narrowed
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(column.shape[0]):
+            out[i] = <uint8_t>column[i]
+    return narrowed
+
+
+cdef narrow_2(const int64_t[::1] column):
+    narrowed = np.empty(column.shape[0], np.uint16)
+    cdef uint16_t[::1] out = narrowed
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(column.shape[0]):
+            out[i] = <uint16_t>column[i]
+    return narrowed
+
+
+cdef narrow_4(const int64_t[::1] column):
+    narrowed = np.empty(column.shape[0], np.uint32)
+    cdef uint32_t[::1] out = narrowed
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(column.shape[0]):
+            out[i] = <uint32_t>column[i]
+    return narrowed
+
+
+def divisor(const int64_t[::1] column):
+    """The greatest number that all are multiples of; 1 if they are all zero."""
+    cdef uint64_t common = 0, number, rest
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(column.shape[0]):
+            number, rest = common, <uint64_t>column[i]
+            if column[i] < 0:
+                rest = 0 - rest
+            while number:
+                number, rest = rest % number, number
+            common = rest
+            if common == 1:
+                break
+    return common if 0 < common <= <uint64_t>MOST else 1
+
+
 def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, int64_t below):
     """`count` unsigned numbers of `width` bytes from `at` on, int32 [count].
 

@@ -226,8 +226,9 @@ cdef class Symbols:
 
     cdef pruned(self, int32_t[:, ::1] columns):
         """The strings that are used, each text once; the columns are renumbered so."""
-        cdef Keys texts = Keys(3 * columns.shape[1] + 1, "")
-        cdef int32_t[::1] which = np.empty(3 * columns.shape[1], np.int32)
+        cdef Py_ssize_t most = min(self.strings.ids.shape[0], 3 * columns.shape[1])
+        cdef Keys texts = Keys(most, "", most)
+        cdef int32_t[::1] which = np.empty(most, np.int32)
         cdef int32_t[::1] place = np.full(self.strings.ids.shape[0], -1, np.int32)
         cdef Py_ssize_t i, j
         cdef int32_t string

@@ -27,10 +27,35 @@ cdef class Wire:
 
         `value` is set for numbers, `start` and `stop` for embedded bytes.
         """
+        cdef Py_ssize_t at = field.at
         cdef uint64_t tag, value
-        if field.at >= end:
+        if at >= end:
             return 0
-        tag = self.varint(&field.at, end)
+        if end - at < 3:
+            return self.next_of_any_length(field, end)
+        tag, value = self.raw[at], self.raw[at + 1]
+        at += 2
+        if value >= 128:
+            value = (value & 127) | <uint64_t>self.raw[at] << 7
+            if value >= 1 << 14:
+                return self.next_of_any_length(field, end)
+            at += 1
+        if tag >= 128 or tag < 8 or (tag & 7 != VARINT and tag & 7 != BYTES):
+            return self.next_of_any_length(field, end)
+        field.number = <int>(tag >> 3)
+        field.wire = <int>(tag & 7)
+        field.value = value
+        if field.wire == BYTES:
+            if <Py_ssize_t>value > end - at:
+                cut_short(at)
+            field.start = at
+            at = field.stop = at + <Py_ssize_t>value
+        field.at = at
+        return 1
+
+    cdef int next_of_any_length(self, Field* field, Py_ssize_t end) except -1 nogil:
+        """The same where tag or value may have more bytes than most have, or be wrong."""
+        cdef uint64_t tag = self.varint(&field.at, end), value
         field.number = <int>(tag >> 3)
         field.wire = <int>(tag & 7)
         if tag < 8 or tag >> 3 > 0x1FFFFFFF:
@@ -72,7 +97,11 @@ cdef class Wire:
             filled += 1
         return filled
 
-    cdef inline uint64_t varint(self, Py_ssize_t* at, Py_ssize_t end) except? 7 nogil:
+    # With an exception comes a number that no profile has: where it is met, the GIL is taken to see
+    # whether there is one.
+    cdef inline uint64_t varint(
+        self, Py_ssize_t* at, Py_ssize_t end
+    ) except? 0x9D5C2A6F31B7E48D nogil:
         cdef Py_ssize_t place = at[0]
         cdef uint8_t byte
         if place < end:
@@ -85,7 +114,9 @@ cdef class Wire:
                 return (byte & 127) | (<uint64_t>self.raw[place + 1] << 7)
         return self.long_varint(at, end)
 
-    cdef uint64_t long_varint(self, Py_ssize_t* at, Py_ssize_t end) except? 7 nogil:
+    cdef uint64_t long_varint(
+        self, Py_ssize_t* at, Py_ssize_t end
+    ) except? 0x9D5C2A6F31B7E48D nogil:
         cdef Py_ssize_t place = at[0]
         cdef uint64_t value = 0
         cdef int shift = 0
@@ -101,7 +132,7 @@ cdef class Wire:
         if shift >= 64:
             not_protobuf(place)
         cut_short(place)
-        return 7
+        return 0x9D5C2A6F31B7E48D
 
 
 cdef int cut_short(Py_ssize_t at) except -1 nogil:

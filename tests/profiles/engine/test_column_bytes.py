@@ -1,0 +1,47 @@
+"""Columns of stored trees: each in the narrowest width that holds it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles.engine.column_bytes import ColumnReader, join
+from profiles.engine.loops import divisor
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("highest", "code"),
+    [(0, 1), (2**8 - 1, 1), (2**8, 2), (2**16, 4), (2**32 - 1, 4), (2**32, 8), (2**63 - 1, 8)],
+)
+def test_a_number_takes_as_many_bytes_as_the_greatest_needs(highest: int, code: int) -> None:
+    column = np.array([0, highest, 1], np.int64)
+    assert ColumnReader(join({}, [column])).head["columns"] == [[code, 3]]
+
+
+def test_ids_are_without_a_sign() -> None:
+    ids = np.array([2**64 - 1, 0], np.uint64)
+    reader = ColumnReader(join({}, [ids]))
+    assert reader.head["columns"] == [[8, 2]]
+    assert reader.ids().tolist() == [2**64 - 1, 0]
+
+
+@given(st.lists(INT64))
+def test_values_come_back_whatever_their_sign(values: list[int]) -> None:
+    reader = ColumnReader(join({}, [np.array(values, np.int64)]))
+    assert reader.values(len(values), [1]).tolist() == [values]
+    reader.end()
+
+
+def test_every_second_number_of_an_array_is_a_column_too() -> None:
+    column = np.arange(10, dtype=np.int32)[::2]
+    assert ColumnReader(join({}, [column])).index(10).tolist() == [0, 2, 4, 6, 8]
+
+
+@given(st.lists(INT64))
+def test_the_divisor_is_what_all_values_have_in_common(values: list[int]) -> None:
+    expected = math.gcd(*values)
+    assert divisor(np.array(values, np.int64)) == (expected if 0 < expected < 2**63 else 1)
