@@ -15,6 +15,7 @@ from ingest.cloud_profiler.handler import LeanHandler
 from ingest.cloud_profiler.requests import UploadRequest
 from ingest.errors import Disconnected, WrongMethod
 from ingest.refusals import refusal
+from ingest.unread import Incoming
 
 PREFIX = "/v2/"
 URLCONF = "ingest.cloud_profiler.urls"
@@ -33,14 +34,15 @@ class Door:
         upload = _UPLOAD.fullmatch(scope["path"])
         if not upload:
             return await self._django(scope, receive, send)
+        incoming = Incoming(receive)
         try:
-            answer = await _take(requests.of_scope(scope, receive), upload[1], upload[2])
+            answer = await _take(requests.of_scope(scope, incoming), upload[1], upload[2])
             await _send(send, 200, _JSON, orjson.dumps(answer))
         except Disconnected:
             return
         except Exception as error:
             refused = refusal(error)
-            await _send(send, refused.status, refused.headers, refused.body)
+            await _send(incoming.answering(send), refused.status, refused.headers, refused.body)
 
 
 def _take(request: UploadRequest, project: str, name_id: str | None) -> Awaitable[ProfileJson]:

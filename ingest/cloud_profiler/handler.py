@@ -19,6 +19,7 @@ from ingest.asgi_types import Receive, Scope, Send
 from ingest.cloud_profiler.requests import headers_of
 from ingest.errors import BadRequest, Disconnected
 from ingest.refusals import refused
+from ingest.unread import Incoming
 
 # A handshake has some hundred bytes; its labels may have a thousand.
 MAX_BODY_BYTES = 64 * 2**10
@@ -40,12 +41,13 @@ class LeanHandler(ASGIHandler):
         self._exception_middleware: list[object] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        incoming = Incoming(receive)
         try:
-            response = await self._respond(scope, receive)
+            response = await self._respond(scope, incoming)
         except Disconnected:
             return
         response["Content-Length"] = str(len(response.content))
-        await self.send_response(response, send)
+        await self.send_response(response, incoming.answering(send))
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
         try:
