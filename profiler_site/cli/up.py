@@ -1,5 +1,6 @@
 """`flamewatch up`: the whole server in one process."""
 
+import contextlib
 import signal
 import threading
 from argparse import Namespace
@@ -9,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from profiler_site import address, collecting, lifespan
+from profiler_site import address, allocator, collecting, data_folder, lifespan
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.embedded_celery import EmbeddedCelery
@@ -19,7 +20,18 @@ from projects.models import User
 
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
+    # With Redis several servers share the schedule, and may share a folder.
+    alone = contextlib.nullcontext() if settings.REDIS_URL else data_folder.held(settings.DATA_DIR)
+    try:
+        with alone:
+            return _serve(options)
+    except data_folder.InUse as in_use:
+        raise CommandFailed(str(in_use)) from None
+
+
+def _serve(options: Namespace) -> int:
     agents = raise_file_limit()
+    allocator.keep_freed()
     try:
         listener = bind(options.host, options.port)
     except PortTaken as taken:
@@ -33,6 +45,7 @@ def run(options: Namespace) -> int:
 
     def serving() -> None:
         address.note()
+        allocator.leave_out_of_collections()
         print(welcome, flush=True)
         if services:
             services.start()

@@ -11,6 +11,7 @@ import pytest
 
 from profiler_site.demo import EXAMPLES
 from tests.server import COMMAND, running_server
+from tests.services import free_port
 from tests.waiting import until
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
@@ -77,6 +78,23 @@ def test_a_taken_port_is_one_clear_sentence(tmp_path: Path) -> None:
         f"flamewatch: Port {port} on 127.0.0.1 is taken by another program; stop that,"
         f" or choose another port: flamewatch up --port {port + 1}\n"
     )
+
+
+def test_a_data_folder_has_one_server() -> None:
+    with running_server() as server:
+        done = subprocess.run(
+            [*COMMAND, "up", "--port", str(free_port())],
+            env=server.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"flamewatch: Another `flamewatch up` serves the data folder {server.data_dir};"
+            " stop that, or choose another folder: flamewatch up --data-dir FOLDER\n"
+        )
+        assert urllib.request.urlopen(f"{server.url}/ok").read() == b"ok\n"
 
 
 def test_data_survive_a_restart_and_the_demo_keeps_its_login() -> None:
