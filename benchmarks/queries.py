@@ -1,26 +1,15 @@
 """The last hour: profiles that are all in the head, merged into the JSON of a flame graph.
 
-Runs in a process of its own on a new SQLite file; the page cache is warm, nothing else is cached.
+The page cache is warm, nothing else is cached.
 """
 
-import os
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
+
+from benchmarks import own_process
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {
-            "FLAMEWATCH_DATA_DIR": folder,
-            "DATABASE_URL": f"sqlite:///{Path(folder) / 'bench.sqlite3'}",
-            "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.head.measure"], env=environment, check=False
-        )
-    return done.returncode
+    return own_process.run("benchmarks.head.measure")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,7 @@
-"""Comparison and history of profiles that are rolled up, in a process and a database of its own."""
+"""Comparison and history of profiles that are rolled up."""
 
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from benchmarks import own_process
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {
-            "FLAMEWATCH_DATA_DIR": folder,
-            "DATABASE_URL": f"sqlite:///{Path(folder) / 'bench.sqlite3'}",
-            "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
-        }
-        command = [sys.executable, "-m", "benchmarks.compare.measure"]
-        return subprocess.run(command, env=environment, check=False).returncode
+    return own_process.run("benchmarks.compare.measure")

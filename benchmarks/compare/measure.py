@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from datetime import timedelta
-from time import perf_counter
 
 import django
 
@@ -12,6 +11,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
 from profiles.query import (  # noqa: E402
@@ -50,17 +50,6 @@ def halves(whole: Selection) -> tuple[Selection, Selection]:
     middle = whole.start + (whole.end - whole.start) / 2
     first = Selection(whole.project, whole.service, whole.type, whole.start, middle)
     return first, Selection(whole.project, whole.service, whole.type, middle, whole.end)
-
-
-def wall_ms(work: Callable[[], object], times: int = 12) -> float:
-    """The least disturbed of some calls."""
-    work()
-    spans = []
-    for _ in range(times):
-        start = perf_counter()
-        work()
-        spans.append(perf_counter() - start)
-    return min(spans) * 1e3
 
 
 def main() -> int:

@@ -1,9 +1,7 @@
 """Fill a new database with profiles of shape A, and time what pages ask of it."""
 
 import sys
-from collections.abc import Callable
 from datetime import timedelta
-from time import perf_counter
 
 import django
 
@@ -12,6 +10,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 
 from benchmarks.cpu import cpu_ms  # noqa: E402
+from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
 from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json  # noqa: E402
@@ -33,17 +32,6 @@ def fill() -> Selection:
         insert([rows.new_of(shop, raws[i % VARIANTS], minutes=i / 4)])
     end = rows.NOON + timedelta(hours=2)
     return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)
-
-
-def wall_ms(work: Callable[[], object], times: int = 15) -> float:
-    """The least disturbed of some calls."""
-    work()
-    spans = []
-    for _ in range(times):
-        start = perf_counter()
-        work()
-        spans.append(perf_counter() - start)
-    return min(spans) * 1e3
 
 
 def main() -> int:

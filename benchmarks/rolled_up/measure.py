@@ -16,7 +16,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from benchmarks.head.measure import wall_ms  # noqa: E402
+from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
 from profiles.models import Block  # noqa: E402

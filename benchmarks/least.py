@@ -1,0 +1,15 @@
+"""The time of the least disturbed call."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+
+def wall_ms(work: Callable[[], object], times: int = 12) -> float:
+    """Of `times` calls, after one that warms up."""
+    work()
+    spans = []
+    for _ in range(times):
+        start = perf_counter()
+        work()
+        spans.append(perf_counter() - start)
+    return min(spans) * 1e3
