@@ -5,6 +5,7 @@ otherwise it would wait for every held handshake.
 """
 
 import errno
+import gc
 import resource
 import socket
 from collections.abc import Awaitable, Callable
@@ -80,6 +81,9 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            # What was loaded stays: no collection need look through it again.
+            gc.collect()
+            gc.freeze()
             self._on_serving()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

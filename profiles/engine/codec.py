@@ -1,13 +1,21 @@
 """Codec: a call tree as bytes and back; docs/stored-tree.md describes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from profiles.engine import stored
-from profiles.engine.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
+from profiles.engine.compression import (
+    CHECKSUM,
+    DAMAGE,
+    Unpacked,
+    checksum,
+    compress,
+    decompress,
+    decompress_all,
+)
 from profiles.engine.errors import BadTree
 from profiles.engine.loops import frame_ids, node_ids
 from profiles.engine.stored import Stored
@@ -64,7 +72,7 @@ class Numbers(NamedTuple):
     """The first section of an encoded tree; its columns are not checked."""
 
     head: dict[str, Any]
-    data: bytes
+    data: Unpacked
     at: int  # where the columns begin
 
 
@@ -74,6 +82,39 @@ def numbers_of(data: bytes) -> Numbers:
         return Numbers(*stored.head_of(decompress(_checked(data).numbers)))
     except DAMAGE as error:
         raise damaged(error) from error
+
+
+def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:
+    """The first sections of many encoded trees, at once: for a thread beside that which adds them.
+
+    BadTree for those that are damaged; None for what is too large to be unpacked ahead.
+    """
+    found = [_checked_or_bad(tree) for tree in trees]
+    good = [sections.numbers for sections in found if isinstance(sections, _Sections)]
+    try:
+        unpacked = iter(decompress_all(good))
+    except DAMAGE:  # who adds them finds which it is
+        return [None] * len(trees)
+    return [
+        sections if isinstance(sections, BadTree) else _numbers(next(unpacked))
+        for sections in found
+    ]
+
+
+def _checked_or_bad(data: bytes) -> "_Sections | BadTree":
+    try:
+        return _checked(data)
+    except DAMAGE as error:
+        return damaged(error)
+    except BadTree as error:
+        return error
+
+
+def _numbers(data: Unpacked) -> Numbers | BadTree:
+    try:
+        return Numbers(*stored.head_of(data))
+    except DAMAGE as error:
+        return damaged(error)
 
 
 @contextmanager

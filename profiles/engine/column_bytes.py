@@ -7,6 +7,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from profiles.engine.compression import Unpacked
 from profiles.engine.loops import narrow, widen
 
 Column = NDArray[Any]
@@ -36,10 +37,11 @@ def _narrow(column: Column) -> tuple[int, Column]:
     return narrow(np.ascontiguousarray(column, np.int64))
 
 
-def head_in(data: bytes) -> tuple[dict[str, Any], int]:
+def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
     """The head, and where the columns begin."""
-    start = _SIZE + int.from_bytes(data[:_SIZE], "little")
-    return orjson.loads(data[_SIZE:start]), start
+    view = memoryview(data)
+    start = _SIZE + int.from_bytes(view[:_SIZE], "little")
+    return orjson.loads(view[_SIZE:start]), start
 
 
 class ColumnReader:

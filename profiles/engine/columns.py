@@ -65,11 +65,10 @@ def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
 
 
 def _name_ranks(frames: Frames) -> NDArray[np.int64]:
-    strings = tuple(frames.strings)
-    order = sorted(range(len(strings)), key=strings.__getitem__)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[frames.name]
+    names, name = np.unique(frames.name, return_inverse=True)
+    texts = [frames.strings[i] for i in names.tolist()]
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+    return _ranks(order)[name]
 
 
 def to_columns(
@@ -110,17 +109,25 @@ def _distinct(
     """A frame for each distinct name and file (and line), in order of first use, and the index
     into them; what differs in its binary alone is one."""
     used, first, inverse = np.unique(frame, return_index=True, return_inverse=True)
-    line = frames.line[used] if lines else np.zeros_like(used)
-    keys = np.stack([frames.name[used], frames.file[used], line])
-    _, group = np.unique(keys, axis=1, return_inverse=True)
+    group = _numbered(frames.name[used], frames.file[used])
+    if lines:
+        group = _numbered(group, frames.line[used])
     begins = np.full(int(group.max(initial=-1)) + 1, len(frame))
-    np.minimum.at(begins, group.ravel(), first)
+    np.minimum.at(begins, group, first)
     order = np.argsort(begins)
-    return frame[begins[order]], _ranks(order)[group.ravel()][inverse]
+    return frame[begins[order]], _ranks(order)[group][inverse]
+
+
+def _numbered(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The number of each pair among those that are different; none is negative."""
+    pairs = first.astype(np.int64) << 32 | second
+    numbers: NDArray[np.int32] = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
+    return numbers
 
 
 def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> FoldedColumns:
-    rows = {node: row for row, node in enumerate(order.tolist()) if node in folded}
+    nodes = order.tolist() if folded else []
+    rows = {node: row for row, node in enumerate(nodes) if node in folded}
     return {
         "at": list(rows.values()),
         "count": [folded[node][0] for node in rows],

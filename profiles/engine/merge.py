@@ -87,13 +87,14 @@ class Merge:
                 self._add_labelled(tree.labelled, place, kept, columns)
         return place
 
-    def add_encoded(self, data: bytes) -> None:
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         """Add a tree as codec.encode gave it: the fastest way for trees that come from outside.
 
-        BadTree, before anything is added, if these bytes are none.
+        `numbers` are what codec.unpack said of it, if it was asked. BadTree, before anything is
+        added, if these bytes are none.
         """
         if self.by_function:
-            self._add_packed(numbers_of(data), data)
+            self._add_packed(numbers or numbers_of(data), data)
         else:
             self.add_tree(decode(data))
 

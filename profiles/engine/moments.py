@@ -15,7 +15,7 @@ from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.row_moments import GroupMoments, row_moments
-from profiles.engine.codec import encode, numbers_of, reading
+from profiles.engine.codec import Numbers, encode, numbers_of, reading
 from profiles.engine.loops import MomentSums
 from profiles.engine.merge import MAX_NODES, Merge
 from profiles.engine.metrics import Metric
@@ -69,8 +69,8 @@ class MomentMerge(Merge):
     def add_tree(self, tree: Tree) -> None:
         self.add_encoded(encode(tree))
 
-    def add_encoded(self, data: bytes) -> None:
-        numbers = numbers_of(data)
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        numbers = numbers or numbers_of(data)
         with reading():
             metrics = [Metric(*metric) for metric in numbers.head["metrics"]]
         if self.metrics[0] in metrics:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
-from profiles.engine.codec import decode, numbers_of, reading
+from profiles.engine.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.errors import TooLarge
 from profiles.engine.merge import MAX_NODES, Merge
 from profiles.engine.metrics import Metric
@@ -45,11 +45,11 @@ class PerProfile(Merge):
             self._take(np.zeros(len(node), np.int64), place[node], own[node])
         self._count(1)
 
-    def add_encoded(self, data: bytes) -> None:
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         if not self.by_function:
             self.add_tree(decode(data))
             return
-        numbers = numbers_of(data)
+        numbers = numbers or numbers_of(data)
         with reading():
             metrics = [Metric(*metric) for metric in numbers.head["metrics"]]
         self._add_packed(numbers, data)

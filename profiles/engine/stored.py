@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.column_bytes import ANY, Column, ColumnReader, head_in, join
+from profiles.engine.compression import Unpacked
 from profiles.engine.loops import ascending, divisor, function_ids, pairs, parents
 from profiles.engine.metrics import Metric
 from profiles.engine.texts import Texts
@@ -75,7 +76,7 @@ def write(tree: Tree) -> tuple[bytes, bytes]:
     return join(head, columns), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
 
 
-def head_of(numbers: bytes) -> tuple[dict[str, Any], bytes, int]:
+def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
     """(head of the section, the section, where its columns begin)."""
     head, at = head_in(numbers)
     return head, numbers, at

@@ -20,6 +20,7 @@ from profiles.queries.answers import CompareResult, Coverage, FunctionChange, In
 from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
 from profiles.queries.merged import added, explained, merged, summed
 from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.part import Trees
 from profiles.queries.parts import parts
 from profiles.queries.project_ids import project_id_of
 from profiles.queries.shown import highlighted, is_plain, shown
@@ -105,7 +106,7 @@ def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
 
 def _measured(side: Selection, metric: Metric, deadline: float | None) -> tuple[Measured, Coverage]:
     """One side; what is all in blocks is remembered."""
-    with parts(side, metric, deadline=deadline, moments=True) as found:
+    with parts(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS) as found:
         key = remembered.key(side, metric, found)
         known = _sides_known.recall(key)
         if known is None:

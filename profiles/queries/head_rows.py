@@ -1,6 +1,5 @@
 """Which head rows a selection means."""
 
-from collections.abc import Sequence
 from math import ceil
 
 from django.db.models import Q, QuerySet, TextField
@@ -8,7 +7,9 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from profiles.models import Profile
+from profiles.queries import head_statements as statements
 from profiles.queries.asked import Selection
+from profiles.queries.head_statements import Place, Totals
 from profiles.store.snapshot import once
 
 LOOKED_AT = 50  # profiles, the newest: a service's metrics seldom change
@@ -16,18 +17,33 @@ LOOKED_AT = 50  # profiles, the newest: a service's metrics seldom change
 
 def head_of(selection: Selection) -> QuerySet[Profile]:
     """The same as `unweighted`; where there are none, the database is not asked again for them."""
-    rows = unweighted(selection)
-    return rows if newest_totals(selection) else rows.none()
+    return unweighted(selection) if newest_totals(selection) else Profile.objects.none()
 
 
-def newest_totals(selection: Selection) -> list[Sequence[tuple[str, str, int]]]:
+def newest_totals(selection: Selection) -> list[Totals]:
     """Of the selection's newest profiles in the head, Profile.totals; empty if it has none."""
+    place = Place(
+        selection.project,
+        selection.service,
+        selection.type.value,
+        selection.start,
+        selection.end,
+    )
+    every = once(place, lambda: statements.newest_totals(place, LOOKED_AT))
+    if not every or not _is_narrower(selection):
+        return every
 
-    def ask() -> list[Sequence[tuple[str, str, int]]]:
+    def ask() -> list[Totals]:
         newest = unweighted(selection).order_by("-time")
         return list(newest.values_list("totals", flat=True)[:LOOKED_AT])
 
     return once(("newest totals", selection), ask)
+
+
+def _is_narrower(selection: Selection) -> bool:
+    """Than its range, service and type."""
+    of = selection
+    return any([of.zones, of.versions, of.labels, of.weights, of.profile])
 
 
 def unweighted(selection: Selection) -> QuerySet[Profile]:

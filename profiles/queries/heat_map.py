@@ -9,6 +9,7 @@ from profiles.micros import micros, rounded_down
 from profiles.queries.answers import HeatMapResult
 from profiles.queries.asked import Selection, View
 from profiles.queries.metric_choice import metrics_of
+from profiles.queries.part import Trees
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
 from profiles.store.snapshot import snapshot
@@ -34,7 +35,7 @@ def run_heat_map(
     used, times, weights = Used(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     with snapshot():
         metric = metrics_of(selection)[0]
-        with parts(selection, metric, deadline=deadline) as found:
+        with parts(selection, metric, deadline=deadline, trees=Trees.NONE) as found:
             for part in found:
                 known = part.dimension(used)
                 times.append(known.time)

@@ -22,7 +22,7 @@ from profiles.queries.answers import (
 from profiles.queries.asked import Selection, Shape, Unanswerable, View
 from profiles.queries.merged import explained
 from profiles.queries.metric_choice import chosen, metrics_of
-from profiles.queries.part import Part
+from profiles.queries.part import Part, Trees
 from profiles.queries.parts import parts
 from profiles.queries.shown import shown
 from profiles.queries.used import Used
@@ -192,7 +192,8 @@ def _merged(
     deadline: float | None,
 ) -> _Sums:
     """What is all in blocks is remembered: it is not the caller's alone."""
-    with explained(), parts(selection, metric, deadline=deadline, cuts=starts) as pieces:
+    found_in = parts(selection, metric, deadline=deadline, cuts=starts, trees=Trees.FUNCTIONS)
+    with explained(), found_in as pieces:
         key = remembered.key(selection, (metric, step), pieces)
         known = _sums.recall(key)
         if known is None:

@@ -10,7 +10,7 @@ from profiles.engine.tree import Tree
 from profiles.queries import remembered
 from profiles.queries.answers import Coverage
 from profiles.queries.asked import Group, Selection, Unanswerable
-from profiles.queries.part import Part, Sink
+from profiles.queries.part import Part, Sink, Trees
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
 
@@ -26,7 +26,8 @@ def merged(
     What cannot be read is named in the coverage; the rest is answered. What is all in blocks is
     remembered: the tree is not the caller's alone.
     """
-    with explained(), parts(selection, metric, deadline=deadline) as found:
+    trees = Trees.FUNCTIONS if group is Group.FUNCTION else Trees.WHOLE
+    with explained(), parts(selection, metric, deadline=deadline, trees=trees) as found:
         key = remembered.key(selection, (metric, group), found)
         known = _trees.recall(key)
         if known is None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -9,14 +10,26 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks import DayBlock, HourBlock
 from profiles.engine.blocks.cells import Rows
+from profiles.engine.codec import Numbers
 from profiles.queries.used import Used
+
+
+class Trees(Enum):
+    """What of the trees of the head's rows is read."""
+
+    NONE = "no tree"
+    WHOLE = "all of each"
+    FUNCTIONS = "what sums by function need, unpacked before they do"
 
 
 class Sink(Protocol):
     """A sum under way: profiles.engine.merge.Merge, or moments."""
 
-    def add_encoded(self, data: bytes) -> None:
-        """Add a tree as it is stored; BadTree, before anything is added, if it is damaged."""
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a tree as it is stored; BadTree, before anything is added, if it is damaged.
+
+        `numbers` are what codec.unpack said of it, if it was asked.
+        """
 
     def add_hour(self, block: HourBlock, profiles: Rows | None) -> None: ...
 

@@ -18,7 +18,7 @@ from profiles.engine.metrics import Metric
 from profiles.queries.asked import Selection, check
 from profiles.queries.head_part import head_parts
 from profiles.queries.located import Located, located
-from profiles.queries.part import Part
+from profiles.queries.part import Part, Trees
 from profiles.store.snapshot import snapshot
 
 
@@ -31,18 +31,19 @@ def parts(
     cuts: Sequence[datetime] = (),
     by_profile: bool = False,
     moments: bool = False,
+    trees: Trees = Trees.WHOLE,
 ) -> Generator["Found", None, None]:
     """All that matches and has the metric, in no particular order.
 
     `cuts` are moments, ascending, that no part lies across; `by_profile` asks for parts that know
     the values of each profile, not only their sums; `moments` for such as have at least those.
-    DeadlinePassed is raised between parts.
+    Without `trees` parts know their dimension alone. DeadlinePassed is raised between parts.
     """
     with snapshot():
         there = located(
             selection, metric, days=not by_profile, moments=moments, cuts=cuts, deadline=deadline
         )
-        with closing(head_parts(there.head, metric, cuts)) as head:
+        with closing(head_parts(there.head, metric, cuts, trees)) as head:
             yield Found(there, _checked(chain(head, there.blocks), deadline))
 
 

@@ -8,10 +8,12 @@ them are worked on.
 from collections.abc import Generator
 from typing import Any
 
+import orjson
 import psycopg
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Q, QuerySet
+from psycopg.types.json import set_json_loads
 
 AT_ONCE = 256  # rows that are in memory, beside those that the connection holds
 
@@ -35,6 +37,7 @@ def _from_postgresql(
         return
     # Django's own cursors bind in the client, and cannot have binary results.
     with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
+        set_json_loads(orjson.loads, cursor)
         yield from cursor.stream(sql, parameters, binary=True, size=AT_ONCE)
 
 

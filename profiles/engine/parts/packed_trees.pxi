@@ -25,6 +25,7 @@ cdef class PackedTrees:
     cdef int32_t[::1] frame  # of each node; once it was added, its row in the forest
     cdef int32_t[::1] place
     cdef int64_t[::1] value
+    cdef int32_t[::1] following  # of each function of the forest: which came behind it last
 
     def __init__(self, Forest forest):
         self.forest = forest
@@ -33,6 +34,7 @@ cdef class PackedTrees:
         self.row = self.function = self.parent = self.frame = self.node = np.empty(0, np.int32)
         self.place = np.empty(0, np.int32)
         self.value = np.empty(0, np.int64)
+        self.following = np.zeros(FIRST, np.int32)
 
     def read(self, const uint8_t[::1] data, Py_ssize_t at, list columns, Py_ssize_t metrics):
         """Take the numbers of a tree; columns is [[width, count], …], they begin at `at`.
@@ -152,12 +154,22 @@ cdef class PackedTrees:
     cdef find_functions(self):
         """Rows of the functions; where those stand that have none."""
         cdef Keys frames = self.forest.frames
-        cdef Py_ssize_t i, found
-        cdef int32_t[::1] rows = self.row
+        cdef Py_ssize_t i, before, found = -1
+        cdef uint64_t key
+        cdef int32_t[::1] rows = self.row, following
         cdef bint all_known = True
+        if frames.keys.shape[0] > self.following.shape[0]:
+            self.following = enlarged(self.following, frames.keys.shape[0])
+        following = self.following
         with nogil:
             for i in range(self.functions):
-                found = frames.find(pair(<uint64_t>self.number(FUNCTION_ID, i), 0))
+                key = pair(<uint64_t>self.number(FUNCTION_ID, i), 0)
+                if found < 0 or frames.count <= following[found] or frames.keys[following[found]] != key:
+                    before, found = found, frames.find(key)
+                    if before >= 0 and found >= 0:
+                        following[before] = <int32_t>found
+                else:
+                    found = following[found]
                 rows[i] = <int32_t>found
                 all_known = all_known and found >= 0
         return [] if all_known else [i for i in range(self.functions) if rows[i] < 0]

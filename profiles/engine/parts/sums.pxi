@@ -151,12 +151,14 @@ cdef class Nodes:
     cdef uint64_t[::1] id
     cdef int32_t[::1] parent
     cdef int32_t[::1] frame
+    cdef int32_t[::1] following  # which came behind it in the tree that had it last
 
     def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
         self.sums = Sums(width, allowed, limit, expected)
         self.id = np.empty(self.sums.keys.keys.shape[0], np.uint64)
         self.parent = np.empty(self.id.shape[0], np.int32)
         self.frame = np.empty(self.id.shape[0], np.int32)
+        self.following = np.zeros(self.id.shape[0], np.int32)
 
     cdef Py_ssize_t child(
         self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
@@ -177,6 +179,7 @@ cdef class Nodes:
                 self.id = enlarged(self.id, 2 * node)
                 self.parent = enlarged(self.parent, 2 * node)
                 self.frame = enlarged(self.frame, 2 * node)
+                self.following = enlarged(self.following, 2 * node)
         self.id[node] = pair(self.id[parent] if parent >= 0 else 0, frame_id)
         self.parent[node] = <int32_t>parent
         self.frame[node] = <int32_t>frame
@@ -186,10 +189,15 @@ cdef class Nodes:
         self, Py_ssize_t last, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil:
         """The same as `child`; fast where it follows the `last` one, as it did in another tree."""
-        cdef Py_ssize_t next = last + 1
-        if next < self.sums.keys.count and self.parent[next] == parent and self.frame[next] == frame:
+        cdef Py_ssize_t next
+        if last < 0:
+            return self.child(parent, frame, frame_id)
+        next = self.following[last]
+        if self.parent[next] == parent and self.frame[next] == frame:
             return next
-        return self.child(parent, frame, frame_id)
+        next = self.child(parent, frame, frame_id)
+        self.following[last] = <int32_t>next
+        return next
 
     @property
     def count(self):

@@ -9,8 +9,16 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine import stored
-from profiles.engine.codec import MAGIC, decode, encode, open_stored
+from profiles.engine import compression, stored
+from profiles.engine.codec import (
+    MAGIC,
+    Numbers,
+    decode,
+    encode,
+    numbers_of,
+    open_stored,
+    unpack,
+)
 from profiles.engine.errors import BadTree
 from profiles.engine.tree import Tree
 from tests.profiles.engine.random_trees import tree_of, trees
@@ -93,3 +101,22 @@ def test_the_order_of_nodes_is_kept_for_large_trees() -> None:
     tree = tree_of(stacks)
     assert same(decode(encode(tree)), tree)
     assert len(open_stored(encode(tree)).node) == len(stacks)
+
+
+def test_many_are_unpacked_at_once_and_damage_is_that_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = [encode(tree_of(EXAMPLE)), encode(tree_of({"main;b": 3})), encode(tree_of(EXAMPLE))]
+    bad = [good[0][:-1], b"nothing", b"ft\x09" + good[0][3:], b""]
+    found = unpack([good[0], *bad, good[1]])
+    assert [isinstance(each, BadTree) for each in found] == [False, True, True, True, True, False]
+    for numbers, tree in ((found[0], good[0]), (found[-1], good[1])):
+        assert isinstance(numbers, Numbers)
+        alone = numbers_of(tree)
+        assert (numbers.head, bytes(numbers.data), numbers.at) == (
+            *(alone.head, bytes(alone.data), alone.at),
+        )
+    assert unpack([]) == []
+    assert unpack(bad[:1]) != [None]
+    monkeypatch.setattr(compression, "MAX_AT_ONCE", 10)
+    assert unpack(good) == [None, None, None]

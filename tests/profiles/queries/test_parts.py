@@ -10,6 +10,7 @@ from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries import head_part
 from profiles.queries.asked import DeadlinePassed
+from profiles.queries.part import Trees
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
 from profiles.query import Selection
@@ -34,6 +35,43 @@ def test_parts_add_up_to_everything_that_matches(
     assert (used.profiles, used.duration_ns) == (5, 50 * 10**9)
 
 
+def test_what_is_unpacked_ahead_adds_up_to_the_same(
+    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More parts than are ahead at once, and damage in the midst of one."""
+    monkeypatch.setattr(head_part, "CHUNK", 3)
+    for minute in range(20):
+        rows.stored(shop, {"main;a": minute + 1, f"main;{minute}": 2}, minutes=minute)
+    damaged = rows.stored(shop, minutes=10.5)
+    Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
+    found = {trees: _summed(selection, trees) for trees in (Trees.WHOLE, Trees.FUNCTIONS)}
+    (first, used), (second, ahead) = found.values()
+    assert used == ahead
+    assert used.profiles == 20
+    assert [missing.start for missing in used.missing] == [damaged.time]
+    assert first == second
+
+
+def _summed(selection: Selection, trees: Trees) -> tuple[dict[int, int], Used]:
+    merge, used = Merge([CPU], by_function=True), Used()
+    with parts(selection, CPU, trees=trees) as found:
+        for part in found:
+            part.add_to(merge, used)
+    tree = merge.tree()
+    return dict(zip(tree.id.tolist(), tree.self[0].tolist(), strict=True)), used
+
+
+def test_a_sum_that_ends_early_leaves_nothing_behind(
+    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_part, "CHUNK", 1)
+    for minute in range(9):
+        rows.stored(shop, minutes=minute)
+    with parts(selection, CPU, trees=Trees.FUNCTIONS) as found:
+        next(iter(found))
+    assert Profile.objects.count() == 9
+
+
 def test_no_part_lies_across_a_cut(selection: Selection, shop: Deployment) -> None:
     for minute in (0, 9.9, 10, 11, 31):
         rows.stored(shop, minutes=minute)
@@ -51,8 +89,8 @@ def test_the_dimension_knows_profiles_without_their_trees(
     selection: Selection, shop: Deployment
 ) -> None:
     rows.stored(shop, minutes=1)
-    Profile.objects.update(tree=b"")
-    with parts(selection, CPU) as found:
+    Profile.objects.update(tree=b"damaged")
+    with parts(selection, CPU, trees=Trees.NONE) as found:
         (part,) = found
     known = part.dimension(Used())
     noon = int(rows.NOON.timestamp()) * 10**6
