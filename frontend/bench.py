@@ -25,6 +25,7 @@ from frontend.releases import releases_in
 from frontend.selection import DEFAULT_VIEW, Asked, weights_text
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.units import format_count, format_percent, format_value
+from frontend.view_filters import without
 from profiles.query import (
     Coverage,
     FocusResult,
@@ -120,7 +121,7 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         metric=names.metric_name(top.metric),
         average=_average(top),
         strip=_strip(of),
-        chips=chips(asked, of.project),
+        chips=chips(asked.filters, lambda index: _url_without(of, index)),
         share=_share(asked, top),
         focus=_focus(of, answers),
         controls=controls(asked, top, of.project),
@@ -135,6 +136,11 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         url=flame_url(of.project, asked),
         seen=of.seen,
     )
+
+
+def _url_without(of: Question, index: int) -> str:
+    """Of the page without one of its filters."""
+    return flame_url(of.project, replace(of.asked, filters=without(of.asked.filters, index)))
 
 
 def _wider_url(of: Question) -> str:

@@ -1,12 +1,10 @@
-"""The filters of the flame page as chips: what each does, and the address without it."""
+"""Filters as chips: what each does, and the address without it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from frontend.addresses import flame_url
-from frontend.selection import Asked
-from frontend.view_filters import NAMES, filter_text, without
-from profiles.query import FilterOption
-from projects.models import Project
+from frontend.view_filters import NAMES, filter_text
+from profiles.query import FilterOption, ViewFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +28,16 @@ class Chips:
     options: list[Option]  # what a new filter may do
 
 
-def chips(asked: Asked, project: Project) -> Chips:
+def chips(filters: Sequence[ViewFilter], url_without: Callable[[int], str]) -> Chips:
+    """`url_without`: the page's address without the filter at an index."""
     shown = [
         Chip(
             option=each.option,
             name=str(NAMES[each.option]),
             value=each.value,
             text=filter_text(each),
-            without_url=flame_url(project, replace(asked, filters=without(asked.filters, i))),
+            without_url=url_without(i),
         )
-        for i, each in enumerate(asked.filters)
+        for i, each in enumerate(filters)
     ]
     return Chips(shown, [Option(option, str(NAMES[option])) for option in FilterOption])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from frontend.list_search import searched
 from frontend.names import SplitName, split_name
 from frontend.signed import signed_points, signed_value
 from frontend.units import format_value
@@ -40,6 +41,7 @@ class Changes:
     all: int
     real: int
     tested: bool  # whether any was
+    unreadable: str  # why the search is no expression; all functions are listed then
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,18 @@ class _Scale:
 
 
 def changes(
-    result: CompareResult, *, absolute: bool, real: bool, sort: str, reverse: bool, whole: bool
+    result: CompareResult,
+    *,
+    absolute: bool,
+    real: bool,
+    sort: str,
+    reverse: bool,
+    whole: bool,
+    search: str = "",
 ) -> Changes:
-    """`real`: only those; `whole`: every row, not only the first 200."""
-    rows = [row for row in result.functions if row.real or not real]
+    """`real`: only those; `whole`: every row, not only the first 200; `search`: of these names."""
+    wanted, unreadable = searched(search)
+    rows = [row for row in result.functions if (row.real or not real) and wanted(row.name)]
     profiles, shares = _scales(result)
     ordered = _sorted(rows, profiles if absolute else shares, sort, reverse)
     shown = ordered if whole else ordered[:FIRST_ROWS]
@@ -65,6 +75,7 @@ def changes(
         all=len(result.functions),
         real=sum(row.real for row in result.functions),
         tested=any(row.q is not None for row in result.functions),
+        unreadable=unreadable,
     )
 
 

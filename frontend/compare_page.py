@@ -6,10 +6,11 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend import empty, names
-from frontend.chips import Chip, Chips, Option
+from frontend.chips import chips
 from frontend.compare_list import Changes, changes
 from frontend.compare_query import SORTS, CompareQuery
 from frontend.compared_page import Pair, compared, seen_of
+from frontend.list_search import ALONE
 from frontend.picker import Picker, picker
 from frontend.question import (
     PATIENCE_SECONDS,
@@ -23,11 +24,9 @@ from frontend.selection import Read
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.signed import signed_value
 from frontend.units import format_value
-from frontend.view_filters import NAMES, filter_text
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
-    FilterOption,
     OptionsResult,
     Selection,
     Unanswerable,
@@ -91,7 +90,7 @@ def _shown(of: Question, query: CompareQuery, url: str) -> dict[str, object]:
         "type_words": names.type_words(of.selection.type),
         "service": of.selection.service,
         "pickers": _pickers(of, query, sides, options),
-        "chips": _chips(query, url),
+        "chips": chips(query.a.filters, lambda index: _link(query.without_filter(index), url)),
         "history": _history(query, of),
     }
     try:
@@ -113,23 +112,6 @@ def _pickers(
     return (
         picker(query.a, of.services, options, of.now),
         picker(query.b, of.services, of_b, of.now),
-    )
-
-
-def _chips(query: CompareQuery, url: str) -> Chips:
-    """The filters of both sides."""
-    return Chips(
-        [
-            Chip(
-                option=each.option,
-                name=str(NAMES[each.option]),
-                value=each.value,
-                text=filter_text(each),
-                without_url=_link(query.without_filter(i), url),
-            )
-            for i, each in enumerate(query.a.filters)
-        ],
-        [Option(option, str(NAMES[option])) for option in FilterOption],
     )
 
 
@@ -185,6 +167,7 @@ def _changes(result: CompareResult, query: CompareQuery) -> Changes:
         sort=query.sort,
         reverse=query.reverse,
         whole=query.all_rows,
+        search=query.search if query.view == ALONE else "",
     )
 
 

@@ -35,6 +35,7 @@ class CompareQuery:
     sort: str = SORTS[0]
     reverse: bool = False
     all_rows: bool = False
+    search: str = ""
 
     def parameters(self) -> str:
         own = [
@@ -43,6 +44,7 @@ class CompareQuery:
             ("real", "1" if self.real else ""),
             ("sort", f"{'-' if self.reverse else ''}{self.sort}"),
             ("all", "1" if self.all_rows else ""),
+            ("search", self.search),
         ]
         defaults = {"sort": SORTS[0]}
         said = [(name, value) for name, value in own if value not in ("", defaults.get(name))]
@@ -69,13 +71,18 @@ class CompareQuery:
         return replace(self, view=VIEWS[2])
 
     @property
+    def fixed(self) -> bool:
+        """Whether neither side follows the clock."""
+        return bool(self.a.end and self.b.end)
+
+    @property
     def unrooted(self) -> "CompareQuery":
         return replace(self, a=replace(self.a, root=None), b=replace(self.b, root=None))
 
     @property
     def filtered_pairs(self) -> list[tuple[str, str]]:
-        """Names and values of the address, for a form that adds a filter."""
-        return parse_qsl(self.unrooted.parameters())
+        """Names and values of the address, for a form that adds a filter or searches."""
+        return parse_qsl(replace(self.unrooted, search="").parameters())
 
     def without_filter(self, index: int) -> "CompareQuery":
         left = without_one(self.a.filters, index)
@@ -133,6 +140,7 @@ def read(query: QueryDict, now: datetime) -> tuple[CompareQuery, tuple[str, ...]
         sort=order.removeprefix("-"),
         reverse=order.startswith("-"),
         all_rows=query.get("all") == "1",
+        search=reading.asked.search,
     ), (*reading.notices, *unread, *unordered)
 
 

@@ -8,10 +8,13 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import ngettext
 
 from frontend import empty, names
+from frontend.chips import chips
 from frontend.history_chart import LINES, chart
-from frontend.history_query import HistoryQuery, steps_for
+from frontend.history_query import MOST_CHOSEN, HistoryQuery, steps_for
+from frontend.history_since import Since, changes_since
 from frontend.names import SplitName, split_name
 from frontend.picker import Item, picker
 from frontend.question import (
@@ -26,7 +29,6 @@ from frontend.selection import Read, span_text, time_text
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.spans import span_name
 from frontend.units import format_percent, format_value
-from frontend.view_filters import NAMES
 from profiles.query import (
     DeadlinePassed,
     HistoryLine,
@@ -54,6 +56,7 @@ class Line:
     least: str  # of self, over the steps with profiles
     most: str
     alone: str  # parameters of the page with this function alone
+    since: Since | None  # None where no version began within the range
     focus: str  # parameters of the flame page, focused on it
 
 
@@ -69,11 +72,29 @@ class Shown:
     self: str  # of <history-chart>
     total: str
     lines: list[Line]
+    since: str  # the version that lines are compared with the time before; "" without another
     steps: list[Step]
     step: str  # "1 day"
     fewest: int  # profiles of a step, of those that have any
     most: int
     last: datetime  # start of the last step with profiles
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    name: str
+    parameters: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The menu of functions: the top ones, or those that were chosen."""
+
+    now: str  # what is shown
+    tops: list[Choice]
+    chosen: list[Choice]  # each with the way to do without it
+    full: bool  # as many are chosen as there are dashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +127,7 @@ def history_of(of: Question, query: HistoryQuery, options: OptionsResult) -> His
         names=query.functions,
         show=_pattern(query.show),
         hide=_pattern(query.hide),
-        lines=LINES,
+        lines=query.top,
     )
 
 
@@ -120,13 +141,17 @@ def _context(of: Question, query: HistoryQuery, url: str) -> dict[str, object]:
     options = options_of(of.selection, of.deadline)
     found: dict[str, object] = {
         "query": query,
+        "selection": of.selection,
         "notices": (*of.notices, *_notices(query, options)),
         "picker": picker(of.asked, of.services, options, of.now),
         "service": of.selection.service,
         "type": names.type_name(of.selection.type),
         "type_words": names.type_words(of.selection.type),
         "steps": _steps_menu(query),
-        "filters": [f"{NAMES[each.option]}: {each.value}" for each in query.asked.filters],
+        "chips": chips(
+            query.asked.filters, lambda i: f"{url}?{query.without_filter(i).parameters()}"
+        ),
+        "functions": functions_menu(query),
     }
     try:
         result = history_of(of, query, options)
@@ -136,6 +161,31 @@ def _context(of: Question, query: HistoryQuery, url: str) -> dict[str, object]:
         return found | {"empty": _empty(of, options, url)}
     found["metric"] = names.metric_name(result.metric)
     return found | {"shown": shown(result, query), "releases": _releases(result, query)}
+
+
+def functions_menu(query: HistoryQuery) -> Functions:
+    names_ = query.functions
+    return Functions(
+        now=_chosen_words(len(names_)) if names_ else _top_words(query.top),
+        tops=[
+            Choice(
+                _top_words(count),
+                query.of_the_top(count).parameters(),
+                not names_ and query.top == count,
+            )
+            for count in (MOST_CHOSEN, 3, 1)
+        ],
+        chosen=[Choice(name, query.without_function(name).parameters()) for name in names_],
+        full=len(names_) >= MOST_CHOSEN,
+    )
+
+
+def _top_words(count: int) -> str:
+    return ngettext("the top one by self", "top %(n)d by self", count) % {"n": count}
+
+
+def _chosen_words(count: int) -> str:
+    return ngettext("%(n)d chosen", "%(n)d chosen", count) % {"n": count}
 
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
@@ -159,14 +209,27 @@ def shown(result: HistoryResult, query: HistoryQuery) -> Shown:
     counts = [step.profiles for step in result.steps if step.profiles]
     with_profiles = [i for i, step in enumerate(result.steps) if step.profiles]
 
+    latest = result.versions[-1] if len(result.versions) > 1 else None
     text = partial(_text, result, query.percent)
+    since: list[Since] | None = None
+    if latest:
+        since = changes_since(latest.first, result, own, percent=query.percent)
     return Shown(
         self=chart(result, own, percent=query.percent),
         total=chart(result, whole, percent=query.percent),
         lines=[
-            _line(i, line, (own[i], whole[i]), with_profiles[-1], text, query)
+            _line(
+                i,
+                line,
+                (own[i], whole[i]),
+                with_profiles[-1],
+                text,
+                query,
+                since[i] if since else None,
+            )
             for i, line in enumerate(result.lines)
         ],
+        since=latest.version if latest else "",
         steps=[
             Step(
                 step.start,
@@ -208,6 +271,7 @@ def _line(
     last: int,
     text: Callable[[float | None], str],
     query: HistoryQuery,
+    since: Since | None,
 ) -> Line:
     own, whole = values
     known = [value for value in own if value is not None]
@@ -220,7 +284,8 @@ def _line(
         total=text(whole[last]),
         least=text(min(known)),
         most=text(max(known)),
-        alone=replace(query, functions=(line.name,)).parameters(),
+        alone=query.alone(line.name).parameters(),
+        since=since,
         focus=replace(query.asked, focus=line.name).parameters(),
     )
 

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from frontend.selection import DEFAULT_VIEW, Asked, parse_span, span_text, without
 from frontend.selection import read as read_asked
+from frontend.view_filters import without as without_one
 
 DEFAULT_SPAN = timedelta(days=7)
 STEPS = tuple(
@@ -25,6 +26,7 @@ class HistoryQuery:
     asked: Asked
     step: timedelta | None = None  # None: what suits the range
     functions: tuple[str, ...] = ()  # chosen by name; none: the top ones by self
+    top: int = MOST_CHOSEN  # how many of those
     percent: bool = False
     show: str = ""  # a regular expression that functions' names match
     hide: str = ""  # … do not match
@@ -37,6 +39,7 @@ class HistoryQuery:
         own = [
             ("step", span_text(self.step) if self.step else ""),
             *(("function", name) for name in self.functions),
+            ("top", f"{self.top}" if self.top != MOST_CHOSEN and not self.functions else ""),
             ("values", "percent" if self.percent else ""),
             ("show", self.show),
             ("hide", self.hide),
@@ -53,16 +56,27 @@ class HistoryQuery:
         return replace(self, percent=False)
 
     @property
-    def unfiltered(self) -> "HistoryQuery":
-        return replace(self, asked=replace(self.asked, filters=()))
-
-    @property
     def without_patterns(self) -> "HistoryQuery":
         return replace(self, show="", hide="")
 
+    def of_the_top(self, count: int) -> "HistoryQuery":
+        return replace(self, functions=(), top=count)
+
+    def alone(self, name: str) -> "HistoryQuery":
+        return replace(self, functions=(name,))
+
+    def without_function(self, name: str) -> "HistoryQuery":
+        """Without the last one it is the top ones again."""
+        return replace(self, functions=tuple(each for each in self.functions if each != name))
+
+    def without_filter(self, index: int) -> "HistoryQuery":
+        filters = without_one(self.asked.filters, index)
+        return replace(self, asked=replace(self.asked, filters=filters))
+
     @property
-    def of_the_top(self) -> "HistoryQuery":
-        return replace(self, functions=())
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the address, for a form that adds a filter or a function."""
+        return parse_qsl(self.parameters())
 
 
 def default_step(span: timedelta) -> timedelta:
@@ -84,15 +98,17 @@ def read(query: QueryDict, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]
     plain = reading.asked.of_the_data()
     asked = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
     step, unread = _step(query.get("step", ""), asked.span)
+    top, unranked = _top(query.get("top", ""))
     names = [name.replace("\0", "")[:_LONGEST] for name in query.getlist("function") if name]
     return HistoryQuery(
         asked=asked,
         step=step,
         functions=tuple(dict.fromkeys(names))[:MOST_CHOSEN],
+        top=top,
         percent=query.get("values") == "percent",
         show=query.get("show", "").replace("\0", "")[:_LONGEST],
         hide=query.get("hide", "").replace("\0", "")[:_LONGEST],
-    ), (*reading.notices, *unread)
+    ), (*reading.notices, *unread, *unranked)
 
 
 def _step(text: str, span: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
@@ -107,3 +123,12 @@ def _step(text: str, span: timedelta) -> tuple[timedelta | None, tuple[str, ...]
         return step, ()
     sentence = _("This range has more than %(n)d steps of that length; longer ones are shown.")
     return None, (sentence % {"n": MOST_STEPS},)
+
+
+def _top(text: str) -> tuple[int, tuple[str, ...]]:
+    if text in {f"{count}" for count in range(1, MOST_CHOSEN + 1)}:
+        return int(text), ()
+    if not text:
+        return MOST_CHOSEN, ()
+    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
+    return MOST_CHOSEN, (sentence % {"name": "top", "value": text[:60]},)

@@ -1,5 +1,6 @@
 """The list of functions on its own: what is searched for narrows it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from frontend.selection import Asked
@@ -19,11 +20,20 @@ class Listed:
 
 def listed(asked: Asked, top: TopResult) -> Listed:
     """As the search over the graph has it: part of a function's name, or /an expression/."""
-    if asked.view != ALONE or not asked.search:
+    if asked.view != ALONE:
         return Listed(top, len(top.rows), "")
+    wanted, unreadable = searched(asked.search)
+    rows = tuple(row for row in top.rows if wanted(row.name))
+    return Listed(replace(top, rows=rows), len(top.rows), unreadable)
+
+
+def searched(text: str) -> tuple[Callable[[str], bool], str]:
+    """Which names are listed, all of them without a search; and why it is no expression."""
     try:
-        matches = matcher(asked.search)
+        return (matcher(text) if text else _any), ""
     except BadPattern as error:
-        return Listed(top, len(top.rows), str(error))
-    rows = tuple(row for row in top.rows if matches(row.name))
-    return Listed(replace(top, rows=rows), len(top.rows), "")
+        return _any, str(error)
+
+
+def _any(_name: str) -> bool:
+    return True

@@ -52,6 +52,7 @@ from profiles.queries.asked import (
 )
 from profiles.queries.compare import run_compare
 from profiles.queries.compare_wire import compare_document, compare_json
+from profiles.queries.course_changes import CourseChange, course_changes
 from profiles.queries.deployments import run_deployment_counts
 from profiles.queries.exports import ExportFormat, run_export
 from profiles.queries.heat_map import run_heat_map
@@ -69,6 +70,7 @@ __all__ = [
     "BadPattern",
     "Choice",
     "CompareResult",
+    "CourseChange",
     "Coverage",
     "DeadlinePassed",
     "ExportFormat",
@@ -110,6 +112,7 @@ __all__ = [
     "check",
     "compare_document",
     "compare_json",
+    "course_changes",
     "focus_json",
     "matcher",
     "run_compare",

@@ -39,7 +39,6 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         "project": project,
         "here": "compare",
         "frame": request.GET.get("frame", "")[:16],
-        "search": request.GET.get("search", "")[:500],
         "views": VIEWS,
         **compare_page.context(project, query, notices, now),
     }

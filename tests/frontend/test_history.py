@@ -76,8 +76,24 @@ def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Proj
 @pytest.mark.usefixtures("profiles")
 def test_each_function_has_its_last_values_and_its_range(signed_in: Client) -> None:
     assert rows(shown(signed_in)) == [
-        ["main", "main.py", "700 ms", "900 ms", "700 ms – 700 ms", "Focus"],
-        ["shop.Rule.matches", "rules.py", "200 ms", "200 ms", "100 ms – 200 ms", "Focus"],
+        [
+            "main",
+            "main.py",
+            "700 ms",
+            "900 ms",
+            "700 ms – 700 ms",
+            "Too few steps to tell",
+            "Focus",
+        ],
+        [
+            "shop.Rule.matches",
+            "rules.py",
+            "200 ms",
+            "200 ms",
+            "100 ms – 200 ms",
+            "Too few steps to tell",
+            "Focus",
+        ],
     ]
 
 

@@ -92,14 +92,3 @@ function lonely({ data }, series) {
 }
 
 customElements.define('history-chart', HistoryChart);
-
-// A range that is dragged over is shown.
-document.addEventListener('chart-range', (event) => {
-  const range = event instanceof CustomEvent ? event.detail : null;
-  if (!range) return;
-  const url = new URL(location.href);
-  for (const name of ['span', 'end', 'at', 'step']) url.searchParams.delete(name);
-  url.searchParams.set('from', range.from);
-  url.searchParams.set('to', range.to);
-  location.assign(url);
-});

@@ -1,13 +1,21 @@
 /** Keys of the comparison's page: search, matches, and what can be done with the frame that is marked. */
 
 import { act, KEYS, subjectOf } from '../flame-graph/actions.js';
+import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
+import { copyLink } from '../flame-graph/links.js';
 import { openMenu } from '../flame-graph/menu.js';
 import { field, stepTo } from '../flame-graph/search.js';
 
 /** @typedef {import("./diff_graph.js").FlameDiff} FlameDiff */
 
 /** @type {Record<string, () => void>} */
-const DEEDS = { '/': () => field()?.select(), n: () => stepTo(1), N: () => stepTo(-1) };
+const DEEDS = {
+  '/': () => field()?.select(),
+  n: () => stepTo(1),
+  N: () => stepTo(-1),
+  y: () => copyLink('absolute'),
+  '?': showKeys,
+};
 
 /** Whose menu is asked for. @param {FlameDiff} graph @param {number} node @returns {import("../flame-graph/menu.js").Place | null} */
 export function placeOf(graph, node) {
@@ -21,9 +29,9 @@ export function placeOf(graph, node) {
 
 /** @param {Document} page @param {() => FlameDiff[]} graphs */
 export function watchKeys(page, graphs) {
+  watchHelp(page);
   page.addEventListener('keydown', (event) => {
-    const typing = event.target instanceof Element && event.target.closest('input, textarea, select, dialog, [role=menu]');
-    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    if (isForOthers(event)) return;
     const graph = graphs().find((one) => one.marked >= 0);
     if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
       if (!graph?.mark || !graph.contains(page.activeElement)) return;

@@ -1,8 +1,9 @@
 /** The comparison's page: fetches both sides once, draws them, and zooms every graph together. */
 
 import { act, subjectOf } from '../flame-graph/actions.js';
-import { watchChips } from '../flame-graph/chips.js';
+import { watchChips, watchFilterForm } from '../flame-graph/chips.js';
 import { goTo } from '../flame-graph/going.js';
+import { watchLinks } from '../flame-graph/links.js';
 import { watchMenu } from '../flame-graph/menu.js';
 import { search, watchSearch } from '../flame-graph/search.js';
 import { FlameDiff } from './diff_graph.js';
@@ -47,7 +48,9 @@ document.addEventListener('diff-leave', () => {
 // -- What is done with a frame or a function
 
 watchChips(document);
+watchFilterForm(document);
 watchKeys(document, graphs);
+watchLinks(document);
 watchSearch(document, graphs);
 watchMenu(document, (event, target) => {
   const graph = target.closest('flame-diff');
@@ -59,17 +62,6 @@ document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('.tip [data-act]') : null;
   const graph = button?.closest('flame-diff');
   if (graph instanceof FlameDiff && graph.tree) act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
-});
-
-document.addEventListener('submit', (event) => {
-  if (!(event.target instanceof HTMLFormElement) || event.target.id !== 'filters') return;
-  event.preventDefault();
-  const [option, value] = ['f.option', 'f.value'].map((name) => String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get(name) ?? ''));
-  if (!value) return;
-  goTo((parameters) => {
-    for (const gone of ['frame', 'root']) parameters.delete(gone);
-    parameters.append('f', `${option}:${value}`);
-  });
 });
 
 /** @param {HTMLElement} work */

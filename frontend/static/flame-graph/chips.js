@@ -64,6 +64,36 @@ function take(chip) {
   if (after !== before) goTo((parameters) => replaceFilter(parameters, before, after));
 }
 
+/**
+ * What is typed or chosen in a form; "" where it has no such field.
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ */
+function typedIn(form, name) {
+  const field = form.querySelector(`:is(select, [type=text], [type=search])[name="${name}"]`);
+  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : '';
+}
+
+/** The form of filters of a page without htmx: what is left empty in it is not in the address. @param {Document} page */
+export function watchFilterForm(page) {
+  page.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.id !== 'filters') return;
+    event.preventDefault();
+    const [option, value, added, search] = ['f.option', 'f.value', 'function', 'search'].map((name) => typedIn(form, name));
+    if (!value && !added && !form.elements.namedItem('search')) return;
+    goTo((parameters) => {
+      for (const gone of ['frame', 'root', 'f.option', 'f.value']) parameters.delete(gone);
+      if (form.elements.namedItem('search')) parameters.delete('search');
+      if (search) parameters.set('search', search);
+      if (value) parameters.append('f', `${option}:${value}`);
+      if (!added) return;
+      parameters.delete('top');
+      parameters.append('function', added);
+    });
+  });
+}
+
 /** @param {Document} page */
 export function watchChips(page) {
   page.addEventListener('click', (event) => {

@@ -1,7 +1,12 @@
 /** Copies text, and says so at the foot of the window. */
 
-import { element } from './around.js';
 import { fadeToasts } from '../shell/toasts.js';
+
+/** @returns {HTMLElement | null} */
+function sayer() {
+  const found = document.querySelector('#said');
+  return found instanceof HTMLElement ? found : null;
+}
 
 /**
  * Browsers have no clipboard on plain http but for localhost: there a field with the text is selected.
@@ -9,7 +14,7 @@ import { fadeToasts } from '../shell/toasts.js';
  * @param {"name" | "stack" | "link"} what the page has the words for each
  */
 export async function copyText(text, what) {
-  const said = element('#said');
+  const said = sayer();
   try {
     await navigator.clipboard.writeText(text);
     toast(said?.dataset[what] ?? '');
@@ -20,7 +25,7 @@ export async function copyText(text, what) {
 
 /** @param {string} sentence @param {string} [text] what is to be copied by hand */
 export function toast(sentence, text) {
-  const said = element('#said');
+  const said = sayer();
   if (!said) return;
   const box = document.createElement('div');
   box.className = 'toast';

@@ -1,9 +1,9 @@
 /** Keys of the whole page. Those that move through the graph are the graph's own (keyboard.js). */
 
 import { act, KEYS, subjectOf } from './actions.js';
-import { copyText } from './copying.js';
 import { element, graphs } from './around.js';
-import { absoluteLink } from './links.js';
+import { isForOthers, showKeys, watchHelp } from './help.js';
+import { copyLink } from './links.js';
 import { openMenu } from './menu.js';
 import { placeOf } from './menu-of-frame.js';
 import { field, stepTo } from './search.js';
@@ -16,7 +16,7 @@ const DEEDS = {
   i: () => view('bottomup'),
   l: () => view('list'),
   r: () => element('#recursion')?.click(),
-  y: () => void copyText(absoluteLink(), 'link'),
+  y: () => copyLink('absolute'),
   '?': showKeys,
 };
 
@@ -27,16 +27,6 @@ function view(name) {
   there?.click();
 }
 
-function showKeys() {
-  const dialog = element('#keys');
-  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
-}
-
-/** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
-function isTyping(target) {
-  return target instanceof Element && Boolean(target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]'));
-}
-
 /** The graph whose frame is marked. */
 function pointed() {
   return graphs().find((flame) => (flame.pointing?.marked ?? -1) >= 0);
@@ -44,7 +34,7 @@ function pointed() {
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (isForOthers(event)) return;
   if ((event.key === 'F10' && event.shiftKey) || event.key === 'ContextMenu') return menu(event);
   const flame = pointed();
   const tree = flame?.data?.tree;
@@ -68,7 +58,5 @@ function menu(event) {
 /** @param {Document} page */
 export function watchKeys(page) {
   page.addEventListener('keydown', press);
-  page.addEventListener('click', (event) => {
-    if (event.target instanceof Element && event.target.closest('[data-show-keys]')) showKeys();
-  });
+  watchHelp(page);
 }

@@ -8,12 +8,11 @@ import { askFor, askQuietly } from './answers.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
-import { copyText } from './copying.js';
 import { FlameGraph } from './element.js';
 import { goBy } from './going.js';
 import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
-import { absoluteLink, relativeLink } from './links.js';
+import { watchLinks } from './links.js';
 import { watchMenu } from './menu.js';
 import { pointedPlace } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
@@ -100,6 +99,7 @@ document.addEventListener('flame-zoom', (event) => {
 watchKeys(document);
 goBy((change) => void askFor(change));
 watchChips(document);
+watchLinks(document);
 watchMenu(document, pointedPlace);
 watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
 watchStrip(document);
@@ -110,10 +110,6 @@ const CLICKS = [
     const flame = button.closest('flame-graph');
     const tree = flame instanceof FlameGraph ? flame.data?.tree : undefined;
     if (flame instanceof FlameGraph && tree) act(button.dataset.act ?? '', subjectOf(tree, flame.pointing?.marked ?? -1));
-  }],
-  ['#links [data-link]', (button) => {
-    button.closest('details')?.removeAttribute('open');
-    void copyText(button.dataset.link === 'absolute' ? absoluteLink() : relativeLink(), 'link');
   }],
   ['#picture', savePictures],
   ['#functions a.fn', (link, event) => {

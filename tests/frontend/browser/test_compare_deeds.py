@@ -131,3 +131,37 @@ def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
     expect(versions.locator("#changes tbody")).to_contain_text("pricing.quote")
     versions.wait_for_load_state("networkidle")
     assert not [url for url in asked if "/compare/tree" in url]
+
+
+def test_the_list_alone_is_searched(versions: Page) -> None:
+    versions.get_by_role("link", name="List", exact=True).click()
+    field = versions.get_by_label("Search functions, or part of them")
+    field.fill("quote")
+    field.press("Enter")
+    rows = versions.locator("#changes tbody tr")
+    expect(rows).to_have_count(1)
+    versions.get_by_role("link", name="Δ self").click()
+    expect(rows).to_have_count(1)
+    field.fill("nothing has this name")
+    field.press("Enter")
+    expect(versions.locator("#changes")).to_contain_text("No function matches")
+    field.fill("")
+    field.press("Enter")
+    expect(rows).to_have_count(4)
+    expect(versions).not_to_have_url(re.compile("search="))
+
+
+def test_a_link_has_the_ends_of_both_sides(versions: Page) -> None:
+    versions.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    versions.keyboard.press("y")
+    expect(versions.locator("#said")).to_contain_text("Link copied")
+    copied = versions.evaluate("() => navigator.clipboard.readText()")
+    asked = parse_qs(urlsplit(copied).query)
+    assert {"from", "to", "b.from", "b.to"} <= asked.keys()
+    assert not {"span", "end", "b.end"} & asked.keys()
+    shown = versions.locator(".over .line").inner_text()
+    versions.goto(copied)
+    loaded(versions)
+    expect(versions.locator(".over .line")).to_have_text(shown, use_inner_text=True)
+    versions.keyboard.press("?")
+    expect(versions.locator("#keys")).to_contain_text("Heaviest callee")

@@ -1,8 +1,10 @@
 """The page of history: choosing a step and patterns, and the way back."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.utils import timezone
@@ -80,8 +82,8 @@ def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:
     history.locator('select[name="step"]').select_option("15m")
     history.wait_for_url("**step=15m**")
     expect(history.locator("h1 + p")).to_contain_text("One point each 15 minutes")
-    history.get_by_label("Hide").fill("rank")
-    history.get_by_label("Hide").press("Enter")
+    history.get_by_label("Hide", exact=True).fill("rank")
+    history.get_by_label("Hide", exact=True).press("Enter")
     history.wait_for_url("**hide=rank**")
     expect(history.locator("tbody").first).not_to_contain_text("rank.score_all")
     history.go_back()
@@ -91,8 +93,61 @@ def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:
 def test_a_function_is_shown_alone(history: Page) -> None:
     history.locator("tbody").first.get_by_role("link", name="Rule.matches").click()
     expect(history.locator("tbody").first.locator("tr")).to_have_count(1)
-    history.get_by_role("link", name="Show the top 5").click()
+    history.locator("#functions summary").click()
+    history.get_by_role("link", name="top 5 by self").click()
     expect(history.locator("tbody").first.locator("tr")).to_have_count(5)
+
+
+def test_functions_are_the_top_ones_or_chosen(history: Page) -> None:
+    rows = history.locator("tbody").first.locator("tr")
+    menu = history.locator("#functions")
+    expect(menu.locator("summary")).to_have_text("Functions: top 5 by self")
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="top 3 by self").click()
+    expect(rows).to_have_count(3)
+    for name, count in (("orders.place", 1), ("Cursor.execute", 2)):
+        menu.locator("summary").click()
+        menu.get_by_label("A function’s whole name").fill(name)
+        menu.get_by_role("button", name="Add function").click()
+        expect(rows).to_have_count(count)
+    expect(rows.last).to_contain_text("Cursor.execute")
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="Leave out orders.place").click()
+    expect(rows).to_have_count(1)
+    expect(history).to_have_url(re.compile(r"function=Cursor\.execute$"))
+
+
+def test_filters_are_added_changed_and_removed(history: Page) -> None:
+    history.locator("#add-filter summary").click()
+    history.locator("#add-filter select").select_option("hide")
+    history.locator("#add-filter input").fill("rank")
+    history.locator("#add-filter input").press("Enter")
+    chip = history.locator(".chip")
+    expect(chip).to_have_text("Hide stacks :rank")
+    expect(history.locator("tbody").first).not_to_contain_text("rank.score_all")
+    history.get_by_role("button", name="Change filter Hide stacks rank").click()
+    history.locator(".chip-editor input").fill("Rule")
+    history.locator(".chip-editor input").press("Enter")
+    expect(chip).to_have_text("Hide stacks :Rule")
+    expect(history.locator("tbody").first).to_contain_text("rank.score_all")
+    history.get_by_role("link", name="Remove filter Hide stacks Rule").click()
+    expect(chip).to_have_count(0)
+
+
+def test_a_link_is_copied_and_keys_are_told(history: Page) -> None:
+    """Where a page may not write to the clipboard it shows the text."""
+    history.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    history.keyboard.press("y")
+    expect(history.locator("#said")).to_contain_text("Link copied")
+    copied = history.evaluate("() => navigator.clipboard.readText()")
+    asked = parse_qs(urlsplit(copied).query)
+    assert {"from", "to"} <= asked.keys()
+    assert not {"span", "end"} & asked.keys()
+    history.locator("#links summary").click()
+    history.get_by_role("button", name="Copy link that follows the clock").click()
+    assert "span=1h" in history.evaluate("() => navigator.clipboard.readText()")
+    history.keyboard.press("?")
+    expect(history.locator("#keys")).to_contain_text("Select a range")
 
 
 def test_it_fits_a_narrow_window(history: Page) -> None:

@@ -1,0 +1,52 @@
+"""What changed since a version began, told from the steps before and after it."""
+
+from datetime import UTC, datetime, timedelta
+
+from frontend.history_since import changes_since
+from profiles.query import Coverage, HistoryResult, HistoryStep, Metric, Selection, View
+from projects.profile_types import ProfileType
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+MS = 1_000_000
+
+
+def of_steps(count: int) -> HistoryResult:
+    metric = Metric("cpu", "nanoseconds")
+    return HistoryResult(
+        selection=Selection(1, "checkout", ProfileType.CPU, NOON, NOON + count * HOUR),
+        view=View(),
+        metric=metric,
+        metrics=(metric,),
+        coverage=Coverage(10 * count, 1, 0, NOON, NOON),
+        step_seconds=HOUR.total_seconds(),
+        steps=tuple(HistoryStep(NOON + i * HOUR, 10, 1, 1) for i in range(count)),
+        lines=(),
+        versions=(),
+    )
+
+
+def test_a_change_larger_than_the_steps_differ_is_real() -> None:
+    grew = [(100 + i % 3) * MS for i in range(12)] + [(140 + i % 3) * MS for i in range(12)]
+    same = [(100 + i % 5) * MS for i in range(24)]
+    grown, stayed = changes_since(NOON + 12 * HOUR, of_steps(24), [grew, same], percent=False)
+    assert (grown.text, grown.sign, grown.tested, grown.real) == ("+40 ms", 1, True, True)
+    assert (stayed.tested, stayed.real) == (True, False)
+
+
+def test_the_step_in_which_the_version_began_is_on_neither_side() -> None:
+    course = [1.0 * MS] * 12 + [900.0 * MS] + [1.0 * MS] * 12
+    (found,) = changes_since(NOON + 12.5 * HOUR, of_steps(25), [course], percent=False)
+    assert (found.text, found.real) == ("0", False)
+
+
+def test_steps_without_profiles_tell_nothing() -> None:
+    course = [None] * 12 + [1.0 * MS] * 12
+    (found,) = changes_since(NOON + 12 * HOUR, of_steps(24), [course], percent=False)
+    assert (found.text, found.tested) == ("", False)
+
+
+def test_few_steps_tell_nothing_either() -> None:
+    (found,) = changes_since(NOON + 3 * HOUR, of_steps(6), [[1.0] * 3 + [9.0] * 3], percent=True)
+    assert not found.tested
+    assert not found.real
