@@ -10,6 +10,7 @@
 #include "context.h"
 #include "dice.h"
 #include "lock_methods.h"
+#include "tasks.h"
 
 #define WAITS_MAX 1024 /* at a time; more are not counted */
 #define SAMPLES_PER_SECOND 500
@@ -47,8 +48,10 @@ static Walked walk_here(void) {
   if (!walk_read_state(walk, (uintptr_t)PyThreadState_Get()))
     return WALK_TORN;
   Walked walked = walk_frames(walk);
-  if (walked == WALK_OK)
+  if (walked == WALK_OK) {
     context_read(walk, context_mark(walk));
+    tasks_name(walk);
+  }
   return walked;
 }
 

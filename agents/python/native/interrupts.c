@@ -9,6 +9,7 @@
 
 #include "clocks.h"
 #include "context.h"
+#include "tasks.h"
 #include "timers.h"
 
 enum { FREE, FILLING, READY };
@@ -63,8 +64,10 @@ static void take_sample(Timer *timer) {
     s->walked = WALK_EMPTY;
   else
     s->walked = walk_read_state(&s->walk, ts) ? walk_frames(&s->walk) : WALK_TORN;
-  if (s->walked == WALK_OK)
+  if (s->walked == WALK_OK) {
     context_read(&s->walk, context_mark(&s->walk));
+    tasks_name(&s->walk);
+  }
   atomic_store(&s->state, READY);
 }
 

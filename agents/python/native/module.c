@@ -17,6 +17,8 @@
 #include "peek.h"
 #include "result.h"
 #include "sampler.h"
+#include "task_examples.h"
+#include "tasks.h"
 #include "verify.h"
 
 static enum { IDLE, RUNNING, STOPPING } state; /* changes with the GIL only */
@@ -184,6 +186,18 @@ static PyObject *read_labels_of(PyObject *Py_UNUSED(self), PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *read_tasks_of(PyObject *Py_UNUSED(self), PyObject *args) {
+  TaskExamples e;
+  if (!PyArg_ParseTuple(args, "OOOOUO", &e.awaited, &e.waiting, &e.outer, &e.inner, &e.name, &e.current))
+    return NULL;
+  const char *problem = why_unsupported();
+  if (!problem)
+    problem = tasks_learn(&e);
+  if (problem)
+    return PyUnicode_FromString(problem);
+  Py_RETURN_NONE;
+}
+
 static PyObject *thread_id(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   return PyLong_FromLong(syscall(SYS_gettid));
 }
@@ -193,6 +207,8 @@ static PyObject *own_stack_result(const Options *options, Walk *walk) {
   if (!capture_open(&own, options))
     return PyErr_NoMemory();
   Walked walked = walk_own_stack(walk) ? WALK_OK : WALK_TORN;
+  context_read(walk, context_mark(walk));
+  tasks_name(walk);
   record(&own, walk, walked, (pid_t)syscall(SYS_gettid), 1);
   own.ended_ns = own.started_ns;
   PyObject *result = result_of(&own);
@@ -227,6 +243,7 @@ static PyMethodDef methods[] = {
   {"wake", wake, METH_NOARGS, NULL},
   {"after_fork_child", after_fork_child, METH_NOARGS, NULL},
   {"read_labels_of", read_labels_of, METH_VARARGS, NULL},
+  {"read_tasks_of", read_tasks_of, METH_VARARGS, NULL},
   {"thread_id", thread_id, METH_NOARGS, NULL},
   {"read_own_stack", read_own_stack, METH_VARARGS, NULL},
   {NULL, NULL, 0, NULL},

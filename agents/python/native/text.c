@@ -5,6 +5,8 @@
 #include "peek.h"
 #include "walk.h"
 
+#define UTF8_MAX 64 /* characters at a time */
+
 typedef struct Head {
   size_t n;
   unsigned kind;
@@ -20,12 +22,16 @@ static bool read_head(Head *head, uintptr_t address, int kind_shift) {
   return true;
 }
 
+static bool is_readable(const Head *head) {
+  bool known_kind = head->kind == 1 || head->kind == 2 || head->kind == 4;
+  return head->compact && known_kind && head->n <= (1u << 30);
+}
+
 Copied copy_text(Text *text, Arena *arena, uintptr_t address) {
   Head head;
   if (!read_head(&head, address, python.offsets.text_kind_shift))
     return COPY_FAILED;
-  bool known_kind = head.kind == 1 || head.kind == 2 || head.kind == 4;
-  if (!head.compact || !known_kind || head.n > (1u << 30))
+  if (!is_readable(&head))
     return COPY_FAILED;
   size_t n = head.n < TEXT_MAX ? head.n : TEXT_MAX;
   char *data = arena_take(arena, n * head.kind + 1);
@@ -50,6 +56,38 @@ Copied copy_bytes(const char **data, size_t *n, Arena *arena, uintptr_t address)
     return COPY_FAILED;
   *data = copy;
   return COPIED;
+}
+
+static int put_utf8(char *to, uint32_t c) {
+  if (c < 0x80) {
+    to[0] = (char)(c ? c : ' ');
+    return 1;
+  }
+  int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  to[0] = (char)(0xff00 >> (more + 1) | c >> 6 * more);
+  for (int i = 1; i <= more; i++)
+    to[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3f));
+  return more + 1;
+}
+
+static uint32_t character_at(const char *data, unsigned kind, int i) {
+  uint32_t c = 0;
+  memcpy(&c, data + (unsigned)i * kind, kind); /* little-endian, as both architectures are here */
+  return c;
+}
+
+int text_utf8(char *to, int characters, uintptr_t address) {
+  Head head;
+  char data[4 * UTF8_MAX];
+  if (!read_head(&head, address, python.offsets.text_kind_shift) || !is_readable(&head))
+    return -1;
+  int n = head.n < (size_t)characters ? (int)head.n : characters, size = 0;
+  int start = head.ascii ? python.offsets.text_ascii : python.offsets.text_wide;
+  if (n && !peek(data, address + (uintptr_t)start, (size_t)n * head.kind))
+    return -1;
+  for (int i = 0; i < n; i++)
+    size += put_utf8(to + size, character_at(data, head.kind, i) & 0x1fffff);
+  return size;
 }
 
 static bool fits(int kind_shift, const uintptr_t samples[4]) {

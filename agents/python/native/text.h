@@ -23,6 +23,10 @@ typedef enum Copied { COPIED, COPY_FAILED, COPY_FULL } Copied;
 Copied copy_text(Text *text, Arena *arena, uintptr_t address);
 Copied copy_bytes(const char **data, size_t *n, Arena *arena, uintptr_t address);
 
+/* The first `characters` of a string (64 at most) in UTF-8, without zeros; `to` has room for four bytes
+   each. How many bytes there are; -1: it cannot be read. Async-signal-safe. */
+int text_utf8(char *to, int characters, uintptr_t address);
+
 /* Finds where strings keep their kind: that moved within one version. `samples` are the addresses
    of strings of 1, 1, 2 and 4 bytes a character, the first of them ASCII; all of length 1. */
 bool calibrate_text(const uintptr_t samples[4]);

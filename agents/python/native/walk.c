@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "peek.h"
+#include "tasks.h"
 
 Interpreter python;
 
@@ -105,7 +106,7 @@ static const char *frame_copy(Walk *walk, uintptr_t frame) {
   return peek(walk->frame, frame, size) ? walk->frame : NULL;
 }
 
-static bool add_place(Walk *walk, const char *frame) {
+bool walk_add(Walk *walk, const char *frame) {
   const Offsets *o = &python.offsets;
   Place *place = &walk->places[walk->depth];
   place->code = word_at(frame, o->frame_code) & o->frame_code_mask;
@@ -135,15 +136,18 @@ static bool follow(Walk *walk, uintptr_t frame) {
     if (!copy)
       return false;
     owner = (unsigned char)copy[python.offsets.frame_owner];
+    uintptr_t caller = word_at(copy, python.offsets.frame_previous);
     if (owner <= OWNED_BY_GENERATOR) {
       if (walk->depth == walk->max_depth)
         return walk->cut = true;
-      if (!add_place(walk, copy))
+      if (!walk_add(walk, copy))
         return false;
     } else if (!is_shim(owner)) {
       return false;
     }
-    frame = word_at(copy, python.offsets.frame_previous);
+    if (owner == OWNED_BY_GENERATOR)
+      tasks_meet(walk, frame);
+    frame = caller;
   }
   return walk->depth == 0 || may_end_on(owner);
 }
@@ -178,6 +182,7 @@ Walked walk_frames(Walk *walk) {
   uintptr_t frame = 0;
   walk->depth = 0;
   walk->cut = false;
+  tasks_look(walk);
   if (!copy_top(walk, &frame) || !follow(walk, frame))
     return WALK_TORN;
   for (int i = 0; i < walk->depth; i += HEADS_AT_ONCE) {

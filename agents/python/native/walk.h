@@ -30,6 +30,12 @@ typedef struct Chunk {
   char bytes[CHUNK_BYTES];
 } Chunk;
 
+#define TASKS_AT_ONCE 8 /* event loops that run */
+
+typedef struct RunningTask {
+  uintptr_t task, frame; /* of its coroutine */
+} RunningTask;
+
 /* Everything that a walk needs, so that it takes next to nothing from a signal stack. */
 typedef struct Walk {
   int depth, max_depth;
@@ -39,6 +45,9 @@ typedef struct Walk {
   uintptr_t next_at, next_end, next_previous; /* the chunk below, known but not copied */
   char state[THREAD_STATE_MAX], frame[128], label[LABEL_MAX];
   int label_n; /* bytes of `label`; 0: the thread has no labels */
+  RunningTask running[TASKS_AT_ONCE]; /* see tasks.h */
+  int running_n;
+  uintptr_t task; /* the one that was met on the stack; 0: none */
   struct iovec to[HEADS_AT_ONCE], from[HEADS_AT_ONCE];
   Place places[];
 } Walk;
@@ -61,6 +70,9 @@ bool walk_read_state(Walk *walk, uintptr_t ts);
 /* Follows the frames of the thread state in walk->state. Async-signal-safe. A stack of another,
    running thread may change meanwhile: what is inconsistent is WALK_TORN. */
 Walked walk_frames(Walk *walk);
+
+/* Adds a copied frame as the next place, of which there must be one; false: it is none. */
+bool walk_add(Walk *walk, const char *frame);
 
 /* A field of a copied thread state. */
 static inline uintptr_t state_field(const char *state, int offset) {

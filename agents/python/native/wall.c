@@ -2,6 +2,7 @@
 
 #include "clocks.h"
 #include "context.h"
+#include "tasks.h"
 
 #define ATTEMPTS 4 /* at reading the stack of a running thread */
 /* To ask for a sleeping thread's clock takes two microseconds, most of them waiting for memory that
@@ -19,6 +20,7 @@ static bool walk_once(uintptr_t ts, Walk *walk, Walked *walked) {
   ContextMark before = context_mark(walk);
   *walked = walk_frames(walk);
   context_read(walk, before);
+  tasks_name(walk);
   return context_stayed(walk, before);
 }
 

@@ -153,6 +153,18 @@ def read_labels_of(
     `alone` it is set to the same, alone. Returns why that cannot be done here, or None.
     """
 
+def read_tasks_of(
+    awaited: object, waiting: object, outer: object, inner: object, name: str, current: object
+) -> str | None:
+    """From now on samples show the asyncio tasks that they were taken in.
+
+    The frames of the tasks that await it follow those of the running one, and its name, if it was
+    given one, is the label "task". The examples: a task that is the thread's current one and
+    another that awaits it alone; the first one's coroutine, and the coroutine that that awaits; its
+    name; the dictionary of current tasks (before 3.14). Returns why that cannot be done here, or
+    None.
+    """
+
 def thread_id() -> int:
     """The calling thread's native id, as in `Raw.stacks` and `exclude`."""
 

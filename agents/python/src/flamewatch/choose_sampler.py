@@ -23,13 +23,18 @@ except ImportError as error:  # free-threaded builds look for no stable-ABI modu
 
 
 def choose_sampler(
-    *, thread_names: bool, heap: Heap = "asked", heap_raw: bool = False, quiet: bool = False
+    *,
+    thread_names: bool = False,
+    tasks: bool = False,
+    heap: Heap = "asked",
+    heap_raw: bool = False,
+    quiet: bool = False,
 ) -> Sampler:
     """The C sampler, or a lesser one and one line in the log that says why and what is missing."""
     reason = _unsupported()
     if reason is None:
         counter = _heap(heap, raw=heap_raw, quiet=quiet)
-        return NativeSampler(native, thread_names=thread_names, heap=counter)
+        return NativeSampler(native, thread_names=thread_names, tasks=tasks, heap=counter)
     lesser = SignalSampler()
     what = (
         "the main thread's CPU time and THREADS" if ProfileType.CPU in lesser.types else "THREADS"

@@ -34,6 +34,7 @@ class Arguments:
     url: str | None = None
     project: str | None = None
     thread_names: bool | None = None
+    tasks: bool | None = None
     heap: str | None = None
     heap_raw: bool | None = None
 
@@ -47,6 +48,7 @@ class Config:
     version: str
     zone: str
     thread_names: bool = False  # a label per thread: it tells more, and costs the server storage
+    tasks: bool = False  # of asyncio: their names, and the tasks that await them
     heap: Heap = "asked"
     heap_raw: bool = False  # also blocks that are asked for without the GIL
 
@@ -72,6 +74,7 @@ def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
         version=_text(arguments.version, environment.version(environ)),
         zone=_text(arguments.zone, environment.zone(environ)),
         thread_names=_flag(arguments.thread_names, environ.get("FLAMEWATCH_THREAD_NAMES", "")),
+        tasks=_flag(arguments.tasks, environ.get("FLAMEWATCH_TASKS", "")),
         heap=next((known for known in get_args(Heap) if known == heap), "asked"),
         heap_raw=_flag(arguments.heap_raw, environ.get("FLAMEWATCH_HEAP_RAW", "")),
     )
@@ -83,6 +86,7 @@ def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
         _label_problem("version", config.version),
         _label_problem("zone", config.zone),
         _flag_problem("FLAMEWATCH_THREAD_NAMES", environ),
+        _flag_problem("FLAMEWATCH_TASKS", environ),
         _flag_problem("FLAMEWATCH_HEAP_RAW", environ),
         _heap_problem(heap),
     )

@@ -1,8 +1,10 @@
 """The C sampler as a Sampler."""
 
+import sys
 import threading
 from typing import Any
 
+from flamewatch import task_reading
 from flamewatch.label_reading import learn
 from flamewatch.log import warn
 from flamewatch.native_heap import NativeHeap
@@ -23,9 +25,15 @@ class NativeSampler:
     name = "native"
 
     def __init__(
-        self, native: Any, *, thread_names: bool = False, heap: NativeHeap | None = None
+        self,
+        native: Any,
+        *,
+        thread_names: bool = False,
+        tasks: bool = False,
+        heap: NativeHeap | None = None,
     ) -> None:
         self._native = native
+        self._learns_tasks = tasks
         self._thread_names = thread_names
         self._heap = heap
         self._missing = frozenset() if heap else MEMORY
@@ -42,6 +50,7 @@ class NativeSampler:
         self._native.heap_apart()
 
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
+        self._learn_tasks()
         if self._heap and kind in MEMORY:
             return self._heap.capture(kind, seconds, wait)
         own_thread = self._native.thread_id()
@@ -66,6 +75,19 @@ class NativeSampler:
 
     def after_fork(self) -> None:
         self._native.after_fork_child()
+
+    def _learn_tasks(self) -> None:
+        """Once, when the host has asyncio: it is not loaded for this."""
+        asyncio = sys.modules.get("asyncio")
+        if not self._learns_tasks or not hasattr(asyncio, "Task"):
+            return
+        self._learns_tasks = False
+        try:
+            reason = task_reading.learn(self._native, asyncio)
+        except Exception as error:  # the host's asyncio may be another's
+            reason = f"{type(error).__name__}: {error}"
+        if reason:
+            warn(f"asyncio's tasks cannot be read here: {reason}. Profiles will not show them.")
 
     def _read(self, kind: ProfileType, raw: Any) -> Capture:
         counts = raw["counts"]

@@ -44,7 +44,7 @@ class Wish:
 
 def begin(wish: Wish) -> None:
     """Captures from now on; the profile is written when time is up or the program ends."""
-    sampler = choose_sampler(thread_names=False)
+    sampler = choose_sampler()
     if wish.kind not in sampler.types:
         _say(f"no {wish.kind} profile can be captured in this interpreter")
         return

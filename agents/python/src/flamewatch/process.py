@@ -73,7 +73,11 @@ def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     if not quiet and (options := uwsgi.missing(sys.modules)):
         warn(f"uWSGI runs without {options}: its workers will not be profiled.")
     sampler = choose_sampler(
-        thread_names=found.thread_names, heap=found.heap, heap_raw=found.heap_raw, quiet=quiet
+        thread_names=found.thread_names,
+        tasks=found.tasks,
+        heap=found.heap,
+        heap_raw=found.heap_raw,
+        quiet=quiet,
     )
     agent = Agent(found, sampler)
     agent.start(first_pause)

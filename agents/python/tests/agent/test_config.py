@@ -110,6 +110,13 @@ def test_labels_are_bounded() -> None:
     assert "control character" in problems(FLAMEWATCH_ZONE="eu\x001")[0]
 
 
+def test_tasks_are_on_request() -> None:
+    assert read(FLAMEWATCH_TASKS="1").tasks
+    assert not read(FLAMEWATCH_TASKS="off").tasks
+    assert not read().tasks
+    assert not read(Arguments(tasks=False), FLAMEWATCH_TASKS="1").tasks
+
+
 def test_thread_names_are_on_request() -> None:
     assert read(FLAMEWATCH_THREAD_NAMES="yes").thread_names
     assert not read(FLAMEWATCH_THREAD_NAMES="0").thread_names

@@ -96,6 +96,25 @@ def test_memory_is_counted_from_the_start_to_the_end(
     assert "MiB" in done.stderr
 
 
+def test_waits_for_locks_are_counted_from_the_start_to_the_end(tmp_path: Path) -> None:
+    more = """
+    lock = threading.Lock()
+    def wants():
+        with lock: pass
+    lock.acquire()
+    wanting = threading.Thread(target=wants)
+    wanting.start()
+    time.sleep(0.2)
+    lock.release()
+    wanting.join()
+    """
+    done = once(tmp_path, "--once", "contention", more=more)
+    found = written(tmp_path / "contention.pb.gz")
+    assert found.default_metric == "delay", done.stderr
+    assert found.total("delay") > 0.15e9
+    assert "wants" in found.functions_seen()
+
+
 def test_time_can_be_up_before_the_program_is(tmp_path: Path) -> None:
     wait = "import pathlib\n    while not pathlib.Path('wall.pb.gz').exists(): time.sleep(0.01)"
     done = once(tmp_path, "--once", "wall", "--duration", "0.2", more=wait)

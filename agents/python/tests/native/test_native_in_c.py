@@ -12,7 +12,7 @@ TESTS = Path(__file__).parent / "c"
 PARTS = {
     "blocks_test.c": ["blocks.c", "arena.c"],
     "budget_test.c": [],
-    "codes_test.c": ["codes.c", "text.c", "arena.c", "peek.c", "walk.c"],
+    "codes_test.c": ["codes.c", "text.c", "arena.c", "peek.c", "walk.c", "tasks.c"],
 }
 PLAIN = ["-std=c11", "-O1", "-g", "-Wall", "-D_GNU_SOURCE=1"]
 FLAGS = [*PLAIN, "-fsanitize=address,undefined"]

@@ -56,6 +56,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     [
         *("storm.py cpu 2", "storm.py wall 2", "deep.py", "forks.py", "full.py", "signals.py"),
         *("labelled.py CPU crowded", "labelled.py WALL tasks", "unheard.py"),
+        *("tasks.py CPU chains", "tasks.py WALL storm"),
         *("heap.py truth", "heap.py full", "heap_forks.py", "heap_storm.py 40"),
         *("contention.py lock", "contention_forks.py", "contention_storm.py 60"),
     ],

@@ -1,0 +1,11 @@
+"""A host without asyncio, of which tasks are asked."""
+
+import json
+import sys
+
+from flamewatch import _native
+from flamewatch.native_sampler import NativeSampler
+from flamewatch.profile_types import ProfileType
+
+NativeSampler(_native, tasks=True).capture(ProfileType.WALL, 0.01, lambda seconds: False)
+print(json.dumps({"loaded": "asyncio" in sys.modules}))

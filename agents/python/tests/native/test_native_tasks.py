@@ -1,0 +1,57 @@
+"""asyncio tasks on request: who awaits them, and what they are called."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+NAMED = {"red as the red 1", "green as grün \u6f22 \U00010400", "unnamed as none"}
+UNNAMED = {"red as none", "green as none", "unnamed as none"}
+NEW_IN_314 = {"gathered": "leaf mid gathered", "grouped": "leaf mid grouped"}
+BEFORE_314 = {"gathered": "leaf mid", "grouped": "leaf mid"}
+
+
+def test_the_tasks_that_await_are_on_the_stack_of_the_one_that_runs(run: Run) -> None:
+    result = run("tasks.py", "CPU", "chains")
+    seen = {way: {*result[way]} for way in ("direct", "direct_twice", "by_nobody", "by_two")}
+    assert seen == {
+        "direct": {"leaf mid direct"},
+        "direct_twice": {"leaf mid direct direct_twice"},
+        "by_nobody": {"leaf mid"},
+        "by_two": {"leaf mid"},  # which of the two is it for?
+    }
+
+
+def test_who_awaits_by_a_gathering_or_a_group_is_known_from_3_14_on(run: Run) -> None:
+    result = run("tasks.py", "CPU", "chains")
+    expected = NEW_IN_314 if result["version"] >= [3, 14] else BEFORE_314
+    assert {way: {*result[way]} for way in expected} == {
+        way: {chain} for way, chain in expected.items()
+    }
+
+
+@pytest.mark.parametrize("kind", ["CPU", "WALL"])
+def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: str) -> None:
+    result = run("tasks.py", kind, "names")
+    assert {*result["plain"]} <= UNNAMED
+    assert {*result["asked"]} <= NAMED
+    assert len(result["asked"]) >= 2  # 0.2 s: one of the three may never be met
+
+
+@pytest.mark.parametrize("kind", ["CPU", "WALL"])
+def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
+    result = run("tasks.py", kind, "storm")
+    assert result["samples"] > 50
+    assert result["edges"] == {}
+    assert sum(result["dropped"].values()) < 0.1 * result["samples"]
+
+
+def test_tasks_of_another_making_are_left_alone(run: Run) -> None:
+    result = run("tasks_of_python.py")
+    assert "asyncio.Task is not the interpreter's own" in result["said"]
+    assert result["samples"] > 0
+
+
+def test_a_program_without_asyncio_does_not_get_it(run: Run) -> None:
+    assert run("tasks_not_used.py") == {"loaded": False}
