@@ -1,5 +1,6 @@
 """The host does not notice: no leak, no stray signal, no trouble with forks or at the end."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 Run = Callable[..., Any]
 MIB = 1 << 20
+STORM_SECONDS = int(os.environ.get("STORM_SECONDS", "4"))
 
 
 def test_500_captures_leave_nothing_behind(run: Run) -> None:
@@ -42,12 +44,37 @@ def test_a_handler_put_over_ours_ends_the_capture_and_stays(run: Run) -> None:
     assert result["handler"] == "second"
 
 
+def test_threads_have_their_names_and_ours_is_gone_afterwards(run: Run) -> None:
+    result = run("traces.py")
+    before = result["before"]["names"]
+    assert "the host's own" in before.values()
+    assert result["after"]["names"] == before
+    for kind in ("cpu", "wall"):
+        during = result["during"][kind]["names"]
+        assert before.items() < during.items()
+        assert sorted(during.values()) == sorted([*before.values(), "flamewatch"])
+    assert result["during"]["contention"]["names"] == before
+
+
+def test_signals_are_afterwards_as_they_were_before(run: Run) -> None:
+    result = run("traces.py")
+    before, cpu = result["before"]["signals"], result["during"]["cpu"]["signals"]
+    assert all(cpu[thread] != before[thread] for thread in before)  # SIGURG is caught
+    assert result["after"]["signals"] == before
+    for kind in ("wall", "threads", "contention"):
+        assert before.items() <= result["during"][kind]["signals"].items()
+
+
+def test_errno_is_the_hosts_whatever_fails_in_a_sample(run: Run) -> None:
+    assert run("traces.py")["errno"] == [*range(70, 90)]
+
+
 @pytest.mark.server
 @pytest.mark.parametrize("kind", ["cpu", "wall"])
 def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
     run: Run, kind: str
 ) -> None:
-    result = run("storm.py", kind, 4)
+    result = run("storm.py", kind, STORM_SECONDS, timeout=100 + 10 * STORM_SECONDS)
     assert result["faults"] == {}
     assert result["torn"] < 0.02 * result["samples"]
     wrong = sum(result["edges"].values())

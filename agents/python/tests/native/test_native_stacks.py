@@ -46,6 +46,22 @@ def test_a_crowd_costs_a_bounded_share_of_a_core(run: Run) -> None:
     assert run("crowd.py", 150)["sampler_share"] < 0.1
 
 
+def test_a_thousand_threads_are_all_seen_and_deep_stacks_cut_and_counted(run: Run) -> None:
+    result = run("thousand.py")
+    assert result["threads"] == 1000
+    assert result["cut"] == result["counted_cut"] == 20
+    assert result["deepest"] == 512
+    assert result["wall"] == pytest.approx(1000, rel=0.01)
+    assert result["dropped"] == 0
+
+
+@pytest.mark.parametrize("kind", ["cpu", "wall"])
+def test_a_thousand_threads_take_a_tick_a_bounded_time(run: Run, kind: str) -> None:
+    result = run("thousand.py")
+    assert result["tick_ns"][kind] < 5e6  # 0.5 to 0.8 ms where nothing else runs
+    assert result["share"][kind] < 0.06  # a tick is followed by 19 times its length of rest
+
+
 def test_full_tables_lose_samples_and_say_how_many(run: Run) -> None:
     result = run("full.py")
     assert result["counts"]["table_full"] > 0
