@@ -46,7 +46,7 @@ class Builder:
     def add(self, nodes: Nodes) -> NDArray[np.int32]:
         """The place of each node here, int32 [N]: good until `finish`, which says a new one."""
         functions = self._enter_functions(nodes)
-        used = np.unique(nodes.mapping)
+        used = np.flatnonzero(np.bincount(nodes.mapping))
         texts = [nodes.strings[i] for i in used.tolist()]
         of_string = np.zeros(int(used.max(initial=-1)) + 1, np.uint64)
         of_string[used] = text_ids(texts)

@@ -2,7 +2,8 @@
 
 cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
     """The varint fields below `width` of each message, uint64 [count, width]; 0 where absent."""
-    cdef uint64_t[:, ::1] table = np.zeros((spans.shape[0], width), np.uint64)
+    found = np.zeros((spans.shape[0], width), np.uint64)
+    cdef uint64_t[:, ::1] table = found
     cdef Field field
     cdef Py_ssize_t i
     with nogil:
@@ -11,7 +12,7 @@ cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
             while wire.next(&field, spans[i, 1]):
                 if field.wire == VARINT and field.number < width:
                     table[i, field.number] = field.value
-    return np.asarray(table)
+    return found
 
 
 def fields(Wire wire, Py_ssize_t start, Py_ssize_t stop, int number):
@@ -49,7 +50,7 @@ cdef class Index:
 
     cdef str kind
     cdef bint small  # ids are about as small as there are rows
-    cdef int32_t[::1] rows  # by id, if small
+    cdef int32_t[::1] rows  # by id, if small: row + 1
     cdef Keys ids  # else
 
     def __init__(self, str kind, const uint64_t[:, ::1] table):
@@ -60,7 +61,7 @@ cdef class Index:
             highest = max(highest, table[i, 1])
         self.small = highest <= <uint64_t>(4 * table.shape[0] + 64)
         if self.small:
-            self.rows = np.full(highest + 1, -1, np.int32)
+            self.rows = np.zeros(highest + 1, np.int32)
         else:
             self.ids = Keys(table.shape[0], "", table.shape[0])
         with nogil:
@@ -75,17 +76,17 @@ cdef class Index:
             with gil:
                 raise BadProfile(f"Two {self.kind}s have the id {key}.")
         if self.small:
-            self.rows[<Py_ssize_t>key] = <int32_t>row
+            self.rows[<Py_ssize_t>key] = <int32_t>(row + 1)
         else:
             self.ids.enter(key)
         return 0
 
-    cdef Py_ssize_t known(self, uint64_t key) except -2 nogil:
+    cdef inline Py_ssize_t known(self, uint64_t key) except -2 nogil:
         if not self.small:
             return self.ids.find(key)
-        return self.rows[<Py_ssize_t>key] if key < <uint64_t>self.rows.shape[0] else -1
+        return self.rows[<Py_ssize_t>key] - 1 if key < <uint64_t>self.rows.shape[0] else -1
 
-    cdef Py_ssize_t find(self, uint64_t key) except -2 nogil:
+    cdef inline Py_ssize_t find(self, uint64_t key) except -2 nogil:
         """The row; -1 for id 0, which means none."""
         cdef Py_ssize_t row
         if key == 0:

@@ -143,6 +143,8 @@ cdef class Stacks:
         if self.labels:
             labelled = self.labelled.row(<uint64_t>node << 32 | <uint64_t>self.label_set(i))
         for k in range(self.row.shape[0]):
+            if self.scaled_row[k] == 0:
+                continue
             self.nodes.sums.add(node, k, self.scaled_row[k])
             self.total.add(0, k, self.scaled_row[k])
             if labelled >= 0:

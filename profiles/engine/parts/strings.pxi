@@ -77,7 +77,8 @@ cdef class Strings:
 
     cdef gather(self, const int32_t[::1] which):
         """(bytes, ends int64 [len(which)]): those strings, one behind the other."""
-        cdef int64_t[::1] ends = np.empty(which.shape[0], np.int64)
+        all_ends = np.empty(which.shape[0], np.int64)
+        cdef int64_t[::1] ends = all_ends
         cdef uint8_t[::1] out
         cdef Py_ssize_t k, i, j, to = 0
         for k in range(which.shape[0]):
@@ -87,7 +88,8 @@ cdef class Strings:
             else:
                 to += self.at[i, 1] - self.at[i, 0]
             ends[k] = to
-        out = np.empty(to, np.uint8)
+        text = np.empty(to, np.uint8)
+        out = text
         to = 0
         for k in range(which.shape[0]):
             i = which[k]
@@ -96,7 +98,7 @@ cdef class Strings:
             else:
                 self.copy(self.wire.raw, self.at[i, 0], out, to, ends[k])
             to = ends[k]
-        return bytes(out), np.asarray(ends)
+        return text.tobytes(), all_ends
 
     cdef copy(
         self, const uint8_t[::1] data, Py_ssize_t start,

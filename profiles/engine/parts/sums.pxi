@@ -3,7 +3,7 @@
 # Sums that overflow are an error, never a wrong number.
 
 cdef enum:
-    FREE = -1
+    FREE = 0
     FIRST = 256
 
 # This process's secrets, odd: nobody can choose keys that fall into one slot. Two, with a shift in
@@ -21,7 +21,7 @@ cdef class Keys:
     cdef str limit
     cdef int shift
     cdef uint64_t[::1] keys
-    cdef int32_t[::1] slots
+    cdef int32_t[::1] slots  # number + 1
 
     def __init__(self, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
         self.count = 0
@@ -38,27 +38,27 @@ cdef class Keys:
         at = ((at ^ at >> 32) * SECOND) >> self.shift
         while True:
             number = self.slots[<Py_ssize_t>at]
-            if number == FREE or self.keys[number] == key:
+            if number == FREE or self.keys[number - 1] == key:
                 return <Py_ssize_t>at
             at = (at + 1) & mask
 
     cdef Py_ssize_t find(self, uint64_t key) except -2 nogil:
         """The number of `key`; -1 if it is not here."""
-        return self.slots[self.slot(key)]
+        return self.slots[self.slot(key)] - 1
 
     cdef Py_ssize_t enter(self, uint64_t key) except -1 nogil:
         """The number of `key`, a new one (the former count) if it was not here."""
         cdef Py_ssize_t slot = self.slot(key)
         cdef int32_t number = self.slots[slot]
         if number != FREE:
-            return number
+            return number - 1
         if self.count == self.keys.shape[0]:
             with gil:
                 self.grow()
             slot = self.slot(key)
         number = <int32_t>self.count
         self.keys[number] = key
-        self.slots[slot] = number
+        self.slots[slot] = number + 1
         self.count += 1
         return number
 
@@ -74,10 +74,10 @@ cdef class Keys:
         cdef Py_ssize_t i
         bits = (2 * len(self.keys) - 1).bit_length()
         self.shift = 64 - bits
-        self.slots = np.full(1 << bits, FREE, np.int32)
+        self.slots = np.zeros(1 << bits, np.int32)
         with nogil:
             for i in range(self.count):
-                self.slots[self.slot(self.keys[i])] = <int32_t>i
+                self.slots[self.slot(self.keys[i])] = <int32_t>(i + 1)
 
     def enter_all(self, const uint64_t[::1] keys):
         """(number of each key, int32 [N]; where each new one stands first in them, in order)."""

@@ -210,8 +210,9 @@ cdef class Symbols:
         Both frames and strings are numbered by first use; `of_nodes` is rewritten so.
         """
         cdef const int32_t[::1] kept = renumbered(of_nodes, self.frames.count)
-        cdef int32_t[:, ::1] columns = np.empty((4, kept.shape[0]), np.int32)
-        cdef uint64_t[::1] ids = np.empty(kept.shape[0], np.uint64)
+        table, frame_ids = np.empty((4, kept.shape[0]), np.int32), np.empty(kept.shape[0], np.uint64)
+        cdef int32_t[:, ::1] columns = table
+        cdef uint64_t[::1] ids = frame_ids
         cdef Py_ssize_t i
         with nogil:
             for i in range(kept.shape[0]):
@@ -221,38 +222,38 @@ cdef class Symbols:
                 columns[2, i] = self.mapping[kept[i]]
                 columns[3, i] = self.line[kept[i]]
         text, ends = self.pruned(columns[:3])
-        name, file, mapping, line = np.asarray(columns)
-        return text, ends, np.asarray(ids), name, file, line, mapping
+        name, file, mapping, line = table
+        return text, ends, frame_ids, name, file, line, mapping
 
     cdef pruned(self, int32_t[:, ::1] columns):
         """The strings that are used, each text once; the columns are renumbered so."""
         cdef Py_ssize_t most = min(self.strings.ids.shape[0], 3 * columns.shape[1])
         cdef Keys texts = Keys(most, "", most)
         cdef int32_t[::1] which = np.empty(most, np.int32)
-        cdef int32_t[::1] place = np.full(self.strings.ids.shape[0], -1, np.int32)
+        cdef int32_t[::1] place = np.zeros(self.strings.ids.shape[0], np.int32)  # + 1; 0: none yet
         cdef Py_ssize_t i, j
         cdef int32_t string
         with nogil:
             for j in range(columns.shape[1]):
                 for i in range(3):
                     string = columns[i, j]
-                    if place[string] < 0:
-                        place[string] = <int32_t>texts.enter(self.strings.ids[string])
-                        which[place[string]] = string
-                    columns[i, j] = place[string]
+                    if place[string] == 0:
+                        place[string] = <int32_t>(texts.enter(self.strings.ids[string]) + 1)
+                        which[place[string] - 1] = string
+                    columns[i, j] = place[string] - 1
         return self.strings.gather(which[: texts.count])
 
 
 cdef renumbered(int32_t[::1] index, Py_ssize_t count):
     """The numbers below `count` that occur in `index`, in order of first use; it is rewritten."""
-    cdef int32_t[::1] place = np.full(count, -1, np.int32)
-    cdef int32_t[::1] used = np.empty(count, np.int32)
+    numbers = np.empty(count, np.int32)
+    cdef int32_t[::1] place = np.zeros(count, np.int32), used = numbers  # place + 1; 0: none yet
     cdef Py_ssize_t i, kept = 0
     with nogil:
         for i in range(index.shape[0]):
-            if place[index[i]] < 0:
-                place[index[i]] = <int32_t>kept
+            if place[index[i]] == 0:
                 used[kept] = index[i]
                 kept += 1
-            index[i] = place[index[i]]
-    return np.asarray(used[:kept])
+                place[index[i]] = <int32_t>kept
+            index[i] = place[index[i]] - 1
+    return numbers[:kept]

@@ -89,11 +89,22 @@ cdef class Wire:
 
         If `into` cannot hold them all, that is one more than it can hold.
         """
-        cdef Py_ssize_t at = start
+        cdef Py_ssize_t at = start, further
+        cdef uint64_t value
         while at < stop:
             if filled == into.shape[0]:
                 return filled + 1
-            into[filled] = self.varint(&at, stop)
+            value = self.raw[at]
+            if value < 128:  # as most are
+                at += 1
+            elif at + 1 < stop and self.raw[at + 1] < 128:
+                value = (value & 127) | <uint64_t>self.raw[at + 1] << 7
+                at += 2
+            else:
+                further = at
+                value = self.long_varint(&further, stop)
+                at = further
+            into[filled] = value
             filled += 1
         return filled
 
