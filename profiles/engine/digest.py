@@ -50,7 +50,8 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     samples = spans.places["samples"]
     stacks = Stacks(wire, symbols, factors, limits, len(samples))
     stacks.read(samples)
-    kept = _kept(profile_type, metrics, stacks.total.table()[1][:, 0])
+    totals = stacks.total.table()[1][:, 0]
+    kept = _kept(profile_type, metrics, totals)
     metrics = tuple(metrics[k] for k in kept)
     return Digested(
         tree=_tree(symbols, stacks, metrics, kept, _labelled(wire, spans, symbols, stacks, kept)),
@@ -58,7 +59,7 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
         time_ns=_nanoseconds(spans.scalars["time"]),
         duration_ns=max(0, spans.scalars["duration"]),
         default=default_of(profile_type, metrics, named),
-        totals=tuple(stacks.total.table()[1][kept, 0].tolist()),
+        totals=tuple(totals[kept].tolist()),
         comments=_comments(wire, symbols) if spans.commented else (),
     )
 
@@ -119,9 +120,9 @@ def _tree(
 def _labelled(
     wire: Wire, spans: Spans, symbols: Symbols, stacks: Stacks, kept: list[int]
 ) -> LabelledSelf | None:
-    keys, values = stacks.labelled.table()
-    if not len(keys):
+    if not stacks.labelled.keys.count:
         return None
+    keys, values = stacks.labelled.table()
     first_samples = stacks.label_sets.table()[1][0]
     sets = read_label_sets(wire, spans.places["samples"][first_samples], symbols.strings.text)
     return LabelledSelf(

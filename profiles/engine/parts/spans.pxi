@@ -17,7 +17,8 @@ cdef class Spans:
     cdef readonly bint commented  # whether there is any comment
 
     def __init__(self, Wire wire, limits):
-        cdef Py_ssize_t[::1] counts = np.zeros(LAST, np.intp)
+        found = np.zeros(LAST, np.intp)
+        cdef Py_ssize_t[::1] counts = found
         cdef int64_t[::1] numbers = np.zeros(LAST, np.int64)
         with nogil:
             count(wire, counts, numbers)
@@ -25,7 +26,7 @@ cdef class Spans:
         self.scalars = {name: numbers[number] for name, number in SCALARS.items()}
         self.commented = numbers[COMMENTS] != 0
         self.places = {}
-        ends = np.cumsum(counts).tolist()
+        ends = found.cumsum().tolist()
         table = np.empty((ends[MESSAGES], 2), np.intp)
         fill(wire, table, np.array([0, *ends[:MESSAGES]], np.intp))
         for kind, number in KINDS.items():

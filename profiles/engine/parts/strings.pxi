@@ -49,6 +49,8 @@ cdef class Strings:
 
     cdef append(self, list texts):
         """Add made-up strings, bytes, behind the others."""
+        if not texts:
+            return
         count = len(self.ids)
         for i, data in enumerate(texts, count):
             self.made[i] = data
