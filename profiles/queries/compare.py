@@ -1,6 +1,10 @@
 """Comparison: two selections node by node, and which of their differences are real."""
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import replace
 from math import isnan
 from typing import NamedTuple
@@ -21,13 +25,14 @@ from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
 from profiles.queries.merged import added, explained, merged, summed
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.part import Trees
-from profiles.queries.parts import parts
+from profiles.queries.parts import Found, parts
 from profiles.queries.project_ids import project_id_of
 from profiles.queries.shown import highlighted, is_plain, shown
 from profiles.store.snapshot import snapshot
 
 Sides = tuple[Selection, Selection]
 _sides_known = remembered.Remembered[tuple[Measured, Coverage]]()
+_threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
 
 
 def run_compare(
@@ -100,23 +105,37 @@ def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) ->
 
 
 def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
-    (a, first), (b, second) = (_measured(side, metric, deadline) for side in sides)
-    return _Found(compared(a, b), (first, second), "")
+    """A second side that is all in blocks is summed beside the first: most of that is done
+    without the GIL."""
+    with ExitStack() as snapshots:
+        a, b = (
+            snapshots.enter_context(
+                parts(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS)
+            )
+            for side in sides
+        )
+        keys = [remembered.key(sides[0], metric, a), remembered.key(sides[1], metric, b)]
+        beside = None
+        if b.is_in_blocks:
+            beside = _threads.submit(copy_context().run, _measured, b, metric, keys[1])
+        first, coverage = _measured(a, metric, keys[0])
+        second, other = beside.result() if beside else _measured(b, metric, keys[1])
+    return _Found(compared(first, second), (coverage, other), "")
 
 
-def _measured(side: Selection, metric: Metric, deadline: float | None) -> tuple[Measured, Coverage]:
+def _measured(
+    found: Found, metric: Metric, key: remembered.Key | None
+) -> tuple[Measured, Coverage]:
     """One side; what is all in blocks is remembered."""
-    with parts(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS) as found:
-        key = remembered.key(side, metric, found)
-        known = _sides_known.recall(key)
-        if known is None:
-            merge = MomentMerge(metric)
-            coverage = summed(found, merge)
-            measured = of_moments(merge.moments(), coverage.profiles)
-            known = measured, coverage
-            gaps, nodes = bool(coverage.missing), len(measured.tree.id)
-            _sides_known.remember(key, sum=known, numbers=3 * nodes, gaps=gaps)
-        return known
+    known = _sides_known.recall(key)
+    if known is None:
+        merge = MomentMerge(metric)
+        coverage = summed(found, merge)
+        measured = of_moments(merge.moments(), coverage.profiles)
+        known = measured, coverage
+        gaps, nodes = bool(coverage.missing), len(measured.tree.id)
+        _sides_known.remember(key, sum=known, numbers=3 * nodes, gaps=gaps)
+    return known
 
 
 def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:

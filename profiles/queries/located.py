@@ -41,6 +41,11 @@ class Located:
     rows: tuple[int, ...]  # Block.pk of those that were looked into
     deadline: float | None
 
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether it is known already that the head has nothing of it."""
+        return self.head.query.is_empty()
+
     def known(self, used: Used) -> Iterator[Known]:
         return known(self.blocks, used, self.deadline)
 

@@ -43,6 +43,9 @@ def parts(
         there = located(
             selection, metric, days=not by_profile, moments=moments, cuts=cuts, deadline=deadline
         )
+        if there.is_in_blocks:
+            yield Found(there, _checked(there.blocks, deadline))
+            return
         with closing(head_parts(there.head, metric, cuts, trees)) as head:
             yield Found(there, _checked(chain(head, there.blocks), deadline))
 
@@ -56,6 +59,11 @@ class Found:
 
     def __iter__(self) -> Iterator[Part]:
         return self._parts
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether the head has nothing of it: then the database is not needed any more."""
+        return self._there.is_in_blocks
 
     def blocks(self) -> tuple[int, ...] | None:
         """Block.pk of all that the parts are in; None if some are in the head, which changes."""
