@@ -1,8 +1,10 @@
 """How long answers take through HTTP: a server process, PostgreSQL, Redis, blobs as files.
 
-python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD]: the sets are made in
-the folder, where they stay for the next run; without one in a folder that goes. The page cache is
-warm, and nothing of an answer is remembered. No roll-up runs beside it, so what is in the head
+python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD] [--unkept]: the sets are
+made in the folder, where they stay for the next run; without one in a folder that goes. The page
+cache is warm, and nothing of an answer is remembered; blocks are kept unpacked as they are in use
+(FLAMEWATCH_KEPT_BLOCK_BYTES), so a question reads those that the one before it read. With
+`--unkept` each reads its blocks from the files. No roll-up runs beside it, so what is in the head
 stays there.
 """
 
@@ -43,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
             "REDIS_URL": stack.enter_context(redis(folder)),
             "BLOB_URL": f"file://{folder}/blobs",
         }
+        if options.unkept:
+            environment["FLAMEWATCH_KEPT_BLOCK_BYTES"] = "0"
         server = stack.enter_context(running_server(**OURS, **environment))
         sizes = Sizes(a_days=options.a_days, d_days=options.d_days)
         asking = Asking(server, folder, *_filled(server, folder, sizes))
@@ -62,6 +66,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--only", default="", help="part of a question's name")
+    parser.add_argument("--unkept", action="store_true", help="read blocks for each question")
     parser.add_argument("--a-days", type=int, default=Sizes().a_days)
     parser.add_argument("--d-days", type=int, default=Sizes().d_days)
     return parser.parse_args(arguments)

@@ -40,6 +40,7 @@ MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 REMEMBERED_ANSWERS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
+KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
 
 # -- Who may sign up ------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))

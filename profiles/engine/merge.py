@@ -138,19 +138,16 @@ class Merge:
 
     def _add_block(self, block: Block, rows: Rows | None) -> _Added:
         kept, columns = self._columns(block.metrics)
-        sums, marks = block.sums(kept, rows, self.by_function)
-        used = block.used(marks, self.by_function)
+        values, used = block.used_sums(kept, rows, self.by_function)
         labelled = None if self.by_function else block.labelled_of(rows)
         if self.by_function:
             frames = self._enter_functions(block, used.frames)
         else:
             frames = self._enter_lines(block, used.frames)
         every = np.arange(len(used.node), dtype=np.int32)
-        place = self._forest.add(
-            used.parent, used.frame, frames, every, sums[:, used.node], columns
-        )
+        place = self._forest.add(used.parent, used.frame, frames, every, values, columns)
         if labelled:
-            here = np.full(len(marks), -1, np.int32)
+            here = np.full(len(block.node_of_line), -1, np.int32)
             here[used.node] = place
             self._add_labelled(labelled, here, kept, columns)
         return _Added(used, frames, place)

@@ -12,6 +12,7 @@ from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
 from profiles.micros import moment
 from profiles.queries.block_rows import BlockRow
+from profiles.queries.kept_blocks import kept_blocks
 from profiles.queries.part import NOTHING, Dimension, Sink
 from profiles.queries.used import Used
 from profiles.queries.wanted import Mask, Wanted
@@ -30,15 +31,23 @@ class Opened:
 
     @cached_property
     def hour(self) -> HourBlock:
-        return open_hour(self._source)
+        known = kept_blocks.get(self.row.place)
+        return known if isinstance(known, HourBlock) else open_hour(self._source)
 
     @cached_property
     def day(self) -> DayBlock:
-        return open_day(self._source)
+        known = kept_blocks.get(self.row.place)
+        return known if isinstance(known, DayBlock) else open_day(self._source)
 
     @property
     def profiles(self) -> ProfileColumns:
         return (self.day if self.row.is_day else self.hour).profiles
+
+    def keep(self) -> None:
+        """For the next question, with all that was read of it."""
+        block: HourBlock | DayBlock | None = vars(self).get("day" if self.row.is_day else "hour")
+        if block is not None:
+            kept_blocks.put(self.row.place, block)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ def in_rows(
         opened = Opened(row, source)
         if row.is_day:
             yield DayPart(opened, which, metric)
-            continue
-        inside = [cut for cut in cuts if row.start < cut < row.end]
-        for start, end in zip([row.start, *inside], [*inside, row.end], strict=True):
-            yield HourPart(opened, which, metric, start, end)
+        else:
+            inside = [cut for cut in cuts if row.start < cut < row.end]
+            for start, end in zip([row.start, *inside], [*inside, row.end], strict=True):
+                yield HourPart(opened, which, metric, start, end)
+        opened.keep()

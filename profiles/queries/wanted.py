@@ -30,7 +30,8 @@ class Wanted:
             columns.time < micros(min(end, selection.end))
         )
         mask &= self._of_deployments(columns.deployment)
-        mask &= self._labelled(columns)[columns.label_set]
+        if selection.labels:
+            mask &= self._labelled(columns)[columns.label_set]
         if selection.weights:
             lowest, highest = selection.weights
             mask &= (columns.weight >= lowest) & (columns.weight <= highest)

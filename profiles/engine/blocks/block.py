@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,16 @@ from profiles.engine.texts import Texts
 Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 
+class UsedSums(NamedTuple):
+    values: NDArray[np.int64]  # [K, M], of the nodes that are used
+    used: UsedNodes
+
+
 class Block:
-    """Sections are read when they are first asked for; BadBlock if one of them is damaged."""
+    """Sections are read when they are first asked for; BadBlock if one of them is damaged.
+
+    For any threads at once.
+    """
 
     def __init__(self, data: bytes | memoryview | Source, kind: bytes) -> None:
         self._container = Container(data, kind)
@@ -40,6 +49,16 @@ class Block:
             self._cuts = [int(cut) for cut in head["cuts"]]
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
+        self._whole: tuple[tuple[list[int], bool], UsedSums] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory now, about."""
+        of_whole = 0
+        if self._whole:
+            sums = self._whole[1]
+            of_whole = sums.values.nbytes + sums.used.size
+        return self._container.size + of_whole
 
     @cached_property
     def profiles(self) -> ProfileColumns:
@@ -96,6 +115,21 @@ class Block:
         return self.cells.sums(
             rows, metrics, place, len(self.tree.parent) if by_function else lines
         )
+
+    def used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
+        """The same of those nodes alone that have values, and of what leads to them.
+
+        Of all rows it is kept: that is what most questions ask for.
+        """
+        asked, known = ([*metrics], by_function), self._whole
+        if rows is None and known and known[0] == asked:
+            return known[1]
+        sums, marks = self.sums(metrics, rows, by_function)
+        used = self.used(marks, by_function)
+        found = UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
+        if rows is None:
+            self._whole = asked, found
+        return found
 
     def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
         """The nodes that `sums` marked, and what leads to them; of the same tree."""

@@ -81,9 +81,10 @@ class CellReader:
         What was read last is kept: sums and moments ask for the same, and most blocks are of one
         chunk.
         """
-        if self._last is None or self._last[:2] != (chunk, [*metrics]):
-            self._last = chunk, [*metrics], self._read(chunk, metrics)
-        return self._last[2]
+        last = self._last  # that of another thread may be there at any time
+        if last is None or last[:2] != (chunk, [*metrics]):
+            self._last = last = chunk, [*metrics], self._read(chunk, metrics)
+        return last[2]
 
     def _read(self, chunk: Chunk, metrics: Sequence[int]) -> Cells:
         name = f"{self._prefix}{chunk.number}"

@@ -37,6 +37,7 @@ class Container:
     """The sections of a block; BadBlock for what cannot be read, naming the section."""
 
     def __init__(self, source: bytes | memoryview | Source, kind: bytes) -> None:
+        self._sizes: dict[str, int] = {}
         self._source = source if callable(source) else _slices(memoryview(source))
         self._first = memoryview(self._source(0, FIRST_READ))
         self._begin = self._check(kind)
@@ -50,6 +51,12 @@ class Container:
             unpacker = Unpacker(decompress(self._frame(name)))
             yield unpacker
             unpacker.end()
+            self._sizes[name] = unpacker.size
+
+    @property
+    def size(self) -> int:
+        """Bytes that all sections which were read are about in memory, if they are kept."""
+        return len(self._first) + sum(self._sizes.values())
 
     def has(self, name: str) -> bool:
         return name in self._places

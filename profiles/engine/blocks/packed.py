@@ -20,6 +20,7 @@ MOST_ROWS = 2**27  # of a table
 _SIZE = 4  # bytes that say how long the head is
 _FEW = 64  # numbers that are tried for a common factor before all of them are
 _64_BITS = 2**64 - 1
+_HEAD_SIZE, _TEXT_SIZE = 8, 4  # times as large as Python's objects
 
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
@@ -59,6 +60,7 @@ class Unpacker:
         self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
         self._data = data
         self._at = start
+        self.size = _HEAD_SIZE * (start - _SIZE)  # bytes that what was taken is about in memory
         self._columns = iter(self.head["columns"])
 
     def values(self, count: int | None = None) -> NDArray[np.int64]:
@@ -67,11 +69,13 @@ class Unpacker:
 
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
         at, width, rows, base, factor = self._next(count)
+        self.size += 8 * rows
         return unshuffle(self._data, at, rows, width, base & _64_BITS, factor)
 
     def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
         """Numbers from 0 on that are less than `below`."""
         at, width, rows, base, factor = self._next(count)
+        self.size += 4 * rows
         return unshuffle_index(self._data, at, rows, width, base & _64_BITS, factor, below)
 
     def starts(self) -> NDArray[np.int64]:
@@ -90,6 +94,7 @@ class Unpacker:
             raise ValueError("a column of bytes is none")
         if at + count > len(self._data):
             raise ValueError("a column reaches beyond the end")
+        self.size += _TEXT_SIZE * count
         return self._data[at : at + count]
 
     def end(self) -> None:

@@ -17,6 +17,12 @@ class UsedNodes:
     frame: NDArray[np.int32]  # [M], index `frames`
     frames: NDArray[np.int64]  # which of the block's
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        columns = (self.node, self.parent, self.frame, self.frames)
+        return sum(column.nbytes for column in columns)
+
 
 def used_nodes(
     parent: NDArray[np.int32], frame: NDArray[np.int32], used: NDArray[np.uint8]

@@ -1,0 +1,189 @@
+"""Blocks that are kept unpacked: they answer alike, are read once, and are bounded."""
+
+import dataclasses
+from collections.abc import Callable
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from profiles.engine.blocks import HourBlock, build_hour, open_hour
+from profiles.models import Profile
+from profiles.queries import block_part
+from profiles.queries.kept_blocks import KeptBlocks
+from profiles.query import (
+    Group,
+    Selection,
+    View,
+    compare_json,
+    run_compare,
+    run_history,
+    run_profiles,
+    run_tree,
+    tree_json,
+)
+from profiles.rollup import days, hours
+from profiles.store.blobs.files import FileBlobs
+from profiles.store.block_bytes import Place
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.engine.blocks.random_blocks import profile_of
+from tests.profiles.engine.random_trees import tree_of
+from tests.profiles.pprofs import EXAMPLE
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(settings: Settings) -> None:
+    settings.REMEMBERED_ANSWERS = 0
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> KeptBlocks:
+    made = KeptBlocks(2**24)
+    monkeypatch.setattr(block_part, "kept_blocks", made)
+    return made
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How often bytes of a blob were read so far."""
+    seen: list[str] = []
+    get = FileBlobs.get
+
+    def counted(self: FileBlobs, key: str, offset: int = 0, length: int | None = None) -> bytes:
+        seen.append(key)
+        return get(self, key, offset, length)
+
+    monkeypatch.setattr(FileBlobs, "get", counted)
+    return lambda: len(seen)
+
+
+@pytest.fixture
+def selection(project: Project) -> Selection:
+    """A day and a part of the next one, in blocks."""
+    for minutes in range(0, 30 * 60, 45):
+        stacks = {"main;a": minutes + 1, f"main;{minutes % 4}": 2}
+        rows.stored(rows.deployment(project), stacks, minutes=minutes)
+    later = timezone.now() + timedelta(days=3)
+    hours.roll_up_hours(project.pk, later)
+    days.roll_up_days(project.pk, later)
+    assert not Profile.objects.exists()
+    start, end = rows.NOON + timedelta(minutes=5), rows.NOON + timedelta(hours=29)
+    return Selection(project.pk, "shop", ProfileType.CPU, start, end)
+
+
+def answers(selection: Selection) -> list[object]:
+    middle = rows.NOON + timedelta(hours=15)
+    first, second = (
+        dataclasses.replace(selection, end=middle),
+        dataclasses.replace(selection, start=middle),
+    )
+    return [
+        tree_json(run_tree(selection, View())),
+        tree_json(run_tree(selection, View(group=Group.LINE))),
+        tree_json(run_tree(dataclasses.replace(selection, weight=10), View())),
+        compare_json(run_compare(first, second, View())),
+        run_history(selection, View()),
+        run_profiles(selection),
+    ]
+
+
+@pytest.mark.django_db
+def test_answers_are_the_same_from_kept_blocks(
+    selection: Selection, kept: KeptBlocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = answers(selection), answers(selection)
+    assert len(kept) > 1
+    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
+    assert first == second == answers(selection)
+
+
+@pytest.mark.django_db
+def test_a_kept_block_is_not_read_again(
+    selection: Selection, kept: KeptBlocks, reads: Callable[[], int]
+) -> None:
+    run_tree(selection, View())
+    before = reads()
+    run_tree(selection, View())
+    assert before > 0
+    assert reads() == before
+
+
+@pytest.mark.django_db
+def test_without_room_each_question_reads(
+    selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
+    run_tree(selection, View())
+    before = reads()
+    run_tree(selection, View())
+    assert reads() == 2 * before
+
+
+def block(stacks: int = 3) -> HourBlock:
+    trees = [tree_of({**EXAMPLE, f"main;{i}": 1}) for i in range(stacks)]
+    return open_hour(build_hour([profile_of(tree) for tree in trees]))
+
+
+def place(number: int) -> Place:
+    return Place(f"blob-{number}", 0, 100)
+
+
+def test_those_that_were_not_used_for_longest_go_first() -> None:
+    blocks = [block() for _ in range(3)]
+    one = blocks[0].size + 100
+    kept = KeptBlocks(2 * one + 50)
+    for number in (0, 1):
+        kept.put(place(number), blocks[number])
+    assert kept.get(place(0)) is blocks[0]
+    kept.put(place(2), blocks[2])
+    assert [kept.get(place(number)) is not None for number in range(3)] == [True, False, True]
+
+
+def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
+    first, second, read = block(), block(), block()
+    assert len(read.lines.parent) > 0
+    assert read.size > second.size
+    kept = KeptBlocks(first.size + read.size + 199)  # and 100 for the bytes of each
+    kept.put(place(0), first)
+    kept.put(place(1), second)
+    assert len(kept) == 2
+    assert len(second.lines.parent) > 0
+    kept.put(place(1), second)
+    assert kept.get(place(0)) is None
+    assert kept.get(place(1)) is second
+
+
+def test_a_block_larger_than_all_is_not_kept() -> None:
+    kept = KeptBlocks(10)
+    kept.put(place(0), block())
+    assert len(kept) == 0
+
+
+def test_a_block_counts_what_its_columns_take() -> None:
+    one = block(20)
+    before = one.size
+    values, used = one.used_sums([0], None, by_function=True)
+    profiles, functions, tree = one.profiles, one.functions, one.tree
+    columns = [
+        *(values, used.node, used.parent, used.frame, used.frames),
+        *(getattr(profiles, each.name) for each in dataclasses.fields(profiles)),
+        *(getattr(functions, each.name) for each in dataclasses.fields(functions)),
+        *(getattr(tree, each.name) for each in dataclasses.fields(tree)),
+    ]
+    size = sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
+    assert one.size - before >= size
+
+
+def test_sums_that_are_kept_are_those_that_were_asked_for() -> None:
+    one = block()
+    every = one.used_sums([0], None, by_function=True)
+    lines = one.used_sums([0], None, by_function=False)
+    some = one.used_sums([0], np.array([True, False, False]), by_function=True)
+    again = one.used_sums([0], None, by_function=True)
+    assert again.values.tolist() == every.values.tolist()
+    assert len(lines.values[0]) >= len(every.values[0])
+    assert int(some.values.sum()) < int(every.values.sum())
