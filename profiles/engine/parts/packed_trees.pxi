@@ -42,17 +42,22 @@ cdef class PackedTrees:
         Returns where the functions stand that the forest does not know: they have to be entered
         before the tree is added. ValueError when the numbers make no tree.
         """
+        cdef Keys frames = self.forest.frames
+        cdef Py_ssize_t i, missing
         self.data = data
         self.find_columns(at, columns)
         self.check_shape(metrics)
         self.make_room()
-        self.widen_into(FUNCTION_OF_FRAME, self.functions, self.function)
-        self.widen_into(PARENT_OF_NODE, MOST_ROWS, self.parent)
-        self.widen_into(FRAME_OF_NODE, self.frames, self.frame)
-        self.widen_into(SAMPLED, MOST_ROWS, self.node)
-        parents(self.parent[: self.nodes])
-        ascending(self.node[: self.sampled], self.nodes)
-        return self.find_functions()
+        # Once for all of it: other threads want the GIL too, and it is long until it comes back.
+        with nogil:
+            self.widen_into(FUNCTION_OF_FRAME, self.functions, self.function)
+            self.widen_into(PARENT_OF_NODE, MOST_ROWS, self.parent)
+            self.widen_into(FRAME_OF_NODE, self.frames, self.frame)
+            self.widen_into(SAMPLED, MOST_ROWS, self.node)
+            find_parents(self.parent[: self.nodes])
+            ascend(self.node[: self.sampled], self.nodes)
+            missing = self.find_functions(frames)
+        return [i for i in range(self.functions) if self.row[i] < 0] if missing else []
 
     def add(self, list wanted):
         """Add what was read; wanted is [(number of the metric in it, factor, metric here), …].
@@ -66,15 +71,19 @@ cdef class PackedTrees:
         cdef const uint64_t[::1] ids = self.forest.frames.keys
         cdef int32_t[::1] frame = self.frame, place = self.place
         cdef int32_t row
+        cdef Py_ssize_t metric, column
+        cdef int64_t factor
         with nogil:
             for i in range(self.nodes):
                 above = place[parent[i]] if parent[i] >= 0 else -1
                 frame[i] = row = rows[function[frame[i]]]
                 last = nodes.child_after(last, above, row, ids[row])
                 place[i] = <int32_t>last
-        for metric, factor, column in wanted:
-            self.read_values(FIRST_VALUES + metric, factor)
-            self.add_values(column)
+        for number, times, here in wanted:
+            metric, factor, column = number, times, here
+            with nogil:
+                self.read_values(FIRST_VALUES + metric, factor)
+                self.add_values(column)
         return self.forest.nodes.sums.keys.count > before
 
     def add_moments(self, MomentSums sums, bint is_new):
@@ -129,50 +138,50 @@ cdef class PackedTrees:
 
     cdef make_room(self):
         cdef Py_ssize_t most = max(self.functions, self.frames, self.nodes, self.sampled)
+        cdef Py_ssize_t known = self.forest.frames.keys.shape[0]
         if most > self.row.shape[0]:
             self.row, self.function, self.parent, self.frame, self.node, self.place = np.empty(
                 (6, 2 * most), np.int32
             )
             self.value = np.empty(2 * most, np.int64)
+        if known > self.following.shape[0]:
+            self.following = enlarged(self.following, known)
 
-    cdef widen_into(self, Py_ssize_t column, int64_t below, int32_t[::1] into):
+    cdef int widen_into(
+        self, Py_ssize_t column, int64_t below, int32_t[::1] into
+    ) except -1 nogil:
         cdef uint32_t highest
         cdef int32_t[::1] out = into[: self.count[column]]
         cdef int width = self.width[column]
-        with nogil:
-            if width == 1:
-                highest = widen_1(self.data, self.at[column], out)
-            elif width == 2:
-                highest = widen_2(self.data, self.at[column], out)
-            elif width == 4:
-                highest = widen_4(self.data, self.at[column], out)
-            else:
-                highest = <uint32_t>-1
+        if width == 1:
+            highest = widen_1(self.data, self.at[column], out)
+        elif width == 2:
+            highest = widen_2(self.data, self.at[column], out)
+        elif width == 4:
+            highest = widen_4(self.data, self.at[column], out)
+        else:
+            highest = <uint32_t>-1
         if self.count[column] and highest >= below:
-            raise ValueError(f"{highest} points at nothing: there are {below}")
+            with gil:
+                raise ValueError(f"{highest} points at nothing: there are {below}")
+        return 0
 
-    cdef find_functions(self):
-        """Rows of the functions; where those stand that have none."""
-        cdef Keys frames = self.forest.frames
-        cdef Py_ssize_t i, before, found = -1
+    cdef Py_ssize_t find_functions(self, Keys frames) except -1 nogil:
+        """Find the rows of the functions; how many have none."""
+        cdef Py_ssize_t i, before, found = -1, missing = 0
         cdef uint64_t key
-        cdef int32_t[::1] rows = self.row, following
-        cdef bint all_known = True
-        if frames.keys.shape[0] > self.following.shape[0]:
-            self.following = enlarged(self.following, frames.keys.shape[0])
-        following = self.following
-        with nogil:
-            for i in range(self.functions):
-                key = pair(<uint64_t>self.number(FUNCTION_ID, i), 0)
-                if found < 0 or frames.count <= following[found] or frames.keys[following[found]] != key:
-                    before, found = found, frames.find(key)
-                    if before >= 0 and found >= 0:
-                        following[before] = <int32_t>found
-                else:
-                    found = following[found]
-                rows[i] = <int32_t>found
-                all_known = all_known and found >= 0
-        return [] if all_known else [i for i in range(self.functions) if rows[i] < 0]
+        cdef int32_t[::1] rows = self.row, following = self.following
+        for i in range(self.functions):
+            key = pair(<uint64_t>self.number(FUNCTION_ID, i), 0)
+            if found >= 0 and following[found] < frames.count and frames.keys[following[found]] == key:
+                found = following[found]
+            else:
+                before, found = found, frames.find(key)
+                if before >= 0 and found >= 0:
+                    following[before] = <int32_t>found
+            rows[i] = <int32_t>found
+            missing += found < 0
+        return missing
 
     cdef inline int64_t number(self, Py_ssize_t column, Py_ssize_t i) except? 7 nogil:
         cdef int width = self.width[column]
@@ -185,14 +194,14 @@ cdef class PackedTrees:
             value |= <uint64_t>self.data[at + byte] << (8 * byte)
         return <int64_t>value
 
-    cdef read_values(self, Py_ssize_t column, int64_t factor):
+    cdef int read_values(self, Py_ssize_t column, int64_t factor) except -1 nogil:
         cdef Py_ssize_t i
-        with nogil:
-            for i in range(self.sampled):
-                self.value[i] = self.number(column, i) * factor
+        for i in range(self.sampled):
+            self.value[i] = self.number(column, i) * factor
+        return 0
 
-    cdef add_values(self, Py_ssize_t column):
+    cdef int add_values(self, Py_ssize_t column) except -1 nogil:
         cdef Py_ssize_t i
-        with nogil:
-            for i in range(self.sampled):
-                self.forest.nodes.sums.add(self.place[self.node[i]], column, self.value[i])
+        for i in range(self.sampled):
+            self.forest.nodes.sums.add(self.place[self.node[i]], column, self.value[i])
+        return 0

@@ -127,26 +127,36 @@ def parents(int32_t[::1] back):
 
     ValueError when one would stand before the first node, or behind its child.
     """
-    cdef Py_ssize_t i
     with nogil:
-        for i in range(back.shape[0]):
-            if not 1 <= back[i] <= i + 1:
-                with gil:
-                    raise ValueError(f"the parent of node {i} is {back[i]} nodes before it")
-            back[i] = <int32_t>(i - back[i])
+        find_parents(back)
+
+
+cdef int find_parents(int32_t[::1] back) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(back.shape[0]):
+        if not 1 <= back[i] <= i + 1:
+            with gil:
+                raise ValueError(f"the parent of node {i} is {back[i]} nodes before it")
+        back[i] = <int32_t>(i - back[i])
+    return 0
 
 
 def ascending(int32_t[::1] steps, int64_t below):
     """Steps become the numbers they lead to, in place; ValueError when one is not below."""
+    with nogil:
+        ascend(steps, below)
+
+
+cdef int ascend(int32_t[::1] steps, int64_t below) except -1 nogil:
     cdef Py_ssize_t i
     cdef int64_t at = 0
-    with nogil:
-        for i in range(steps.shape[0]):
-            at += steps[i]
-            if at >= below:
-                with gil:
-                    raise ValueError(f"{at} points at nothing: there are {below}")
-            steps[i] = <int32_t>at
+    for i in range(steps.shape[0]):
+        at += steps[i]
+        if at >= below:
+            with gil:
+                raise ValueError(f"{at} points at nothing: there are {below}")
+        steps[i] = <int32_t>at
+    return 0
 
 
 def pairs(const int32_t[::1] first, const int32_t[::1] second):
