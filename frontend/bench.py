@@ -20,6 +20,7 @@ from frontend.question import (
     metric_named,
     metric_notice,
     options_of,
+    seen_of,
 )
 from frontend.releases import releases_in
 from frontend.selection import DEFAULT_VIEW, Asked, weights_text
@@ -94,11 +95,11 @@ def bench(of: Question) -> Bench:
     notices = (*of.notices, *metric_notice(of.asked.metric, metric))
     asked = replace(of.asked, metric=of.asked.metric if metric else "")
     try:
-        answers = merged(asked, of.selection, metric, of.seen, of.deadline)
+        answers = merged(asked, of.selection, metric, of.deadline)
     except Unanswerable as error:
         notices = (*notices, str(error))
         asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
-        answers = merged(asked, of.selection, metric, of.seen, of.deadline)
+        answers = merged(asked, of.selection, metric, of.deadline)
     return _assembled(replace(of, asked=asked, notices=notices), options, answers)
 
 
@@ -110,6 +111,7 @@ def not_in_time(project: Project, asked: Asked) -> ShownEmpty:
 def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
     asked, top = of.asked, answers.top
     coverage = top.coverage
+    seen = seen_of(coverage)
     return Bench(
         empty=_empty(of, options, answers),
         asked=asked,
@@ -125,16 +127,16 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         share=_share(asked, top),
         focus=_focus(of, answers),
         controls=controls(asked, top, of.project),
-        functions=functions_page(asked, top, of.project, of.seen),
+        functions=functions_page(asked, top, of.project, seen),
         weights=weights_text(asked.weights) if asked.weights else "",
         type_words=names.type_words(of.selection.type),
         history_url=_history_url(of),
         comparisons=comparisons(asked, options, of.project),
         wider_url=_wider_url(of),
         whole_url="" if asked.root is None else flame_url(of.project, _whole(asked)),
-        tree_url=_tree_url(of),
+        tree_url=_tree_url(of, seen),
         url=flame_url(of.project, asked),
-        seen=of.seen,
+        seen=seen,
     )
 
 
@@ -224,7 +226,7 @@ def reverse_flame(project: Project) -> str:
     return reverse("flame", args=[project.project_id])
 
 
-def _tree_url(of: Question) -> str:
+def _tree_url(of: Question, seen: str) -> str:
     """The tree behind the page."""
     tree = reverse("flame_tree", args=[of.project.project_id])
-    return f"{tree}?{address_of(of.asked, of.seen)}"
+    return f"{tree}?{address_of(of.asked, seen)}"

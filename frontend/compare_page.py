@@ -30,6 +30,7 @@ from profiles.query import (
     OptionsResult,
     Selection,
     Unanswerable,
+    snapshot,
 )
 from projects.models import Project
 
@@ -62,8 +63,11 @@ def context(
     """Of the template; `query` is None where the project has no service."""
     url = reverse("compare", args=[project.project_id])
     try:
-        of = question(project, Read(query.a, notices), now)
-        return _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
+        with snapshot():
+            of = question(project, Read(query.a, notices), now)
+            return (
+                _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
+            )
     except DeadlinePassed:
         late = empty.not_in_time(query.a, PATIENCE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}

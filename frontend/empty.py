@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from frontend.heard_last import heard_last
 from frontend.names import type_name
 from frontend.selection import Asked
 from frontend.view_filters import NAMES
-from profiles.query import Coverage, Selection, ServiceRow
+from profiles.query import Coverage, Selection, ServiceName
 from projects.profile_types import ProfileType
 
 _WIDE = timedelta(days=7)
@@ -32,7 +33,7 @@ class Empty:
 
 
 def without_profiles(
-    asked: Asked, selection: Selection, services: Sequence[ServiceRow], matched: int
+    asked: Asked, selection: Selection, services: Sequence[ServiceName], matched: int
 ) -> Empty:
     """No profile is selected; `matched`: how many are, in all zones and versions."""
     of = type_name(selection.type)
@@ -50,12 +51,12 @@ def without_profiles(
     return _quiet(asked, of, row, row.last_profile)
 
 
-def _unknown_service(asked: Asked, services: Sequence[ServiceRow]) -> Empty:
+def _unknown_service(asked: Asked, services: Sequence[ServiceName]) -> Empty:
     title = _("No service is called “%(service)s” here") % {"service": asked.service[:80]}
     text = _("It may have another name, or it has not sent a profile to this project yet.")
     first = tuple(
         Action(row.service, replace(asked, service=row.service, type=None, zones=(), versions=()))
-        for row in sorted(services, key=lambda row: -row.profiles)[:3]
+        for row in heard_last(services)[:3]
     )
     return Empty(title, text, actions=first)
 
@@ -88,13 +89,13 @@ def _narrowed(asked: Asked, of: str, matched: int) -> Empty:
     return Empty(title, text % {"n": matched}, actions=(wide,))
 
 
-def _waiting(row: ServiceRow) -> Empty:
+def _waiting(row: ServiceName) -> Empty:
     title = _("%(service)s has not sent a profile yet") % {"service": row.service}
     text = _("Its agent is known; the first profile usually comes within two minutes.")
     return Empty(title, text)
 
 
-def _other_types(asked: Asked, of: str, row: ServiceRow) -> Empty:
+def _other_types(asked: Asked, of: str, row: ServiceName) -> Empty:
     title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
     names = ", ".join(type_name(known) for known in row.types)
     text = _("What it sends: %(types)s.") % {"types": names}
@@ -105,7 +106,7 @@ def _other_types(asked: Asked, of: str, row: ServiceRow) -> Empty:
     return Empty(title, text, actions=actions)
 
 
-def _quiet(asked: Asked, of: str, row: ServiceRow, last: datetime) -> Empty:
+def _quiet(asked: Asked, of: str, row: ServiceName, last: datetime) -> Empty:
     title = _("No %(type)s profiles in this range") % {"type": of}
     text = _("The last profile of %(service)s is of") % {"service": row.service}
     there = replace(asked, end=last + timedelta(minutes=1), zones=(), versions=())

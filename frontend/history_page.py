@@ -36,6 +36,7 @@ from profiles.query import (
     OptionsResult,
     Unanswerable,
     run_history,
+    snapshot,
 )
 from projects.models import Project
 
@@ -110,8 +111,9 @@ def context(
     """Of the template; `query` is None where the project has no service."""
     url = reverse("history", args=[project.project_id])
     try:
-        of = question(project, Read(query.asked, notices), now)
-        return _context(of, query, url) if of else {"query": None, "notices": notices}
+        with snapshot():
+            of = question(project, Read(query.asked, notices), now)
+            return _context(of, query, url) if of else {"query": None, "notices": notices}
     except DeadlinePassed:
         late = empty.not_in_time(query.asked, PATIENCE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}

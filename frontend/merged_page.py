@@ -4,7 +4,7 @@ import time
 from urllib.parse import urlencode
 
 from frontend.kept_answers import Answers, kept_answers
-from frontend.question import PATIENCE_SECONDS, metric_named, options_of
+from frontend.question import PATIENCE_SECONDS, metric_named, options_of, seen_of
 from frontend.selection import Asked
 from profiles.query import Metric, Selection, run_tree_and_top
 
@@ -23,14 +23,14 @@ def found_or_merged(asked: Asked, selection: Selection, seen: str) -> Answers:
     if found:
         return found
     metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
-    return merged(asked, selection, metric, seen, time.monotonic() + PATIENCE_SECONDS)
+    return merged(asked, selection, metric, time.monotonic() + PATIENCE_SECONDS, seen)
 
 
 def merged(
-    asked: Asked, selection: Selection, metric: Metric | None, seen: str, deadline: float
+    asked: Asked, selection: Selection, metric: Metric | None, deadline: float, seen: str = ""
 ) -> Answers:
-    """Raises DeadlinePassed and Unanswerable; `seen` "" is never kept."""
+    """Raises DeadlinePassed and Unanswerable. Kept as `seen`; "": as what there is now."""
     answers = Answers(*run_tree_and_top(selection, asked.shown(metric), deadline))
-    if seen:
-        kept_answers.keep(selection.project, address_of(asked, seen), answers, answers.nodes)
+    address = address_of(asked, seen or seen_of(answers.top.coverage))
+    kept_answers.keep(selection.project, address, answers, answers.nodes)
     return answers

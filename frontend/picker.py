@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from frontend.heard_last import heard_last
 from frontend.names import type_name
 from frontend.selection import LABEL, TOGETHER, Asked, span_text, time_text
 from frontend.spans import OFFERED, span_name
 from frontend.units import format_count, format_value
 from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.query import Metric, OptionsResult, ServiceRow
+from profiles.query import Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
 _MOST_SERVICES = 100
@@ -51,7 +52,7 @@ class Picker:
 
 
 def picker(
-    asked: Asked, services: Sequence[ServiceRow], options: OptionsResult, now: datetime
+    asked: Asked, services: Sequence[ServiceName], options: OptionsResult, now: datetime
 ) -> Picker:
     """`asked` names the service and the type that are shown."""
     service, of = asked.service, asked.type
@@ -72,9 +73,9 @@ def picker(
     )
 
 
-def _services(services: Sequence[ServiceRow], chosen: str) -> list[Item]:
-    """By name; of thousands, those with the most profiles and the chosen one."""
-    most = sorted(services, key=lambda row: -row.profiles)[:_MOST_SERVICES]
+def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
+    """By name; of thousands, those heard last and the chosen one."""
+    most = heard_last(services)[:_MOST_SERVICES]
     names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
     return [Item(name, name, name == chosen) for name in names]
 

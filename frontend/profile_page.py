@@ -13,7 +13,14 @@ from frontend.profile_query import ProfileQuery
 from frontend.question import PATIENCE_SECONDS, Question, options_of, question
 from frontend.selection import Read
 from frontend.shown_empty import ShownEmpty, with_links
-from profiles.query import DeadlinePassed, OptionsResult, Selection, Unanswerable, run_heat_map
+from profiles.query import (
+    DeadlinePassed,
+    OptionsResult,
+    Selection,
+    Unanswerable,
+    run_heat_map,
+    snapshot,
+)
 from projects.models import Project
 from projects.profile_types import ProfileType
 
@@ -24,8 +31,9 @@ def context(
     """Of the template; `asked` and `list` are None where the project has no service."""
     url = reverse("profiles", args=[project.project_id])
     try:
-        of = question(project, Read(query.asked, notices), now)
-        return _shown(of, query, url) if of else {"asked": None, "notices": notices}
+        with snapshot():
+            of = question(project, Read(query.asked, notices), now)
+            return _shown(of, query, url) if of else {"asked": None, "notices": notices}
     except DeadlinePassed:
         late = empty.not_in_time(query.asked, PATIENCE_SECONDS)
         return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}

@@ -7,15 +7,17 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from frontend.heard_last import heard_last
 from frontend.selection import Asked, Read
 from profiles.query import (
+    Coverage,
     Metric,
     OptionsResult,
     Selection,
-    ServiceRow,
+    ServiceName,
     run_options,
     run_profiles,
-    run_services,
+    run_service_names,
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
@@ -28,26 +30,23 @@ class Question:
     project: Project
     asked: Asked  # with the service and type that are shown
     selection: Selection
-    services: Sequence[ServiceRow]
+    services: Sequence[ServiceName]
     notices: tuple[str, ...]
     now: datetime
     deadline: float  # of time.monotonic()
-    seen: str  # changes when other profiles are selected: new ones came, old ones went
 
 
 def question(project: Project, reading: Read, now: datetime) -> Question | None:
     """None where the project has no service yet. Raises DeadlinePassed."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    end = reading.asked.end or now
-    services = run_services(project.pk, end - reading.asked.span, end, deadline).rows
+    services = run_service_names(project.pk, deadline)
     found = _service_and_type(reading.asked, services)
     if found is None:
         return None
     service, of = found
     asked = replace(reading.asked, service=service, type=of)
     selection = asked.selection(project.pk, service, of, now)
-    seen = _seen(selection, deadline)
-    return Question(project, asked, selection, services, reading.notices, now, deadline, seen)
+    return Question(project, asked, selection, services, reading.notices, now, deadline)
 
 
 def options_of(selection: Selection, deadline: float | None = None) -> OptionsResult:
@@ -74,19 +73,23 @@ def metric_notice(name: str, found: Metric | None) -> tuple[str, ...]:
 
 
 def _service_and_type(
-    asked: Asked, services: Sequence[ServiceRow]
+    asked: Asked, services: Sequence[ServiceName]
 ) -> tuple[str, ProfileType] | None:
-    """What is asked for; where it is not, the liveliest service and the first of its types."""
+    """What is asked for; where it is not, the service heard last and the first of its types."""
     if not services and not asked.service:
         return None
     rows = {row.service: row for row in services}
-    liveliest = max(services, key=lambda row: row.profiles, default=None)
-    service = asked.service or (liveliest.service if liveliest else "")
+    service = asked.service or heard_last(services)[0].service
     types = rows[service].types if service in rows else ()
     first = next((of for of in ProfileType if of in types), ProfileType.CPU)
     return service, asked.type or first
 
 
-def _seen(selection: Selection, deadline: float) -> str:
-    coverage = run_profiles(selection, deadline=deadline, size=1).coverage
+def seen_now(of: Question) -> str:
+    """As `seen_of`, without what is behind the profiles."""
+    return seen_of(run_profiles(of.selection, deadline=of.deadline, size=1).coverage)
+
+
+def seen_of(coverage: Coverage) -> str:
+    """Changes when other profiles are selected: new ones came, old ones went."""
     return f"{coverage.profiles}-{coverage.last.timestamp() if coverage.last else 0:.0f}"

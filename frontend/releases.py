@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Min
-
-from profiles.query import Selection
-from projects.models import Deployment
+from profiles.query import Selection, deployments_of
 
 _MOST = 50  # on one axis: the latest
 _LONGEST = 100  # of a name
@@ -21,10 +18,16 @@ class Release:
 
 def releases_in(selection: Selection) -> list[Release]:
     """Versions of the service that appeared within the range, by time."""
-    known = Deployment.objects.filter(project=selection.project, service=selection.service)
-    firsts = known.exclude(version="").values_list("version").annotate(first=Min("first_seen"))
-    inside = firsts.filter(first__gte=selection.start, first__lte=selection.end)
-    return [Release(*row) for row in reversed(inside.order_by("-first", "version")[:_MOST])]
+    firsts: dict[str, datetime] = {}
+    for each in deployments_of(selection.project):  # the newest first
+        if each.service == selection.service and each.version:
+            firsts[each.version] = each.first_seen
+    inside = [
+        Release(version, first)
+        for version, first in firsts.items()
+        if selection.start <= first <= selection.end
+    ]
+    return sorted(inside, key=lambda each: (each.first, each.version))[-_MOST:]
 
 
 def marks_of(releases: Sequence[Release]) -> list[tuple[float, str]]:

@@ -57,6 +57,7 @@ from profiles.queries.deployments import run_deployment_counts
 from profiles.queries.exports import ExportFormat, run_export
 from profiles.queries.heat_map import run_heat_map
 from profiles.queries.history import run_history
+from profiles.queries.known_deployments import deployments_of
 from profiles.queries.options import run_options
 from profiles.queries.profiles import run_profiles
 from profiles.queries.services import run_service_names, run_services
@@ -113,6 +114,7 @@ __all__ = [
     "compare_document",
     "compare_json",
     "course_changes",
+    "deployments_of",
     "focus_json",
     "matcher",
     "run_compare",

@@ -11,7 +11,7 @@ _MAY_CHANGE = {Role.OWNER, Role.ADMIN}
 
 def projects_of(user: User) -> list[Project]:
     """The projects that a person belongs to, by name."""
-    return list(Project.objects.filter(members__user=user).order_by("name", "pk"))
+    return [member.project for member in user.in_projects]
 
 
 def project_for(user: User | AnonymousUser, project_id: str) -> Project:
@@ -22,13 +22,9 @@ def project_for(user: User | AnonymousUser, project_id: str) -> Project:
 def membership(user: User | AnonymousUser, project_id: str) -> Member:
     """The person's membership with its project; Http404 for everyone else's."""
     if isinstance(user, User):
-        found = (
-            Member.objects.select_related("project")
-            .filter(user=user, project__project_id=project_id)
-            .first()
-        )
-        if found:
-            return found
+        for member in user.in_projects:
+            if member.project.project_id == project_id:
+                return member
     raise Http404(_("There is no such project, or you are not a member of it."))
 
 

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from frontend.bench import Bench, bench, not_in_time
-from frontend.question import question
+from frontend.question import question, seen_now
 from frontend.selection import read
-from profiles.query import DeadlinePassed
+from profiles.query import DeadlinePassed, snapshot
 from projects.access import may_capture, membership
 
 
@@ -27,10 +27,11 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     htmx = HtmxDetails(request)
     shown, empty = None, None
     try:
-        asked = question(member.project, reading, now)
-        if htmx and asked and request.GET.get("seen") == asked.seen:
-            return HttpResponse(status=HTTPStatus.NO_CONTENT)
-        shown = bench(asked) if asked else None
+        with snapshot():
+            asked = question(member.project, reading, now)
+            if asked and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(asked):
+                return HttpResponse(status=HTTPStatus.NO_CONTENT)
+            shown = bench(asked) if asked else None
     except DeadlinePassed:
         empty = not_in_time(member.project, reading.asked)
     context = {

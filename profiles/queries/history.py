@@ -20,6 +20,7 @@ from profiles.queries.answers import (
     VersionSpan,
 )
 from profiles.queries.asked import Selection, Shape, Unanswerable, View
+from profiles.queries.known_deployments import deployments
 from profiles.queries.merged import explained
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.part import Part, Trees
@@ -27,7 +28,6 @@ from profiles.queries.parts import parts
 from profiles.queries.shown import shown
 from profiles.queries.used import Used
 from profiles.store.snapshot import snapshot
-from projects.models import Deployment
 
 LINES = 5  # functions, unless some are named
 MAX_LINES = 50
@@ -163,9 +163,11 @@ class _Sums:
 
     def versions(self) -> tuple[VersionSpan, ...]:
         versions: dict[str, _Span] = {}
-        of = Deployment.objects.filter(pk__in=self.deployments).values_list("pk", "version")
-        for deployment, version in of:
-            span = self.deployments[deployment]
+        known = deployments(self.deployments)
+        for deployment, span in self.deployments.items():
+            if deployment not in known:
+                continue
+            version = known[deployment].version
             versions[version] = _joined(versions[version], span) if version in versions else span
         spans = [
             VersionSpan(version, moment(span.first), moment(span.last), span.profiles)

@@ -1,6 +1,6 @@
-"""Deployments by their primary keys, each read once in a snapshot."""
+"""Deployments, each read once in a snapshot."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from profiles.store.snapshot import once
 from projects.models import Deployment
@@ -8,9 +8,25 @@ from projects.models import Deployment
 
 def deployments(pks: Iterable[int]) -> Mapping[int, Deployment]:
     """These, and perhaps others; those that were deleted are not among them."""
-    known: dict[int, Deployment | None] = once("deployments", dict)
+    known = _known()
     missing = set(pks) - set(known)
     if missing:
         found = Deployment.objects.in_bulk(missing)
         known.update((pk, found.get(pk)) for pk in missing)
     return {pk: deployment for pk, deployment in known.items() if deployment is not None}
+
+
+def deployments_of(project: int) -> Sequence[Deployment]:
+    """All of a project, the newest first."""
+    return once(("deployments of", project), lambda: _read(project))
+
+
+def _read(project: int) -> list[Deployment]:
+    found = list(Deployment.objects.filter(project=project).order_by("-first_seen", "-pk"))
+    _known().update((deployment.pk, deployment) for deployment in found)
+    return found
+
+
+def _known() -> dict[int, Deployment | None]:
+    """By primary key, as far as they were asked for; None: deleted."""
+    return once("deployments", dict)

@@ -10,6 +10,7 @@ from profiles.models import Block, Level, Profile
 from profiles.queries.answers import ServiceName, ServiceRow, ServicesResult
 from profiles.queries.asked import check
 from profiles.queries.block_counts import counts_by
+from profiles.queries.known_deployments import deployments_of
 from profiles.store.snapshot import snapshot
 from projects.models import Deployment
 from projects.profile_types import ProfileType
@@ -57,9 +58,8 @@ def run_service_names(project: int, deadline: float | None = None) -> tuple[Serv
 def _profiled(project: int) -> dict[str, set[str]]:
     """By service: the types that it has profiles of."""
     found: dict[str, set[str]] = defaultdict(set)
-    rows = Deployment.objects.filter(project=project).values_list("service", "profiled")
-    for service, types in rows:
-        found[service].update(types)
+    for deployment in deployments_of(project):
+        found[deployment.service].update(deployment.profiled)
     return found
 
 
@@ -78,7 +78,7 @@ def _last_of_each(project: int) -> dict[str, datetime]:
 def _deployments(project: int) -> dict[str, list[Deployment]]:
     """By service, the newest first."""
     found = defaultdict(list)
-    for deployment in Deployment.objects.filter(project=project).order_by("-first_seen", "-pk"):
+    for deployment in deployments_of(project):
         found[deployment.service].append(deployment)
     return found
 
