@@ -82,7 +82,9 @@ async function saidBy(answer) {
 function parsed(text, side) {
   try {
     const document = JSON.parse(text);
-    return readTree(side && document[side] ? sideOf(document, document[side]) : document);
+    const tree = readTree(side && document[side] ? sideOf(document, document[side]) : document);
+    performance.mark('flame-decoded');
+    return tree;
   } catch (error) {
     if (error instanceof UnreadableTree || error instanceof SyntaxError || error instanceof TypeError) {
       throw new LoadError('unreadable', error.message);

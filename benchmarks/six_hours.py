@@ -1,0 +1,55 @@
+"""Six hours of profiles of shape A, 15 s apart, in blocks of a server's database.
+
+python -m benchmarks.six_hours PROJECT END, in the server's environment; END is RFC 3339.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+django.setup()
+
+from benchmarks.shapes import variants  # noqa: E402
+from profiles.engine.digest import DigestLimits, digest  # noqa: E402
+from profiles.models import TimeSource  # noqa: E402
+from profiles.rollup import hours  # noqa: E402
+from profiles.store.insert import insert  # noqa: E402
+from profiles.store.new_profile import NewProfile, new_profile  # noqa: E402
+from projects.models import Deployment, Project  # noqa: E402
+from projects.profile_types import ProfileType  # noqa: E402
+
+PROFILES, VARIANTS, APART = 1_440, 64, timedelta(seconds=15)
+
+
+def _profiles(of: Deployment, end: datetime) -> Iterator[NewProfile]:
+    raws = list(variants(VARIANTS))
+    digested = [digest(raw, ProfileType.CPU, DigestLimits()) for raw in raws]
+    for i in range(PROFILES):
+        yield new_profile(
+            digested[i % VARIANTS],
+            raws[i % VARIANTS],
+            project=of.project_id,
+            deployment=of.pk,
+            agent=None,
+            service=of.service,
+            type=ProfileType.CPU,
+            time=end - (i + 1) * APART,
+            time_source=TimeSource.ASSIGNED,
+            labels={},
+            name_id=f"six-hours-{i}",
+        )
+
+
+def fill(project: Project, end: datetime) -> None:
+    seen = {"first_seen": end - PROFILES * APART, "last_seen": end}
+    shop = Deployment.objects.create(project=project, service="shop", profiled=["CPU"], **seen)
+    insert([*_profiles(shop, end)])
+    hours.roll_up_hours(project.pk, end + timedelta(days=1))
+
+
+if __name__ == "__main__":
+    fill(Project.objects.get(project_id=sys.argv[1]), datetime.fromisoformat(sys.argv[2]))
