@@ -7,13 +7,13 @@ from projects.models import Deployment
 
 
 def deployments(pks: Iterable[int]) -> Mapping[int, Deployment]:
-    """These, and perhaps others; those that were deleted are not among them."""
-    known = _known()
-    missing = set(pks) - set(known)
+    """These; those that were deleted are not among them."""
+    wanted, known = set(pks), _known()
+    missing = wanted - set(known)
     if missing:
         found = Deployment.objects.in_bulk(missing)
         known.update((pk, found.get(pk)) for pk in missing)
-    return {pk: deployment for pk, deployment in known.items() if deployment is not None}
+    return {pk: each for pk in wanted if (each := known[pk]) is not None}
 
 
 def deployments_of(project: int) -> Sequence[Deployment]:

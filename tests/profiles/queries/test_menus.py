@@ -14,6 +14,7 @@ from profiles.query import (
     run_service_names,
     run_services,
     run_strip,
+    snapshot,
 )
 from profiles.rollup import hours
 from projects.models import Deployment, Project, User
@@ -38,6 +39,16 @@ def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
     assert options.versions == (Choice("1", 1), Choice("2", 2))
     assert options.labels == {"instance": (Choice("2", 2), Choice("1", 1))}
     assert options.metrics == (("cpu", "nanoseconds"),)
+
+
+def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
+    """What one of them has read is none of the other's."""
+    rows.stored(rows.deployment(project))
+    rows.stored(rows.deployment(project, service="other", version="2", zone="us"))
+    with snapshot():
+        run_service_names(project.pk)
+        options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    assert (options.zones, options.versions) == ((Choice("eu-1", 1),), (Choice("1", 1),))
 
 
 def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment) -> None:
