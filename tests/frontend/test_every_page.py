@@ -17,7 +17,7 @@ EVERYTHING = (*PAGES, *STATES, *FRAGMENTS)
 BYTES = 30_000  # compressed
 QUERIES = 10  # of a fragment
 # Of pages that ask several questions about profiles, each with queries of its own.
-MORE = {"services": 13, "flame": 13, "compare": 14, "profiles": 13}
+MORE = {"services": 13, "flame": 13, "compare": 16, "profiles": 13}
 
 
 @pytest.fixture
