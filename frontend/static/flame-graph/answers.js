@@ -34,6 +34,11 @@ function contextOf(event) {
   return event instanceof CustomEvent ? event.detail.ctx : undefined;
 }
 
+/** Whether an answer changes the page: one that says that there is nothing new does not. @param {Event} event of a swap */
+export function changesPage(event) {
+  return contextOf(event)?.swap !== 'none';
+}
+
 document.addEventListener('htmx:config:request', (event) => {
   const request = contextOf(event)?.request;
   if (!request || request.method !== 'GET' || !(request.body instanceof FormData)) return;

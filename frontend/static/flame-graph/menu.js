@@ -1,6 +1,7 @@
 /** The menu of a frame or a function: by right click, long press, or Shift+F10. Its markup is the page's. */
 
 import { act, can, subjectOfRow } from './actions.js';
+import { changesPage } from './answers.js';
 import { element } from './around.js';
 
 /** @typedef {import("./actions.js").Subject} Subject */
@@ -93,5 +94,7 @@ export function watchMenu(page, inGraph) {
   page.addEventListener('keydown', (event) => {
     if (open) press(event);
   });
-  page.addEventListener('htmx:before:swap', () => closeMenu(false));
+  page.addEventListener('htmx:before:swap', (event) => {
+    if (changesPage(event)) closeMenu(false);
+  });
 }

@@ -4,7 +4,7 @@ import '../charts/profile_strip.js';
 import { fadeToasts } from '../shell/toasts.js';
 import { act, focusOn, subjectOf } from './actions.js';
 import { inAddress, profilesOf, pushAddress, replaceAddress } from './address.js';
-import { askFor, askQuietly } from './answers.js';
+import { askFor, askQuietly, changesPage } from './answers.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
@@ -189,7 +189,8 @@ function settle() {
   showAround();
 }
 
-document.addEventListener('htmx:after:swap', () => {
+document.addEventListener('htmx:after:swap', (event) => {
+  if (!changesPage(event)) return;
   shown = profilesOf(location.search);
   const picker = document.querySelector('#picker');
   const typed = field()?.value ?? '';

@@ -70,6 +70,24 @@ def test_a_row_of_the_list_has_a_menu_too(page: Page, shop_url: str) -> None:
     expect(page.locator(".chip")).to_have_text("Hide stacks :Rule.matches")
 
 
+def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str) -> None:
+    """The page asks for new profiles every 15 s; an answer without any changes nothing."""
+    page.clock.install()
+    page.goto(f"{shop_url}?view=list")
+    page.locator("#functions a.fn", has_text="Rule.matches").click(button="right")
+    item = page.locator("#frame-menu").get_by_role("menuitem", name="Hide stacks")
+    expect(item).to_be_visible()
+    with page.expect_event("requestfinished", lambda request: "seen=" in request.url) as asked:
+        page.clock.run_for(15_000)
+    answer = asked.value.response()
+    assert answer is not None
+    assert answer.status == 204
+    page.evaluate("() => new Promise(done => requestAnimationFrame(done))")
+    page.clock.run_for(1_000)
+    item.click(timeout=5_000)
+    expect(page.locator(".chip")).to_have_text("Hide stacks :Rule.matches")
+
+
 def test_a_version_is_compared_with_the_rest(page: Page, url: str, project: Project) -> None:
     for version in ("1", "2", "3"):
         of = shop.deployment(project, version=version)
