@@ -13,6 +13,7 @@ from frontend.controls import Controls, controls
 from frontend.functions_page import FunctionsPage, functions_page
 from frontend.kept_answers import Answers
 from frontend.merged_page import address_of, merged
+from frontend.no_profiles import no_profiles
 from frontend.picker import Picker, picker
 from frontend.question import (
     PATIENCE_SECONDS,
@@ -172,9 +173,7 @@ def _missing(coverage: Coverage) -> tuple[str, ...]:
 def _empty(of: Question, options: OptionsResult, answers: Answers) -> ShownEmpty | None:
     coverage = answers.top.coverage
     if not coverage.profiles:
-        matched = sum(zone.profiles for zone in options.zones)
-        nothing = empty.without_profiles(of.asked, of.selection, of.services, matched)
-        return with_links(nothing, reverse_flame(of.project))
+        return with_links(no_profiles(of, options), reverse_flame(of.project))
     if not coverage.total:
         return with_links(empty.without_values(of.selection, coverage), reverse_flame(of.project))
     if answers.top.rows:

@@ -33,9 +33,14 @@ class Empty:
 
 
 def without_profiles(
-    asked: Asked, selection: Selection, services: Sequence[ServiceName], matched: int
+    asked: Asked,
+    selection: Selection,
+    services: Sequence[ServiceName],
+    matched: int,
+    last: datetime | None,
 ) -> Empty:
-    """No profile is selected; `matched`: how many are, in all zones and versions."""
+    """No profile is selected; `matched`: how many are, in all zones and versions; `last`: when
+    the service's last one was captured."""
     of = type_name(selection.type)
     row = next((row for row in services if row.service == selection.service), None)
     if row is None:
@@ -44,11 +49,11 @@ def without_profiles(
         return _one_alone(asked, matched)
     if matched and (asked.zones or asked.versions or asked.labels):
         return _narrowed(asked, of, matched)
-    if row.last_profile is None:
+    if last is None:
         return _waiting(row)
     if selection.type not in row.types:
         return _other_types(asked, of, row)
-    return _quiet(asked, of, row, row.last_profile)
+    return _quiet(asked, of, row, last)
 
 
 def _unknown_service(asked: Asked, services: Sequence[ServiceName]) -> Empty:

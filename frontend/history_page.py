@@ -16,6 +16,7 @@ from frontend.history_chart import LINES, chart
 from frontend.history_query import MOST_CHOSEN, HistoryQuery, steps_for
 from frontend.history_since import Since, changes_since
 from frontend.names import SplitName, split_name
+from frontend.no_profiles import no_profiles
 from frontend.picker import Item, picker
 from frontend.question import (
     PATIENCE_SECONDS,
@@ -26,7 +27,7 @@ from frontend.question import (
     question,
 )
 from frontend.selection import Read, span_text, time_text
-from frontend.shown_empty import ShownEmpty, with_links
+from frontend.shown_empty import with_links
 from frontend.spans import span_name
 from frontend.units import format_percent, format_value
 from profiles.query import (
@@ -160,7 +161,7 @@ def _context(of: Question, query: HistoryQuery, url: str) -> dict[str, object]:
     except Unanswerable as error:
         return found | {"refused": str(error)}
     if not result.coverage.profiles:
-        return found | {"empty": _empty(of, options, url)}
+        return found | {"empty": with_links(no_profiles(of, options), url)}
     found["metric"] = names.metric_name(result.metric)
     return found | {"shown": shown(result, query), "releases": _releases(result, query)}
 
@@ -197,11 +198,6 @@ def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
 def _steps_menu(query: HistoryQuery) -> list[Item]:
     offered = sorted({*steps_for(query.asked.span), query.shown_step})
     return [Item(span_text(s), span_name(s), s == query.shown_step) for s in offered]
-
-
-def _empty(of: Question, options: OptionsResult, url: str) -> ShownEmpty:
-    matched = sum(zone.profiles for zone in options.zones)
-    return with_links(empty.without_profiles(of.asked, of.selection, of.services, matched), url)
 
 
 def shown(result: HistoryResult, query: HistoryQuery) -> Shown:

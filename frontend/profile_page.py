@@ -7,6 +7,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend import empty, heat_map, names
+from frontend.no_profiles import no_profiles
 from frontend.picker import picker
 from frontend.profile_list import ProfileList, list_profiles
 from frontend.profile_query import ProfileQuery
@@ -96,6 +97,4 @@ def _empty(
     """None too where only what was picked is empty: the list says that itself."""
     if found.coverage.profiles or query.narrowed:
         return None
-    matched = sum(zone.profiles for zone in options.zones)
-    nothing = empty.without_profiles(of.asked, of.selection, of.services, matched)
-    return with_links(nothing, url)
+    return with_links(no_profiles(of, options), url)

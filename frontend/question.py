@@ -39,7 +39,7 @@ class Question:
 def question(project: Project, reading: Read, now: datetime) -> Question | None:
     """None where the project has no service yet. Raises DeadlinePassed."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    services = run_service_names(project.pk, deadline)
+    services = run_service_names(project.pk)
     found = _service_and_type(reading.asked, services)
     if found is None:
         return None

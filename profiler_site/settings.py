@@ -182,6 +182,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 
 # -- Browser security -----------------------------------------------------------------
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"  # pages ask for one each
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0

@@ -60,7 +60,7 @@ from profiles.queries.history import run_history
 from profiles.queries.known_deployments import deployments_of
 from profiles.queries.options import run_options
 from profiles.queries.profiles import run_profiles
-from profiles.queries.services import run_service_names, run_services
+from profiles.queries.services import run_last_profile, run_service_names, run_services
 from profiles.queries.sparklines import run_sparklines
 from profiles.queries.strip import run_strip
 from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
@@ -123,6 +123,7 @@ __all__ = [
     "run_focus",
     "run_heat_map",
     "run_history",
+    "run_last_profile",
     "run_lines",
     "run_options",
     "run_profiles",

@@ -223,7 +223,7 @@ class ServiceName:
 
     service: str
     types: tuple[ProfileType, ...]
-    last_profile: datetime | None  # ever
+    last_seen: datetime  # of any of its deployments
 
 
 @dataclass(frozen=True, slots=True)

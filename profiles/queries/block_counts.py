@@ -1,32 +1,27 @@
-"""How many profiles a project has, by service or type, mostly from the rows of blocks alone."""
+"""How many profiles of each service are in blocks, from their rows alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Literal
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Q, Sum
 
-from profiles.models import Block, Level, Profile
+from profiles.models import Block, Level
 from profiles.queries.block_rows import LONGEST
 
 Course = Sequence[tuple[int, int, int]]  # summary.course
 
 
-def counts_by(
-    column: Literal["service", "type"], project: int, start: datetime, end: datetime, **of: str
-) -> Counter[str]:
-    """By value; where the range cuts a block, to the five minutes of its course.
+def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[str]:
+    """By service; where the range cuts a block, to the five minutes of its course.
 
-    `of` restricts other columns. Inside a snapshot.
+    Inside a snapshot.
     """
-    head = Profile.objects.filter(project=project, time__gte=start, time__lt=end, **of)
-    counts = Counter(dict(head.order_by().values_list(column).annotate(Count("pk"))))
-    blocks = Block.objects.filter(whole(project, start, end), **of).order_by()
-    counts.update(dict(blocks.values_list(column).annotate(Sum("profiles"))))
-    cut = Block.objects.filter(cut_off(project, start, end), **of).order_by()
-    for value, course in cut.values_list(column, "summary__course"):
-        counts[value] += sum(count for _, count, _ in inside(course, start, end))
+    blocks = Block.objects.filter(whole(project, start, end)).order_by()
+    counts = Counter(dict(blocks.values_list("service").annotate(Sum("profiles"))))
+    cut = Block.objects.filter(cut_off(project, start, end)).order_by()
+    for service, course in cut.values_list("service", "summary__course"):
+        counts[service] += sum(count for _, count, _ in inside(course, start, end))
     return +counts
 
 

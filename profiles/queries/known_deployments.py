@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from profiles.store.snapshot import once
+from profiles.store.snapshot import answered, once
 from projects.models import Deployment
 
 
@@ -19,6 +19,12 @@ def deployments(pks: Iterable[int]) -> Mapping[int, Deployment]:
 def deployments_of(project: int) -> Sequence[Deployment]:
     """All of a project, the newest first."""
     return once(("deployments of", project), lambda: _read(project))
+
+
+def deployments_at_hand(project: int) -> Sequence[Deployment] | None:
+    """All of a project, if this snapshot has read them already."""
+    found: Sequence[Deployment] | None = answered(("deployments of", project))
+    return found
 
 
 def _read(project: int) -> list[Deployment]:

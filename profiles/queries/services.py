@@ -1,15 +1,15 @@
 """The services of a project: what they run, and whether profiles come."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from profiles.models import Block, Level, Profile
 from profiles.queries.answers import ServiceName, ServiceRow, ServicesResult
 from profiles.queries.asked import check
-from profiles.queries.block_counts import counts_by
+from profiles.queries.block_counts import counts_in_blocks
 from profiles.queries.known_deployments import deployments_of
 from profiles.store.snapshot import snapshot
 from projects.models import Deployment
@@ -23,10 +23,12 @@ def run_services(
 ) -> ServicesResult:
     """Every service that has a deployment, by name; profiles are counted within the range."""
     with snapshot():
-        counts = counts_by("service", project, start, end)
+        counts, last = _in_head(project, start, end)
+        counts.update(counts_in_blocks(project, start, end))
         check(deadline)
         deployments = _deployments(project)
-        last = _last_profiles(project, set(deployments))
+        for service, at in _last_in_blocks(project, set(deployments)).items():
+            last[service] = max(at, last.get(service, at))
     check(deadline)
     return ServicesResult(
         tuple(
@@ -43,36 +45,22 @@ def run_services(
     )
 
 
-def run_service_names(project: int, deadline: float | None = None) -> tuple[ServiceName, ...]:
-    """Every service that has a deployment, by name, in two statements."""
-    with snapshot():
-        profiled = _profiled(project)
-        check(deadline)
-        last = _last_of_each(project)
+def run_service_names(project: int) -> tuple[ServiceName, ...]:
+    """Every service that has a deployment, by name, in one statement."""
+    found = _deployments(project)
     return tuple(
-        ServiceName(service, _in_order(profiled[service]), last.get(service))
-        for service in sorted(profiled)
+        ServiceName(service, _types(found[service]), max(d.last_seen for d in found[service]))
+        for service in sorted(found)
     )
 
 
-def _profiled(project: int) -> dict[str, set[str]]:
-    """By service: the types that it has profiles of."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for deployment in deployments_of(project):
-        found[deployment.service].update(deployment.profiled)
-    return found
-
-
-def _last_of_each(project: int) -> dict[str, datetime]:
-    """By service. What a day covers it says itself."""
-    head = Profile.objects.filter(project=project).order_by()
-    blocks = Block.objects.filter(project=project, covered_by=None).order_by()
-    rows = head.values_list("service").annotate(at=Max("time"))
+def run_last_profile(project: int, service: str) -> datetime | None:
+    """When its last profile was captured, of any type; None: it has none."""
+    head = Profile.objects.filter(project=project, service=service).order_by()
+    blocks = Block.objects.filter(project=project, service=service, covered_by=None).order_by()
     of_blocks = blocks.values_list("service").annotate(at=Max("last"))
-    found: dict[str, datetime] = {}
-    for service, at in rows.union(of_blocks, all=True):
-        found[service] = max(at, found.get(service, at))
-    return found
+    rows = head.values_list("service").annotate(at=Max("time")).union(of_blocks, all=True)
+    return max((at for _, at in rows), default=None)
 
 
 def _deployments(project: int) -> dict[str, list[Deployment]]:
@@ -83,22 +71,29 @@ def _deployments(project: int) -> dict[str, list[Deployment]]:
     return found
 
 
-def _last_profiles(project: int, services: set[str]) -> dict[str, datetime]:
+def _in_head(
+    project: int, start: datetime, end: datetime
+) -> tuple[Counter[str], dict[str, datetime]]:
+    """By service: how many profiles within the range, and the time of the last one of all."""
+    counts, last = Counter[str](), {}
+    rows = Profile.objects.filter(project=project).order_by().values_list("service")
+    meant = Count("pk", filter=Q(time__gte=start, time__lt=end))
+    for service, count, at in rows.annotate(count=meant, at=Max("time")):
+        counts[service], last[service] = count, at
+    return counts, last
+
+
+def _last_in_blocks(project: int, services: set[str]) -> dict[str, datetime]:
     """By service. Most have profiles in the newest blocks: so old ones are looked through only
     for services that have been quiet since."""
-    rows = Profile.objects.filter(project=project, service__in=services).order_by()
-    found = dict(rows.values_list("service").annotate(Max("time")))
     blocks = Block.objects.filter(project=project).order_by()
-    # By level, as the index has them.
-    each = (blocks.filter(level=level).order_by("-last") for level in Level.values)
-    newest = [row.last for rows in each for row in rows.only("last")[:1]]
-    if not newest:
-        return found
-    lately = _last(blocks.filter(level__in=Level.values, last__gte=max(newest) - LATELY))
+    # There is no day block without its hour blocks.
+    newest = blocks.filter(level=Level.HOUR).order_by("-last").only("last").first()
+    if newest is None:
+        return {}
+    lately = _last(blocks.filter(level__in=Level.values, last__gte=newest.last - LATELY))
     before = _last(blocks.filter(service__in=services - set(lately)))
-    for service, last in {**before, **lately}.items():
-        found[service] = max(last, found.get(service, last))
-    return found
+    return {**before, **lately}
 
 
 def _last(blocks: QuerySet[Block]) -> dict[str, datetime]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks import DayBlock, HourBlock, ProfileColumns
 from profiles.micros import micros
 from profiles.queries.asked import Selection
+from profiles.queries.known_deployments import deployments_at_hand
 from profiles.store.snapshot import once
 from projects.models import Deployment
 
@@ -77,6 +78,16 @@ def _deployments(
     project: int, service: str, zones: Sequence[str], versions: Sequence[str]
 ) -> NDArray[np.int64]:
     """Deployment.pk of those; what is empty does not restrict."""
+    at_hand = deployments_at_hand(project)
+    if at_hand is not None:
+        meant = [
+            each.pk
+            for each in at_hand
+            if (not service or each.service == service)
+            and (not zones or each.zone in zones)
+            and (not versions or each.version in versions)
+        ]
+        return np.array(meant, np.int64)
     given = {"service": service, "zone__in": zones, "version__in": versions}
     rows = Deployment.objects.filter(
         project=project, **{name: value for name, value in given.items() if value}

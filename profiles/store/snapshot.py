@@ -54,6 +54,11 @@ def once(question: Hashable, ask: Callable[[], T]) -> T:
     return answer
 
 
+def answered(question: Hashable) -> Any | None:
+    """What `once` has kept of it in this snapshot; None: nothing."""
+    return (_answers.known or {}).get(question)
+
+
 @contextlib.contextmanager
 def _begun() -> Iterator[None]:
     if connection.in_atomic_block:

@@ -1,15 +1,18 @@
 """What the picker offers: menus, services, the strip of profiles over time."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
+from profiles.queries.wanted import wanted
 from profiles.query import (
     Choice,
     Selection,
     ServiceName,
     Unanswerable,
+    run_last_profile,
     run_options,
     run_service_names,
     run_services,
@@ -69,22 +72,54 @@ def test_nothing_stored_makes_empty_menus(project: Project) -> None:
     assert (options.zones, options.weights, options.labels) == ((), (), {})
 
 
-def test_a_menu_of_services_takes_two_statements(project: Project, charlie: User) -> None:
-    rows.stored(rows.deployment(project, "old"), minutes=3, type=ProfileType.WALL)
-    rows.stored(rows.deployment(project, "old", version="2"), minutes=2)
-    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
-    rows.stored(rows.deployment(project, "new"), minutes=7)
-    rows.stored(rows.deployment(project, "new"), minutes=5)
+def test_a_menu_of_services_takes_one_statement(project: Project, charlie: User) -> None:
+    rows.stored(rows.deployment(project, "shop"), type=ProfileType.WALL)
+    rows.stored(rows.deployment(project, "shop", version="2"))
     rows.deployment(project, "silent")
     rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
+    newest = Deployment.objects.get(project=project, version="2")
+    newest.last_seen += timedelta(minutes=5)
+    newest.save()
     with count_queries() as statements:
-        names = run_service_names(project.pk)
-    assert names == (
-        ServiceName("new", (ProfileType.CPU,), rows.NOON + timedelta(minutes=7)),
-        ServiceName("old", (ProfileType.CPU, ProfileType.WALL), rows.NOON + timedelta(minutes=3)),
-        ServiceName("silent", (), None),
-    )
-    assert len(statements) == 2
+        shop, silent = run_service_names(project.pk)
+    assert shop == ServiceName("shop", (ProfileType.CPU, ProfileType.WALL), newest.last_seen)
+    assert (silent.service, silent.types) == ("silent", ())
+    assert len(statements) == 1
+
+
+def test_the_last_profile_of_a_service_is_found_wherever_it_is(
+    project: Project, charlie: User
+) -> None:
+    shop = rows.deployment(project)
+    theirs = rows.deployment(create_project("Theirs", charlie))
+    rows.stored(theirs, minutes=50)
+    rows.stored(rows.deployment(project, "other"), minutes=40)
+    assert run_last_profile(project.pk, "shop") is None
+    rows.stored(shop, minutes=3, type=ProfileType.WALL)
+    rows.stored(rows.deployment(project, version="2"), minutes=2)
+    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
+    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
+    rows.stored(shop, minutes=7)
+    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=7)
+
+
+def test_versions_are_taken_from_deployments_that_were_read(
+    project: Project, selection: Selection
+) -> None:
+    for version, zone in (("1", "eu-1"), ("2", "eu-1"), ("2", "us")):
+        rows.stored(rows.deployment(project, version=version, zone=zone))
+    rows.stored(rows.deployment(project, service="other", version="2"))
+    asked = replace(selection, versions=("2",), zones=("us",))
+    alone = wanted(asked).deployments
+    with snapshot():
+        run_service_names(project.pk)
+        with count_queries() as statements:
+            beside = wanted(asked).deployments
+    assert alone is not None
+    assert beside is not None
+    assert beside.tolist() == alone.tolist()
+    assert (len(alone), statements) == (1, [])
 
 
 def test_services_are_listed_with_or_without_profiles(project: Project, charlie: User) -> None:
