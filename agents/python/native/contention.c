@@ -49,7 +49,7 @@ static Walked walk_here(void) {
     return WALK_TORN;
   Walked walked = walk_frames(walk);
   if (walked == WALK_OK) {
-    context_read(walk, context_mark(walk));
+    context_read(walk);
     tasks_name(walk);
   }
   return walked;

@@ -79,27 +79,31 @@ static size_t copy_value(char *to, uintptr_t value) {
   return sum == adler32((unsigned char *)to + sizeof sum, n - sizeof sum) ? n : 0;
 }
 
-ContextMark context_mark(const Walk *walk) {
-  ContextMark mark = {0};
-  uintptr_t expected = known ? state_field(walk->state, ts_context) : 0;
-  struct iovec to[2] = {{&mark.context, sizeof mark.context}, {&mark.tree, sizeof mark.tree}};
-  struct iovec from[2] = {{(void *)(walk->ts + (uintptr_t)ts_context), sizeof mark.context},
-                          {(void *)(expected + CONTEXT_VARS), sizeof mark.tree}};
-  unsigned n = expected ? 2 : 1;
-  bool read = known && peek_many(to, from, n, n * sizeof(uintptr_t));
-  return read ? mark : (ContextMark){0};
+/* The tree of the thread's context: of the one that its state in walk->state names by one call, so that
+   both are of one moment, or of another that it is in by now. */
+static uintptr_t tree_now(const Walk *walk) {
+  uintptr_t expected = state_field(walk->state, ts_context), context, tree;
+  struct iovec to[2] = {{&context, sizeof context}, {&tree, sizeof tree}};
+  struct iovec from[2] = {{(void *)(walk->ts + (uintptr_t)ts_context), sizeof context},
+                          {(void *)(expected + CONTEXT_VARS), sizeof tree}};
+  if (expected && peek_many(to, from, 2, sizeof context + sizeof tree) && context == expected)
+    return tree;
+  if (!peek(&context, walk->ts + (uintptr_t)ts_context, sizeof context) || !context)
+    return 0;
+  return peek(&tree, context + CONTEXT_VARS, sizeof tree) ? tree : 0;
 }
 
-bool context_stayed(const Walk *walk, ContextMark mark) {
-  ContextMark now = context_mark(walk);
-  return !known || (now.context == mark.context && now.tree == mark.tree && now.context == state_field(walk->state, ts_context));
+static int labels_now(char *to, const Walk *walk) {
+  uintptr_t root = known ? root_of_tree(tree_now(walk)) : 0, value = root ? find(root) : 0;
+  return value ? (int)copy_value(to, value) : 0;
 }
 
-void context_read(Walk *walk, ContextMark mark) {
-  walk->label_n = 0;
-  uintptr_t root = root_of_tree(mark.tree), value = root ? find(root) : 0;
-  if (value)
-    walk->label_n = (int)copy_value(walk->label, value);
+void context_read(Walk *walk) { walk->label_n = labels_now(walk->label, walk); }
+
+/* What they say, and not where they are: something new often gets the address of what is gone. */
+bool context_stayed(const Walk *walk) {
+  char now[LABEL_MAX];
+  return labels_now(now, walk) == walk->label_n && !memcmp(now, walk->label, (size_t)walk->label_n);
 }
 
 static bool find_in_state(uintptr_t context) {

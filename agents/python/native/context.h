@@ -17,18 +17,11 @@
    be read here: then they are not. The variable is kept for good. */
 const char *context_learn(PyObject *variable, PyObject *context, PyObject *alone, PyObject *value);
 
-/* What the labels of a thread hang on. */
-typedef struct ContextMark {
-  uintptr_t context, tree;
-} ContextMark;
+/* Reads the labels of the thread whose state is in walk->state into walk->label. None: length 0.
+   Async-signal-safe, as the other. */
+void context_read(Walk *walk);
 
-/* Of the thread whose state is in walk->state, now. Async-signal-safe, as the others. */
-ContextMark context_mark(const Walk *walk);
-
-/* Is it still so, and was it when the state was read? Then the labels were the same meanwhile. */
-bool context_stayed(const Walk *walk, ContextMark mark);
-
-/* Reads the labels into walk->label. None: length 0. */
-void context_read(Walk *walk, ContextMark mark);
+/* Are its labels still those in walk->label? */
+bool context_stayed(const Walk *walk);
 
 #endif

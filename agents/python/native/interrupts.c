@@ -65,7 +65,7 @@ static void take_sample(Timer *timer) {
   else
     s->walked = walk_read_state(&s->walk, ts) ? walk_frames(&s->walk) : WALK_TORN;
   if (s->walked == WALK_OK) {
-    context_read(&s->walk, context_mark(&s->walk));
+    context_read(&s->walk);
     tasks_name(&s->walk);
   }
   atomic_store(&s->state, READY);

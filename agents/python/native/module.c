@@ -207,7 +207,7 @@ static PyObject *own_stack_result(const Options *options, Walk *walk) {
   if (!capture_open(&own, options))
     return PyErr_NoMemory();
   Walked walked = walk_own_stack(walk) ? WALK_OK : WALK_TORN;
-  context_read(walk, context_mark(walk));
+  context_read(walk);
   tasks_name(walk);
   record(&own, walk, walked, (pid_t)syscall(SYS_gettid), 1);
   own.ended_ns = own.started_ns;

@@ -4,7 +4,7 @@
 #include "context.h"
 #include "tasks.h"
 
-#define ATTEMPTS 4 /* at reading the stack of a running thread */
+#define ATTEMPTS 12 /* at reading the stack of a running thread: one that holds the GIL and returns quickly */
 /* To ask for a sleeping thread's clock takes two microseconds, most of them waiting for memory that
    nobody else has touched since. So who has slept for long is asked at every fourth tick, and that tick
    counts for four: a burst of work is found with a quarter of the chance and four times the weight. */
@@ -17,11 +17,11 @@ static bool walk_once(uintptr_t ts, Walk *walk, Walked *walked) {
   *walked = WALK_TORN;
   if (!walk_read_state(walk, ts))
     return false;
-  ContextMark before = context_mark(walk);
+  context_read(walk);
   *walked = walk_frames(walk);
-  context_read(walk, before);
+  bool stayed = context_stayed(walk);
   tasks_name(walk);
-  return context_stayed(walk, before);
+  return stayed;
 }
 
 static Walked walk_thread(uintptr_t ts, Walk *walk) {
