@@ -11,5 +11,6 @@ def digest_limits() -> DigestLimits:
         max_depth=settings.MAX_DEPTH,
         max_nodes=settings.MAX_NODES,
         max_symbols=settings.MAX_SYMBOLS,
+        max_sample_labels=settings.MAX_SAMPLE_LABELS,
         max_stack_frames=settings.MAX_STACK_FRAMES,
     )

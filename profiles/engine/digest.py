@@ -53,8 +53,9 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     totals = stacks.total.table()[1][:, 0]
     kept = _kept(profile_type, metrics, totals)
     metrics = tuple(metrics[k] for k in kept)
+    labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
     return Digested(
-        tree=_tree(symbols, stacks, metrics, kept, _labelled(wire, spans, symbols, stacks, kept)),
+        tree=_tree(symbols, stacks, metrics, kept, labelled),
         samples=len(samples),
         time_ns=_nanoseconds(spans.scalars["time"]),
         duration_ns=max(0, spans.scalars["duration"]),
@@ -118,15 +119,19 @@ def _tree(
 
 
 def _labelled(
-    wire: Wire, spans: Spans, symbols: Symbols, stacks: Stacks, kept: list[int]
+    wire: Wire,
+    samples: NDArray[np.intp],
+    symbols: Symbols,
+    stacks: Stacks,
+    kept: list[int],
+    limits: DigestLimits,
 ) -> LabelledSelf | None:
     if not stacks.labelled.keys.count:
         return None
     keys, values = stacks.labelled.table()
-    first_samples = stacks.label_sets.table()[1][0]
-    sets = read_label_sets(wire, spans.places["samples"][first_samples], symbols.strings.text)
+    first = samples[stacks.label_sets.table()[1][0]]
     return LabelledSelf(
-        label_sets=tuple(sets),
+        label_sets=read_label_sets(wire, first, symbols.strings.text, limits),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
         values=values[kept],

@@ -1,31 +1,60 @@
 """The labels of samples: text, or numbers with a unit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import cache
 
-from numpy import intp
+import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.loops import Wire, fields, numbers
+from profiles.engine.limits import DigestLimits
+from profiles.engine.loops import Wire, label_rows
 from profiles.engine.tree import Label
-
-_LABEL = 3  # field of a sample
 
 
 def read_label_sets(
-    wire: Wire, samples: NDArray[intp], string: Callable[[int], str]
-) -> Iterable[tuple[Label, ...]]:
-    """The labels of each sample, sorted; samples is [count, 2], their places."""
-    for start, stop in samples.tolist():
-        table = numbers(wire, fields(wire, start, stop, _LABEL), 5)
-        yield tuple(sorted((_label(row, string) for row in table.tolist()), key=_order))
+    wire: Wire, samples: NDArray[np.intp], string: Callable[[int], str], limits: DigestLimits
+) -> tuple[tuple[Label, ...], ...]:
+    """The labels of each sample, sorted; samples is [count, 2], their places.
+
+    TooLarge if there are more than `limits.max_sample_labels` of them.
+    """
+    rows, which, ends = label_rows(wire, samples, limits)
+    labels = _labels(rows, string)
+    sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    ranks = _ranks(labels)[which]
+    order = np.lexsort((ranks, sample))
+    chosen = [labels[row] for row in which[order].tolist()]
+    stops = ends.tolist()
+    starts = [0, *stops[:-1]]
+    sets = [tuple(chosen[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    for repeated in _with_one_key_twice(sample, ranks[order]):
+        sets[repeated] = tuple(sorted(sets[repeated], key=_order))
+    return tuple(sets)
 
 
-def _label(row: list[int], string: Callable[[int], str]) -> Label:
-    _, key, text, number, unit = row
-    if text or not (number or unit):
-        return Label(string(key), string(text))
-    signed = number - 2**64 if number >= 2**63 else number
-    return Label(string(key), str(signed), string(unit))
+def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Label]:
+    """Column by column: there may be very many, and they are made under the GIL."""
+    often = cache(string)  # keys and units
+    _, key, text, number, unit = rows.T
+    keys, values = map(often, key.tolist()), list(map(string, text.tolist()))
+    units: list[str | None] = [None] * len(values)
+    numbers, units_of_numbers = np.ascontiguousarray(number).view(np.int64), unit.tolist()
+    for at in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():
+        values[at], units[at] = str(numbers[at]), often(units_of_numbers[at])
+    return list(map(Label, keys, values, units))
+
+
+def _ranks(labels: Sequence[Label]) -> NDArray[np.int64]:
+    """The place of each label's key among all keys: these are few, and values need no sorting."""
+    ranks = {key: rank for rank, key in enumerate(sorted({label.key for label in labels}))}
+    return np.array([ranks[label.key] for label in labels], np.int64)
+
+
+def _with_one_key_twice(sample: NDArray[np.int64], ranks: NDArray[np.int64]) -> list[int]:
+    """The samples, ascending, whose labels, in order of `ranks`, have two of one rank."""
+    same = (np.diff(sample) == 0) & (np.diff(ranks) == 0)
+    repeated: list[int] = np.unique(sample[1:][same]).tolist()
+    return repeated
 
 
 def _order(label: Label) -> tuple[str, str, str]:

@@ -15,17 +15,6 @@ cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
     return found
 
 
-def fields(Wire wire, Py_ssize_t start, Py_ssize_t stop, int number):
-    """Places of the embedded messages `number` between start and stop, intp [count, 2]."""
-    cdef Field field
-    places = []
-    field.at = start
-    while wire.next(&field, stop):
-        if field.number == number and field.wire == BYTES:
-            places.append((field.start, field.stop))
-    return np.array(places, np.intp).reshape(-1, 2)
-
-
 def comments(Wire wire, Py_ssize_t most):
     """Numbers of the strings that are a profile's comments, the first `most` of them."""
     cdef Field field

@@ -1,7 +1,6 @@
 # The samples of a profile become the nodes of a call tree.
 
 cdef enum:
-    LABEL_FIELDS = 5  # key 1, str 2, num 3, num_unit 4
     NODES_OF_A_SAMPLE = 5  # about as many in real profiles, and in small ones
     NODES_OF_ALL = 1024  # so many more; there is room for as many as are allowed
 
@@ -108,16 +107,8 @@ cdef class Stacks:
 
     cdef int label(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         cdef uint64_t[LABEL_FIELDS] parts
-        cdef Field field
-        cdef int i
-        for i in range(LABEL_FIELDS):
-            parts[i] = 0
-        field.at = start
-        while self.wire.next(&field, stop):
-            if field.wire == VARINT and field.number < LABEL_FIELDS:
-                parts[field.number] = field.value
-        for i in range(1, LABEL_FIELDS):
-            self.labels = pair(self.labels ^ self.seed, parts[i])
+        read_label(self.wire, start, stop, parts)
+        self.labels = label_key(self.labels ^ self.seed, parts)
         return 0
 
     cdef bint scaled(self, Py_ssize_t i) except -1 nogil:

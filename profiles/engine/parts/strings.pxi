@@ -40,7 +40,7 @@ cdef class Strings:
                     foreign += 1
         if foreign:
             for i in np.flatnonzero(self.is_made).tolist():
-                data = bytes(self.wire.raw[self.at[i, 0] : self.at[i, 1]])
+                data = self.wire.piece(self.at[i, 0], self.at[i, 1])
                 good = data.decode("utf-8", "replace").encode()
                 self.is_made[i] = good != data
                 if self.is_made[i]:
@@ -71,7 +71,7 @@ cdef class Strings:
     cdef bytes data(self, Py_ssize_t i):
         if self.is_made[i]:
             return self.made[i]
-        return bytes(self.wire.raw[self.at[i, 0] : self.at[i, 1]])
+        return self.wire.piece(self.at[i, 0], self.at[i, 1])
 
     def text(self, uint64_t string):
         """The string that the profile points at, as text."""

@@ -22,6 +22,12 @@ cdef class Wire:
     def __init__(self, const uint8_t[::1] raw):
         self.raw = raw
 
+    cdef bytes piece(self, Py_ssize_t start, Py_ssize_t stop):
+        """The bytes between. A slice of the view would be an object more for each string."""
+        if start < 0 or start > stop or stop > self.raw.shape[0]:
+            out_of_bounds()
+        return (<const char*>&self.raw[start])[: stop - start] if start < stop else b""
+
     cdef inline int next(self, Field* field, Py_ssize_t end) except -1 nogil:
         """Read the field at `field.at`; 0 when there is none left before `end`.
 

@@ -121,6 +121,39 @@ def test_labels_of_samples_are_kept_with_their_units() -> None:
     assert tree.self[0].sum() == 7
 
 
+def each_labelled(b: Builder) -> None:
+    """100,000 samples, each with labels of its own: a number that is met once, twice a key."""
+    main, request, part = b.frame("main"), b.string("request"), b.string("part")
+    for number in range(100_000):
+        sample = b.message.sample.add(location_id=[main], value=[1])
+        sample.label.add(key=request, str=b.string(f"r{number}"))
+        sample.label.add(key=part, num=number % 2 + 1)
+        sample.label.add(key=part, num=2)
+
+
+def test_a_hundred_thousand_samples_with_labels_of_their_own() -> None:
+    tree = read(built(each_labelled)).tree
+    assert tree.labelled is not None
+    assert tree.labelled.label_sets == tuple(
+        (Label("part", str(n % 2 + 1), ""), Label("part", "2", ""), Label("request", f"r{n}"))
+        for n in range(100_000)
+    )
+    assert tree.labelled.label_set.tolist() == list(range(100_000))
+
+
+def test_labels_of_samples_have_a_limit_and_those_of_equal_samples_count_once() -> None:
+    def labelled(b: Builder) -> None:
+        for value in ("a", "a", "b"):
+            sample = b.message.sample.add(location_id=[b.frame("main")], value=[1])
+            sample.label.add(key=b.string("thread"), str=b.string(value))
+            sample.label.add(key=b.string("thread"), str=b.string("worker"))
+
+    assert read(built(labelled), max_sample_labels=4).samples == 3
+    with pytest.raises(TooLarge) as caught:
+        read(built(labelled), max_sample_labels=3)
+    assert (caught.value.limit, caught.value.value) == ("FLAMEWATCH_MAX_SAMPLE_LABELS", 4)
+
+
 @pytest.mark.parametrize(
     ("met", "expected"),
     [
