@@ -137,13 +137,15 @@ def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf
     )
 
 
+def with_values(tree: Tree) -> Tree:
+    """Without what leads to no value; the tree itself where everything does."""
+    return tree if _leads_to_values(tree).all() else pruned(tree)
+
+
 def pruned(tree: Tree) -> Tree:
     """Without nodes that have no value at or below them, and frames of no node."""
-    valued: Nodes = np.array(tree.self.any(axis=0), bool)
-    if tree.labelled:
-        valued[tree.labelled.node] = True
-    kept = np.flatnonzero(sum_up(tree.parent, valued.astype(np.int64)))
-    rank = np.full(len(valued), -1, np.int64)
+    kept = np.flatnonzero(_leads_to_values(tree))
+    rank = np.full(len(tree.parent), -1, np.int64)
     rank[kept] = np.arange(len(kept))
     used, frame = np.unique(tree.frame[kept], return_inverse=True)
     return replace(
@@ -155,6 +157,13 @@ def pruned(tree: Tree) -> Tree:
         self=tree.self[:, kept],
         labelled=_moved(tree.labelled, rank),
     )
+
+
+def _leads_to_values(tree: Tree) -> Nodes:
+    valued: Nodes = np.array(tree.self.any(axis=0), bool)
+    if tree.labelled:
+        valued[tree.labelled.node] = True
+    return sum_up(tree.parent, valued.astype(np.int64)) > 0
 
 
 def _of(frames: Frames, used: NDArray[np.int32]) -> Frames:

@@ -185,6 +185,7 @@ def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionC
     changes = [
         _change(name, file, values, row)
         for name, file, values, row in zip(pairs.names, pairs.files, sums, rows, strict=True)
+        if any(values)
     ]
     a, b = (max(n, 1) for n in profiles)
     changes.sort(key=lambda row: (-abs(row.a_total / a - row.b_total / b), row.name, row.file))

@@ -9,15 +9,19 @@ from profiles.engine.filters import Filters
 from profiles.engine.focus import Focused, focused, reaching
 from profiles.engine.invert import TooManyFrames
 from profiles.engine.patterns import BadPattern
+from profiles.engine.reshape import with_values
 from profiles.engine.subtree import below, node_of
 from profiles.engine.tree import Tree
 from profiles.queries.asked import FilterOption, Group, Shape, Unanswerable, View
 
 
 def filtered(tree: Tree, view: View) -> Tree:
-    """Unanswerable if a filter's value cannot be used."""
+    """What has no value in the tree's metric is not shown: memory that is in use no more.
+
+    Unanswerable if a filter's value cannot be used.
+    """
     with _explained():
-        return engine.filtered(tree, _filters(view))
+        return engine.filtered(with_values(tree), _filters(view))
 
 
 def shown(tree: Tree, view: View) -> Tree:

@@ -12,6 +12,7 @@ from profiles.models import Profile
 from profiles.query import (
     DeadlinePassed,
     Group,
+    Metric,
     Order,
     Selection,
     Unanswerable,
@@ -21,8 +22,10 @@ from profiles.query import (
     tree_json,
 )
 from projects.models import Deployment
+from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.engine import twin_ids
+from tests.profiles.pprofs import Stacks, pprof
 
 pytestmark = pytest.mark.django_db
 
@@ -154,3 +157,28 @@ def test_profiles_that_are_too_large_together_are_said_to_be(
         rows.stored(shop, {"main": 2**62 // 1000})
     with pytest.raises(Unanswerable, match="64 bits"):
         run_tree(selection, View())
+
+
+HEAP: Stacks = {"main;keep": (3, 300, 3, 300), "main;free;make": (0, 0, 5, 500)}
+FOUR = (
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+)
+
+
+def test_what_has_no_value_in_the_metric_is_not_shown(
+    selection: Selection, shop: Deployment
+) -> None:
+    raw = pprof(HEAP, FOUR)
+    rows.stored_raw(shop, raw, type=ProfileType.HEAP)
+    heap = replace(selection, type=ProfileType.HEAP)
+    for metric, expected in {
+        "inuse_space": {"main": 0, "main;keep": 300},
+        "alloc_space": {"main": 0, "main;keep": 300, "main;free": 0, "main;free;make": 500},
+    }.items():
+        view = View(metric=Metric(metric, "bytes"))
+        assert paths(tree_json(run_tree(heap, view))) == expected
+        listed = {row.name for row in run_top(heap, view).rows}
+        assert listed == {name for path in expected for name in path.split(";")}
