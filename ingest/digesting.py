@@ -1,13 +1,11 @@
-"""From the bytes of an upload to what a row of the head needs, off the event loop."""
+"""From the bytes of an upload to what a row of the head needs."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from django.conf import settings
 
-from ingest import pool
 from profiles.engine.codec import encode
-from profiles.engine.digest import Digested, DigestLimits, digest, unpack
+from profiles.engine.digest import Digested, digest, unpack
 from profiles.limits import digest_limits
 from profiles.store.new_profile import hash_of, totals_of
 from projects.profile_types import ProfileType
@@ -27,13 +25,10 @@ class Packed:
     comments: tuple[str, ...] = ()
 
 
-async def pack(body: bytes, type: ProfileType) -> Packed:
+def pack(body: bytes, type: ProfileType) -> Packed:
     """Raises BadProfile and TooLarge of profiles.engine.errors."""
-    return await pool.run(partial(_pack, body, type, digest_limits()))
-
-
-def _pack(body: bytes, type: ProfileType, limits: DigestLimits) -> Packed:
-    digested: Digested = digest(unpack(body, settings.MAX_PROFILE_BYTES), type, limits)
+    raw = unpack(body, settings.MAX_PROFILE_BYTES)
+    digested: Digested = digest(raw, type, digest_limits())
     return Packed(
         body_hash=hash_of(body),
         tree=encode(digested.tree),

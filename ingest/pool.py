@@ -3,16 +3,12 @@
 The digest releases the GIL; on the event loop it would keep thousands of agents from waking.
 """
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
 
 from ingest.errors import Overloaded
-
-T = TypeVar("T")
 
 THREADS = max(2, min(8, os.cpu_count() or 2))
 # Bodies that are held in memory at once; beyond it uploads are told to come again.
@@ -21,9 +17,10 @@ BYTES_IN_FLIGHT = 256 * 2**20
 _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="flamewatch-digest")
 
 
-async def run(work: Callable[[], T]) -> T:
-    """Work without the database, that takes longer than an event loop should wait."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+def submit(work: Callable[[], None]) -> None:
+    """Work without the database, that takes longer than an event loop should wait; it raises
+    nothing, for nobody waits for it here."""
+    _threads.submit(work)
 
 
 class Budget:

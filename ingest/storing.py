@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ingest import digesting, refusals
+from ingest import digesting, pool, refusals
 from ingest.digesting import Packed
 from ingest.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.self_report import self_report
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.store import again, head
+from profiles.store.awaited import Awaited, tell
 from profiles.store.head import Conflict, NewProfile
 from projects import agent_reports, quotas, registry, sync_pool
 from projects.profile_types import ProfileType
@@ -28,20 +29,57 @@ async def take(
     What fails, or was there already, does not count against the project's quotas.
     """
     admission = await quotas.admit_profile(project, len(body))
+    upload = _Upload(type, body, make_row)
     try:
-        packed = await digesting.pack(body, type)
-        new = make_row(packed)
-        stored = await _store(new)
+        stored = await upload.stored()
     except Exception:
         await quotas.release(admission)
         raise
+    new = upload.new
     if stored:
         registry.note_profiled(new.deployment, type)
         if new.agent is not None:
-            agent_reports.note_profile(new.agent, type, self_report(packed.comments))
+            agent_reports.note_profile(new.agent, type, self_report(upload.packed.comments))
     else:
         await quotas.release(admission)
     return new
+
+
+class _Upload:
+    """A profile on its way from the event loop to a thread that digests it, on to the writer of
+    the head, and only then back: each time that a thread wakes another costs CPU time."""
+
+    packed: Packed
+    new: NewProfile
+
+    def __init__(
+        self, type: ProfileType, body: bytes, make_row: Callable[[Packed], NewProfile]
+    ) -> None:
+        self._type, self._body, self._make_row = type, body, make_row
+        self._awaited = Awaited()
+
+    async def stored(self) -> bool:
+        """As head.store, and False too for what has left the head since it came."""
+        pool.submit(self._digest)
+        outcome = await self._awaited.result()
+        if outcome is None:
+            return not await sync_pool.run(again.is_in_a_block, self.new) and (
+                await head.store(self.new)
+            )
+        return outcome
+
+    def _digest(self) -> None:
+        if self._awaited.is_over:
+            return
+        try:
+            self.packed = digesting.pack(self._body, self._type)
+            self.new = self._make_row(self.packed)
+            if again.may_be_in_a_block(self.new):
+                tell([(self._awaited, None)])
+            else:
+                head.enter(self.new, self._awaited)
+        except Exception as error:
+            tell([(self._awaited, error)])
 
 
 @contextmanager
@@ -53,10 +91,3 @@ def refusals_noted(agent: int) -> Iterator[None]:
         found = refusals.refusal(error)
         agent_reports.note_refusal(agent, f"{found.status}: {found.message}")
         raise
-
-
-async def _store(new: NewProfile) -> bool:
-    """As head.store, and False too for what has left the head since it came."""
-    if again.may_be_in_a_block(new) and await sync_pool.run(again.is_in_a_block, new):
-        return False
-    return await head.store(new)

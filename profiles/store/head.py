@@ -1,8 +1,8 @@
 """The head: profiles as rows, the newest first to arrive and the durable ones.
 
-One thread writes; whatever arrives while it commits shares the next commit. `store` returns when
-its profile is durable and visible. While profiles come in crowds, the writer waits a moment for
-more: a commit costs a millisecond of CPU time, another row in it a quarter of that.
+One thread writes; whatever arrives while it commits shares the next commit. A profile that is
+said to be stored is durable and visible. While profiles come in crowds, the writer waits a moment
+for more: a commit costs a millisecond of CPU time, another row in it a quarter of that.
 """
 
 import asyncio
@@ -11,32 +11,23 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from profiles.store.awaited import Awaited, StoreUnavailable, tell
 from profiles.store.insert import Conflict, Outcome, Rejected, insert
 from profiles.store.new_profile import NewProfile
 
-__all__ = ["Conflict", "NewProfile", "Rejected", "StoreUnavailable", "stop", "store"]
+__all__ = ["Conflict", "NewProfile", "Rejected", "StoreUnavailable", "enter", "stop", "store"]
 
 log = logging.getLogger(__name__)
 
 MAX_BATCH = 256  # profiles a commit
 MAX_WAITING = 4096  # profiles; beyond it the store is overloaded
-WAIT_SECONDS = 15.0
 GATHER_SECONDS = 0.010  # how long a crowd is waited for
 
 
-class StoreUnavailable(Exception):
-    """The database does not answer, or not in time; the profile may be sent again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    new: NewProfile
-    loop: asyncio.AbstractEventLoop
-    outcome: "asyncio.Future[bool]"
+_Arrival = tuple[NewProfile, Awaited]
 
 
 class Writer:
@@ -51,22 +42,16 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="head-writer", daemon=True)
         self._thread.start()
 
-    async def store(self, new: NewProfile) -> bool:
-        loop = asyncio.get_running_loop()
-        outcome: asyncio.Future[bool] = loop.create_future()
+    def enter(self, new: NewProfile, awaited: Awaited) -> None:
+        """From any thread; StoreUnavailable where too many wait already."""
         with self._wake:
             if self._stopping:
                 raise StoreUnavailable("The server is stopping.")
             if len(self._arrivals) >= MAX_WAITING:
                 raise StoreUnavailable(f"{MAX_WAITING} profiles are waiting to be stored.")
-            self._arrivals.append(_Arrival(new, loop, outcome))
+            awaited.entered = time.monotonic()
+            self._arrivals.append((new, awaited))
             self._wake.notify()
-        try:
-            return await asyncio.wait_for(outcome, WAIT_SECONDS)
-        except TimeoutError:
-            raise StoreUnavailable(
-                f"The database did not store the profile within {WAIT_SECONDS:g} s."
-            ) from None
 
     def stop(self) -> None:
         """Write what has arrived, then end."""
@@ -94,8 +79,9 @@ class Writer:
             return [self._arrivals.popleft() for _ in range(count)]
 
     def _write(self, batch: list[_Arrival]) -> None:
+        outcomes: Sequence[bool | Exception]
         try:
-            outcomes: list[bool | Exception] = [*self._insert([a.new for a in batch])]
+            outcomes = self._insert([new for new, _awaited in batch])
         except (DatabaseError, InterfaceError) as error:
             log.warning("Profiles could not be stored: %s", error)
             connection.close()
@@ -104,40 +90,31 @@ class Writer:
             log.exception("Storing profiles failed.")
             connection.close()
             outcomes = [StoreUnavailable(f"Storing failed: {error}") for _ in batch]
-        for arrival, outcome in zip(batch, outcomes, strict=True):
-            _tell(arrival, outcome)
-
-
-def _tell(arrival: _Arrival, outcome: bool | Exception) -> None:
-    try:
-        arrival.loop.call_soon_threadsafe(_settle, arrival.outcome, outcome)
-    except RuntimeError:  # its loop is closed: nobody is waiting any more
-        log.debug("Nobody waited for %s.", arrival.new.name_id)
-
-
-def _settle(future: "asyncio.Future[bool]", outcome: bool | Exception) -> None:
-    if future.done():
-        return
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
+        tell((awaited, outcome) for (_new, awaited), outcome in zip(batch, outcomes, strict=True))
 
 
 _writer: Writer | None = None
 _start = threading.Lock()
 
 
-async def store(new: NewProfile) -> bool:
-    """Store a profile: True when it was new, False when the same was there already.
+def enter(new: NewProfile, awaited: Awaited) -> None:
+    """Have a profile stored, from any thread: True when it was new, False when it was there.
 
-    Raises Conflict (other bytes under this name), Rejected, or StoreUnavailable.
+    Raises StoreUnavailable; `awaited` is told Conflict (other bytes under this name), Rejected or
+    StoreUnavailable.
     """
     global _writer
     with _start:
         if _writer is None:
             _writer = Writer()
-    return await _writer.store(new)
+    _writer.enter(new, awaited)
+
+
+async def store(new: NewProfile) -> bool:
+    """The same for who has nothing else to do before; raises what `awaited` would be told."""
+    awaited = Awaited()
+    enter(new, awaited)
+    return bool(await awaited.result())
 
 
 async def stop() -> None:

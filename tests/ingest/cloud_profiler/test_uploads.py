@@ -22,6 +22,7 @@ from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Pr
 from tests.ingest import pprof
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
 from tests.ingest.pprof import SIMPLE, profile
+from tests.wakes import count_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -387,3 +388,13 @@ def test_a_refused_upload_is_noted_with_its_reason(agent: Client, name: str) -> 
     report = AgentReport.objects.get()
     assert report.refusal.startswith("400: ")
     assert (report.refused, report.last_profile) == (1, None)
+
+
+def test_an_upload_comes_back_to_the_loop_once(
+    name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Digested and stored by two threads, of which the last alone wakes the loop."""
+    agent.upload(name)  # what is read from the database once is read
+    wakes = count_wakes(monkeypatch)
+    assert agent.upload(name).status_code == 200
+    assert len(wakes) == 1

@@ -9,7 +9,8 @@ import pytest_asyncio
 from django.db import OperationalError
 
 from profiles.models import TimeSource
-from profiles.store import head
+from profiles.store import awaited, head
+from profiles.store.awaited import Awaited
 from profiles.store.head import StoreUnavailable, Writer
 from profiles.store.insert import Outcome
 from profiles.store.new_profile import NewProfile
@@ -69,11 +70,17 @@ async def writer(database: Database) -> AsyncIterator[Writer]:
     await asyncio.to_thread(made.stop)
 
 
+async def store(writer: Writer) -> bool | None:
+    outcome = Awaited()
+    writer.enter(NEW, outcome)
+    return await outcome.result()
+
+
 async def test_arrivals_during_a_commit_share_the_next(writer: Writer, database: Database) -> None:
     database.may_go_on.clear()
-    first = asyncio.create_task(writer.store(NEW))
+    first = asyncio.create_task(store(writer))
     await asyncio.to_thread(database.busy.wait, 30)
-    others = [asyncio.create_task(writer.store(NEW)) for _ in range(50)]
+    others = [asyncio.create_task(store(writer)) for _ in range(50)]
     await asyncio.sleep(0)
     database.may_go_on.set()
     assert await asyncio.gather(first, *others) == [True] * 51
@@ -85,9 +92,9 @@ async def test_a_database_that_is_gone_is_said_and_tried_again(
 ) -> None:
     database.error = OperationalError("server closed the connection")
     with pytest.raises(StoreUnavailable, match="server closed"):
-        await writer.store(NEW)
+        await store(writer)
     database.error = None
-    assert await writer.store(NEW) is True
+    assert await store(writer) is True
 
 
 async def test_an_unforeseen_error_does_not_end_the_writer(
@@ -95,21 +102,21 @@ async def test_an_unforeseen_error_does_not_end_the_writer(
 ) -> None:
     database.error = ZeroDivisionError()
     with pytest.raises(StoreUnavailable):
-        await writer.store(NEW)
+        await store(writer)
     database.error = None
-    assert await writer.store(NEW) is True
+    assert await store(writer) is True
 
 
 async def test_a_database_that_hangs_is_not_waited_for_long(
     writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(head, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(awaited, "WAIT_SECONDS", 0.05)
     database.may_go_on.clear()
     with pytest.raises(StoreUnavailable, match="within"):
-        await writer.store(NEW)
-    monkeypatch.setattr(head, "WAIT_SECONDS", 30)
+        await store(writer)
+    monkeypatch.setattr(awaited, "WAIT_SECONDS", 30)
     database.may_go_on.set()
-    assert await writer.store(NEW) is True
+    assert await store(writer) is True
 
 
 async def test_too_many_waiting_are_refused(
@@ -117,12 +124,12 @@ async def test_too_many_waiting_are_refused(
 ) -> None:
     monkeypatch.setattr(head, "MAX_WAITING", 2)
     database.may_go_on.clear()
-    first = asyncio.create_task(writer.store(NEW))
+    first = asyncio.create_task(store(writer))
     await asyncio.to_thread(database.busy.wait, 30)
-    waiting = [asyncio.create_task(writer.store(NEW)) for _ in range(2)]
+    waiting = [asyncio.create_task(store(writer)) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(StoreUnavailable, match="2 profiles are waiting"):
-        await writer.store(NEW)
+        await store(writer)
     database.may_go_on.set()
     assert await asyncio.gather(first, *waiting) == [True] * 3
 
@@ -130,13 +137,13 @@ async def test_too_many_waiting_are_refused(
 async def test_stopping_writes_what_has_arrived(database: Database) -> None:
     writer = Writer(database.insert)
     database.may_go_on.clear()
-    first = asyncio.create_task(writer.store(NEW))
+    first = asyncio.create_task(store(writer))
     await asyncio.to_thread(database.busy.wait, 30)
-    others = [asyncio.create_task(writer.store(NEW)) for _ in range(3)]
+    others = [asyncio.create_task(store(writer)) for _ in range(3)]
     await asyncio.sleep(0)
     stopping = asyncio.create_task(asyncio.to_thread(writer.stop))
     database.may_go_on.set()
     await stopping
     assert await asyncio.gather(first, *others) == [True] * 4
     with pytest.raises(StoreUnavailable, match="stopping"):
-        await writer.store(NEW)
+        await store(writer)
