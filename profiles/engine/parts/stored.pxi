@@ -1,66 +1,86 @@
 # Stored columns: numbers in the narrowest width that holds them, little-endian.
 
+cdef enum:
+    # Numbers that are looked through in some microseconds: to get the GIL back, while others want
+    # it, takes longer. A tree has twenty columns, and of most trees they are as brief.
+    BRIEF = 1 << 14
+
+ctypedef fused Narrowed:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
 def narrow(const int64_t[::1] column):
     """(bytes of each, the numbers in as few bytes as hold them all); -8 if one is below zero."""
-    cdef uint64_t every = 0
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(column.shape[0]):
-            every |= <uint64_t>column[i]
+    cdef uint64_t every
+    if column.shape[0] < BRIEF:
+        every = united(column)
+    else:
+        with nogil:
+            every = united(column)
     if every < 1 << 8:
-        return 1, narrow_1(column)
+        narrowed = np.empty(column.shape[0], np.uint8)
+        fill_narrowed[uint8_t](column, narrowed)
+        return 1, narrowed
     if every < 1 << 16:
-        return 2, narrow_2(column)
+        narrowed = np.empty(column.shape[0], np.uint16)
+        fill_narrowed[uint16_t](column, narrowed)
+        return 2, narrowed
     if every < <uint64_t>1 << 32:
-        return 4, narrow_4(column)
+        narrowed = np.empty(column.shape[0], np.uint32)
+        fill_narrowed[uint32_t](column, narrowed)
+        return 4, narrowed
     return -8 if every >> 63 else 8, np.asarray(column)
 
 
-cdef narrow_1(const int64_t[::1] column):
-    narrowed = np.empty(column.shape[0], np.uint8)
-    cdef uint8_t[::1] out = narrowed
+cdef uint64_t united(const int64_t[::1] column) noexcept nogil:
+    """The bits that any of them has."""
+    cdef uint64_t every = 0
     cdef Py_ssize_t i
+    for i in range(column.shape[0]):
+        every |= <uint64_t>column[i]
+    return every
+
+
+cdef int fill_narrowed(const int64_t[::1] column, Narrowed[::1] out) except -1:
+    if column.shape[0] < BRIEF:
+        return copy_narrowed(column, out)
     with nogil:
-        for i in range(column.shape[0]):
-            out[i] = <uint8_t>column[i]
-    return narrowed
+        return copy_narrowed(column, out)
 
 
-cdef narrow_2(const int64_t[::1] column):
-    narrowed = np.empty(column.shape[0], np.uint16)
-    cdef uint16_t[::1] out = narrowed
+cdef int copy_narrowed(const int64_t[::1] column, Narrowed[::1] out) except -1 nogil:
     cdef Py_ssize_t i
-    with nogil:
-        for i in range(column.shape[0]):
-            out[i] = <uint16_t>column[i]
-    return narrowed
-
-
-cdef narrow_4(const int64_t[::1] column):
-    narrowed = np.empty(column.shape[0], np.uint32)
-    cdef uint32_t[::1] out = narrowed
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(column.shape[0]):
-            out[i] = <uint32_t>column[i]
-    return narrowed
+    for i in range(column.shape[0]):
+        out[i] = <Narrowed>column[i]
+    return 0
 
 
 def divisor(const int64_t[::1] column):
     """The greatest number that all are multiples of; 1 if they are all zero."""
+    cdef uint64_t common
+    if column.shape[0] < BRIEF:
+        common = common_divisor(column)
+    else:
+        with nogil:
+            common = common_divisor(column)
+    return common if 0 < common <= <uint64_t>MOST else 1
+
+
+cdef uint64_t common_divisor(const int64_t[::1] column) noexcept nogil:
     cdef uint64_t common = 0, number, rest
     cdef Py_ssize_t i
-    with nogil:
-        for i in range(column.shape[0]):
-            number, rest = common, <uint64_t>column[i]
-            if column[i] < 0:
-                rest = 0 - rest
-            while number:
-                number, rest = rest % number, number
-            common = rest
-            if common == 1:
-                break
-    return common if 0 < common <= <uint64_t>MOST else 1
+    for i in range(column.shape[0]):
+        number, rest = common, <uint64_t>column[i]
+        if column[i] < 0:
+            rest = 0 - rest
+        while number:
+            number, rest = rest % number, number
+        common = rest
+        if common == 1:
+            break
+    return common
 
 
 def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, int64_t below):

@@ -75,6 +75,8 @@ cdef class Keys:
         bits = (2 * len(self.keys) - 1).bit_length()
         self.shift = 64 - bits
         self.slots = np.zeros(1 << bits, np.int32)
+        if self.count == 0:  # most are made large enough: no need to give the GIL back for nothing
+            return
         with nogil:
             for i in range(self.count):
                 self.slots[self.slot(self.keys[i])] = <int32_t>(i + 1)
