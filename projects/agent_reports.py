@@ -1,6 +1,6 @@
 """What agents' profiles say of the agents themselves, and what was refused: written behind."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -62,8 +62,8 @@ def note_refusal(agent: int, refusal: str) -> None:
 
 
 def _join(older: _News, newer: _News) -> _News:
-    return replace(
-        newer,
+    return _News(
+        at=newer.at,
         hour=older.hour.plus(newer.hour),
         says_cpu=older.says_cpu or newer.says_cpu,
         last_type=newer.last_type or older.last_type,

@@ -88,11 +88,14 @@ def check(limits: Limits, reading: Reading, size: int) -> None:
     """Raises QuotaReached where one more profile of this size is too much."""
     if size > limits.bytes_per_profile:
         raise QuotaReached(LimitName.BYTES_PER_PROFILE, limits.bytes_per_profile, None)
-    midnight = seconds_to_midnight(timezone.now())
     if reading.stored_bytes + size > limits.stored_bytes:
-        raise QuotaReached(LimitName.STORED_BYTES, limits.stored_bytes, midnight)
+        raise QuotaReached(LimitName.STORED_BYTES, limits.stored_bytes, _to_midnight())
     if reading.profiles >= limits.profiles_per_day:
-        raise QuotaReached(LimitName.PROFILES_PER_DAY, limits.profiles_per_day, midnight)
+        raise QuotaReached(LimitName.PROFILES_PER_DAY, limits.profiles_per_day, _to_midnight())
+
+
+def _to_midnight() -> float:
+    return seconds_to_midnight(timezone.now())
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """A request as the lean door sees it: what its scope says, and its body, read within bounds."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -46,17 +46,17 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def _query(text: bytes) -> dict[str, str]:
+    if not text:
+        return {}
     try:
         return dict(parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS))
     except ValueError:
         raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
 
 
-@contextmanager
-def held(request: UploadRequest) -> Iterator[None]:
+def held(request: UploadRequest) -> AbstractContextManager[None]:
     """While an upload is in memory: its size, as declared, counts against that of all."""
-    with pool.uploads.reserved(bodies.declared_size(request.headers, LIMIT, _allowed())):
-        yield
+    return pool.uploads.reserved(bodies.declared_size(request.headers, LIMIT, _allowed()))
 
 
 async def read_message(request: UploadRequest) -> Message:

@@ -76,9 +76,9 @@ def test_a_name_of_the_future_is_not_ours() -> None:
 def test_a_name_signed_with_another_key_is_forged(settings: object) -> None:
     name = names.issue(ISSUED, "acme-shop")
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
-    names._key.cache_clear()
+    names._keyed.cache_clear()
     try:
         with pytest.raises(NotFound):
             names.check(name, "acme-shop", NOW)
     finally:
-        names._key.cache_clear()
+        names._keyed.cache_clear()
