@@ -48,6 +48,7 @@ from profiles.queries.asked import (
     View,
     ViewFilter,
     abandoned_when,
+    answering,
     check,
 )
 from profiles.queries.compare import run_compare
@@ -110,6 +111,7 @@ __all__ = [
     "ViewFilter",
     "WeightChoice",
     "abandoned_when",
+    "answering",
     "check",
     "compare_document",
     "compare_json",

@@ -15,7 +15,7 @@ from typing import TypeVar
 from django.conf import settings
 
 from ingest.errors import QueryTooSlow
-from profiles.query import DeadlinePassed, abandoned_when
+from profiles.query import DeadlinePassed, abandoned_when, answering
 from projects.sync_pool import SyncPool
 
 T = TypeVar("T")
@@ -44,7 +44,8 @@ class Turns:
         deadline = time.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds):
-                return await _in_thread(partial(work, deadline), await self._begin(key))
+                begun = await self._begin(key)
+                return await _in_thread(partial(_within, deadline, work), begun)
         except (TimeoutError, DeadlinePassed):
             raise QueryTooSlow(seconds) from None
 
@@ -67,6 +68,12 @@ class Turns:
         self._asking[key] -= 1
         if not self._asking[key]:
             del self._asking[key], self._of_key[key]
+
+
+def _within(deadline: float, work: Callable[[float], T]) -> T:
+    """Also what is done with an answer, such as writing it down, has to be done by then."""
+    with answering(deadline):
+        return work(deadline)
 
 
 async def _in_thread(work: Callable[[], T], release: Callable[[], None]) -> T:

@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import count_down, follow, sum_up
 from profiles.engine.tree import Frames, Tree
 
@@ -48,6 +49,7 @@ def totals(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int6
 
     `parent` as in Tree: parents stand before their children.
     """
+    checkpoint()
     return sum_up(parent, np.ascontiguousarray(own))
 
 
@@ -83,12 +85,14 @@ def to_columns(
     # Each is looked at several times: decoded here, once.
     frames = replace(tree.frames, strings=tuple(tree.frames.strings))
     order = pre_order(replace(tree, frames=frames), by_name)
+    checkpoint()
     used, frame = _distinct(frames, tree.frame[order], lines)
     names, name = _used(frames.strings, frames.name[used])
     files, file = _used(frames.strings, frames.file[used])
     table: FrameColumns = {"name": name, "file": file}
     if lines:
         table["line"] = frames.line[used].tolist()
+    checkpoint()
     columns: TreeColumns = {
         "names": names,
         "files": files,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import function_ids
 from profiles.engine.texts import Texts
 from profiles.engine.tree import Tree
@@ -20,6 +21,7 @@ class Functions:
 
 
 def functions_of(tree: Tree) -> Functions:
+    checkpoint()
     frames = tree.frames
     ids = function_ids(Texts.of(frames.strings).ids(), frames.name, frames.file)
     # Of the nodes, not of the frames: a part of a tree keeps the frames of the whole.

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import node_ids
 from profiles.engine.tree import Tree
 
@@ -20,6 +21,7 @@ def inverted(
     growing = _Growing(len(tree.metrics), max_steps)
     above = np.full(len(starts), -1, np.int64)
     while len(starts):
+        checkpoint()
         above = growing.level(above, tree.frame[starts].astype(np.int64))
         parent = tree.parent[starts]
         ends, on = parent < 0, parent >= 0
@@ -68,6 +70,7 @@ class _Growing:
         self.values.append(values)
 
     def tree(self, like: Tree) -> Tree:
+        checkpoint()
         parent = np.concatenate(self.parents).astype(np.int32)
         frame = np.concatenate(self.frames).astype(np.int32)
         own = np.zeros((len(like.metrics), self.count), np.int64)

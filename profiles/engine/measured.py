@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.functions import Functions, functions_of
 from profiles.engine.loops import outermost, sum_up
 from profiles.engine.metrics import Metric
@@ -49,6 +50,7 @@ def of_rows(tree: Tree, metric: Metric, rows: slice) -> Measured:
     calls = functions.of_node[outer]
     nodes, by_function = _Sums(len(tree.id)), _Sums(len(functions.id))
     for row in own:
+        checkpoint()
         total = sum_up(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
         nodes.add(total)
         by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))

@@ -16,6 +16,7 @@ from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sample_labels import LabelledCells
 from profiles.engine.blocks.used import UsedNodes
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.codec import Numbers, damaged, decode, numbers_of, open_stored
 from profiles.engine.compression import DAMAGE
 from profiles.engine.loops import (
@@ -70,6 +71,7 @@ class Merge:
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         """Where each of its nodes is now."""
+        checkpoint()
         ids = tree.frames.id
         if self.by_function:
             texts = Texts.of(tree.frames.strings).ids()
@@ -100,6 +102,7 @@ class Merge:
 
     def _add_packed(self, numbers: Numbers, data: bytes) -> bool:
         """Whether there are new nodes now."""
+        checkpoint()
         try:
             columns, metrics = numbers.head["columns"], numbers.head["metrics"]
             factors = numbers.head["factors"]
@@ -179,6 +182,7 @@ class Merge:
         return rows
 
     def tree(self) -> Tree:
+        checkpoint()
         ids, parent, frame, own = self._forest.nodes.table()
         return Tree(self.metrics, self._tree_frames(), ids, parent, frame, own, self._tree_labels())
 

@@ -10,6 +10,7 @@ import numpy as np
 import re2
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import looked
 from profiles.engine.tree import Frames
 
 MAX_PATTERN = 500  # characters
@@ -45,12 +46,12 @@ def matching_frames(frames: Frames, values: Iterable[str]) -> NDArray[np.bool_]:
     match = [matcher(value) for value in values]
     used = np.unique(np.concatenate([frames.name, frames.file]))
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
-    found[used] = _any(match, [frames.strings[i] for i in used.tolist()])
+    found[used] = _any(match, (frames.strings[i] for i in used.tolist()))
     return found[frames.name] | found[frames.file]
 
 
-def _any(match: Sequence[Callable[[str], bool]], texts: Sequence[str]) -> list[bool]:
-    return [any(matches(text) for matches in match) for text in texts]
+def _any(match: Sequence[Callable[[str], bool]], texts: Iterable[str]) -> list[bool]:
+    return [any(matches(text) for matches in match) for text in looked(texts)]
 
 
 def _expression(pattern: str) -> Callable[[str], bool]:

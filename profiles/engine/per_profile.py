@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.errors import TooLarge
 from profiles.engine.merge import MAX_NODES, Merge
@@ -81,6 +82,7 @@ class PerProfile(Merge):
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
         for row, node, value in self._cells:
+            checkpoint()
             np.add.at(table, (row, node), value)
         unit = self.metrics[0].unit
         metrics = tuple(Metric(str(i), unit) for i in range(self.count))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from profiles.engine.checkpoints import looked
 from profiles.engine.metrics import Metric
 from profiles.engine.tree import Label, Tree
 from profiles.engine.varint import bytes_field, int_field, packed_field, varint
@@ -89,11 +90,10 @@ def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
         sets = [_labels(labels, strings) for labels in rows.label_sets]
         for row, values in zip(rest, rows.values, strict=True):
             np.subtract.at(row, rows.node, values)
-        for node, labels, row in zip(
-            rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist(), strict=True
-        ):
+        columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
+        for node, labels, row in looked(zip(*columns, strict=True)):
             yield bytes_field(_SAMPLE, stacks.of(node) + packed_field(2, row) + sets[labels])
-    for node in np.flatnonzero(rest.any(axis=0)).tolist():
+    for node in looked(np.flatnonzero(rest.any(axis=0)).tolist()):
         values = packed_field(2, rest[:, node].tolist())
         yield bytes_field(_SAMPLE, stacks.of(node) + values)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import follow, node_ids, sum_up
 from profiles.engine.tree import Frames, LabelledSelf, Tree
 
@@ -21,6 +22,7 @@ def opened(tree: Tree, nodes: Nodes) -> NDArray[np.int64]:
 
 def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sum of `values` [N] on the way from the root to each node, itself included, [N]."""
+    checkpoint()
     order = follow(tree.parent, np.arange(len(tree.parent)))
     size = sum_up(tree.parent, np.ones(len(order), np.int64))
     starts = np.flatnonzero(values[order])
@@ -68,6 +70,7 @@ def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> 
     Nodes that are their own place stay; a parent is one of them and stands before its children.
     Nodes whose stacks are equal now become one.
     """
+    checkpoint()
     kept = np.flatnonzero(place == np.arange(len(place)))
     rank = np.full(len(place), -1, np.int64)
     rank[kept] = np.arange(len(kept))
@@ -103,6 +106,7 @@ def _nearest(parent: NDArray[np.int32], hidden: Nodes) -> NDArray[np.int64]:
     nearest = np.where(hidden, parent, np.arange(len(parent)))
     while True:
         further = _at(nearest, nearest)
+        checkpoint()
         if np.array_equal(further, nearest):
             return nearest
         nearest = further
@@ -144,6 +148,7 @@ def with_values(tree: Tree) -> Tree:
 
 def pruned(tree: Tree) -> Tree:
     """Without nodes that have no value at or below them, and frames of no node."""
+    checkpoint()
     kept = np.flatnonzero(_leads_to_values(tree))
     rank = np.full(len(tree.parent), -1, np.int64)
     rank[kept] = np.arange(len(kept))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.student import half_width, two_sided
 
 Floats = NDArray[np.float64]
@@ -48,6 +49,7 @@ def differences(a: Moments, b: Moments) -> Differences:
     That depends on both sides' profiles alike: asking one side alone to show something would
     select what that side happens to have more of.
     """
+    checkpoint()
     most_a, most_b = _one_sided(a, b), _one_sided(b, a)
     enough = min(a.profiles, b.profiles) >= MIN_PROFILES
     tested = (a.present + b.present >= MIN_PROFILES) & (np.minimum(most_a, most_b) <= MIN_SHUFFLED)
@@ -59,6 +61,7 @@ def differences(a: Moments, b: Moments) -> Differences:
 
 def false_discoveries(p: Floats) -> Floats:
     """q: the rate of false ones among all that are at least as small; NaN stays NaN."""
+    checkpoint()
     q = np.full(len(p), np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(p[tested], kind="stable")]

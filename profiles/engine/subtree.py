@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.columns import totals
 from profiles.engine.reshape import opened
 from profiles.engine.tree import Tree
@@ -59,6 +60,7 @@ def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> 
 
 def _only(tree: Tree, inside: NDArray[np.bool_]) -> Tree:
     """The tree without the other nodes; sample labels are dropped."""
+    checkpoint()
     place = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
     parent = tree.parent[inside]
     return replace(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.functions import functions_of, names_of
 from profiles.engine.loops import follow, gather, sum_up
 from profiles.engine.reshape import opened
@@ -37,6 +38,7 @@ def top(tree: Tree, metric: int = 0) -> list[FunctionCost]:
     functions = functions_of(tree)
     names, files = names_of(tree, functions)
     sums = function_sums(tree, functions.of_node, len(functions.id), metric)
+    checkpoint()
     rows = [FunctionCost(*row) for row in zip(names, files, *sums.tolist(), strict=True)]
     rows.sort(key=lambda row: (-row.self, -row.total, row.name, row.file))
     return rows
@@ -87,6 +89,7 @@ def function_sums(
     tree: Tree, place: NDArray[np.signedinteger], places: int, metric: int
 ) -> NDArray[np.int64]:
     """(self, total, stacks) by `place`, to which each node belongs: int64 [3, places]."""
+    checkpoint()
     own = np.ascontiguousarray(tree.self[metric])
     return gather(
         tree.parent,

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.tree import Frames, Tree
 
 
@@ -10,12 +11,14 @@ def united(a: Tree, b: Tree) -> tuple[Tree, NDArray[np.int64]]:
     """The nodes of `a`, then those that only `b` has, with self values [2, N] of the first
     metric of each; and where the nodes of `b` stand in it. Sample labels are dropped.
     """
+    checkpoint()
     place, new = _places(a.id, b.id)
     frame_place, new_frames = _places(a.frames.id, b.frames.id)
     parent = np.where(b.parent < 0, -1, place[b.parent]).astype(np.int32)
     own = np.zeros((2, len(a.id) + int(new.sum())), np.int64)
     own[0, : len(a.id)] = a.self[0]
     own[1, place] = b.self[0]
+    checkpoint()
     both = Tree(
         metrics=(a.metrics[0], b.metrics[0]),
         frames=_frames(a.frames, b.frames, new_frames),

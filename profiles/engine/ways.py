@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from profiles.engine.checkpoints import looked
 from profiles.engine.columns import pre_order
 from profiles.engine.tree import Tree
 
@@ -14,7 +15,7 @@ def ways(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
     own, parent, frame = tree.self[metric].tolist(), tree.parent.tolist(), tree.frame.tolist()
     nodes: list[int] = []
     frames: list[int] = []
-    for node in pre_order(tree).tolist():
+    for node in looked(pre_order(tree).tolist()):
         while nodes and nodes[-1] != parent[node]:
             nodes.pop()
             frames.pop()

@@ -1,16 +1,23 @@
 """What is asked: which profiles (Selection), and what of them (View)."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial, wraps
+from inspect import signature
 from threading import Event
+from typing import ParamSpec, TypeVar, cast
 
+from profiles.engine.checkpoints import looking
 from profiles.engine.metrics import Metric
 from projects.profile_types import ProfileType
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DeadlinePassed(Exception):
@@ -112,3 +119,23 @@ def check(deadline: float | None) -> None:
     gone = _gone.get()
     if gone is not None and gone.is_set():
         raise DeadlinePassed
+
+
+@contextmanager
+def answering(deadline: float | None) -> Iterator[None]:
+    """Within, the engine's checkpoints raise DeadlinePassed as `check` does."""
+    with looking(partial(check, deadline)):
+        yield
+
+
+def watched(run: Callable[P, R]) -> Callable[P, R]:
+    """A question whose parameter `deadline` holds at every checkpoint on the way to its answer."""
+    place = [*signature(run).parameters].index("deadline")
+
+    @wraps(run)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = args[place] if len(args) > place else kwargs.get("deadline")
+        with answering(cast("float | None", given)):
+            return run(*args, **kwargs)
+
+    return inside

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import replace
@@ -21,7 +21,7 @@ from profiles.engine.subtree import node_of
 from profiles.engine.united import united
 from profiles.queries import remembered
 from profiles.queries.answers import CompareResult, Coverage, FunctionChange, Intervals
-from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
+from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View, watched
 from profiles.queries.merged import added, explained, merged, summed
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.part import Trees
@@ -35,6 +35,7 @@ _sides_known = remembered.Remembered[tuple[Measured, Coverage]]()
 _threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
 
 
+@watched
 def run_compare(
     a: Selection, b: Selection, view: View, deadline: float | None = None
 ) -> CompareResult:
@@ -118,9 +119,16 @@ def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
         beside = None
         if b.is_in_blocks:
             beside = _threads.submit(copy_context().run, _measured, b, metric, keys[1])
+            snapshots.callback(_ended, beside)
         first, coverage = _measured(a, metric, keys[0])
         second, other = beside.result() if beside else _measured(b, metric, keys[1])
     return _Found(compared(first, second), (coverage, other), "")
+
+
+def _ended(work: Future[tuple[Measured, Coverage]]) -> None:
+    """No side is read any more once its snapshot ends or the other one failed."""
+    if not work.cancel():
+        wait([work])
 
 
 def _measured(

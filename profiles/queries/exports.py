@@ -9,7 +9,7 @@ from profiles.engine import folded, pprof, sheet, speedscope
 from profiles.engine.reshape import summed_down
 from profiles.engine.tree import Tree
 from profiles.queries.answers import TopResult, TreeResult
-from profiles.queries.asked import Group, Selection, Unanswerable, View, check
+from profiles.queries.asked import Group, Selection, Unanswerable, View, check, watched
 from profiles.queries.tree import run_top, run_tree
 
 MAX_FRAMES = 20_000_000  # of all stacks of a file, written out: some 100 MB and some seconds
@@ -23,6 +23,7 @@ class ExportFormat(StrEnum):
     CSV = "csv"  # of the list of functions
 
 
+@watched
 def run_export(
     selection: Selection, view: View, form: ExportFormat, deadline: float | None = None
 ) -> bytes:

@@ -19,7 +19,7 @@ from profiles.queries.answers import (
     HistoryStep,
     VersionSpan,
 )
-from profiles.queries.asked import Selection, Shape, Unanswerable, View
+from profiles.queries.asked import Selection, Shape, Unanswerable, View, watched
 from profiles.queries.known_deployments import deployments
 from profiles.queries.merged import explained
 from profiles.queries.metric_choice import chosen, metrics_of
@@ -42,6 +42,7 @@ _MOST_WITHIN_A_DAY = 60  # steps
 _MOST_DAYS = 120
 
 
+@watched
 def run_history(
     selection: Selection,
     view: View,

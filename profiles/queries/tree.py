@@ -17,7 +17,7 @@ from profiles.queries.answers import (
     TopResult,
     TreeResult,
 )
-from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View
+from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View, watched
 from profiles.queries.merged import merged
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.project_ids import project_id_of
@@ -25,6 +25,7 @@ from profiles.queries.shown import around, filtered, highlighted, shown
 from profiles.store.snapshot import snapshot
 
 
+@watched
 def run_tree(selection: Selection, view: View, deadline: float | None = None) -> TreeResult:
     """The merged call tree as it is shown, in one metric; what is too narrow to draw is folded.
 
@@ -33,6 +34,7 @@ def run_tree(selection: Selection, view: View, deadline: float | None = None) ->
     return _tree(_all(selection, view, view.group, deadline), selection, view)
 
 
+@watched
 def run_tree_and_top(
     selection: Selection, view: View, deadline: float | None = None
 ) -> tuple[TreeResult | FocusResult, TopResult]:
@@ -44,6 +46,7 @@ def run_tree_and_top(
     return drawn, _top(of, selection, listed)
 
 
+@watched
 def run_top(selection: Selection, view: View, deadline: float | None = None) -> TopResult:
     """The functions of the uncut tree as it is shown, by self, then total, then name.
 
@@ -55,6 +58,7 @@ def run_top(selection: Selection, view: View, deadline: float | None = None) -> 
     return _top(_all(selection, view, Group.FUNCTION, deadline), selection, view)
 
 
+@watched
 def run_focus(selection: Selection, view: View, deadline: float | None = None) -> FocusResult:
     """The callers and callees of the view's focus, after its filters; by function, never by line.
 
@@ -65,6 +69,7 @@ def run_focus(selection: Selection, view: View, deadline: float | None = None) -
     return _focus(_all(selection, view, Group.FUNCTION, deadline), selection, view)
 
 
+@watched
 def run_lines(
     selection: Selection, view: View, name: str, file: str, deadline: float | None = None
 ) -> LinesResult:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks.container import Container
 from profiles.engine.blocks.packed import pack
+from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import cell_nodes, sum_cells
 
 CHUNK_ROWS = 256
@@ -109,6 +110,7 @@ class CellReader:
             if rows is not None:
                 marks = rows[chunk.first : chunk.last].astype(np.uint8)
             if marks.any():
+                checkpoint()
                 yield chunk, self.read(chunk, metrics), marks
 
     def sums(

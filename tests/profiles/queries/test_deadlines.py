@@ -1,0 +1,175 @@
+"""A question ends at its deadline, or when nobody waits any more, wherever its work has come to."""
+
+import itertools
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from profiles.engine.blocks import cells
+from profiles.engine.merge import Merge
+from profiles.engine.tree import Tree
+from profiles.models import Block
+from profiles.query import (
+    DeadlinePassed,
+    ExportFormat,
+    FilterOption,
+    Group,
+    Selection,
+    Shape,
+    View,
+    ViewFilter,
+    abandoned_when,
+    answering,
+    compare_json,
+    run_compare,
+    run_export,
+    run_focus,
+    run_history,
+    run_lines,
+    run_top,
+    run_tree,
+    run_tree_and_top,
+    tree_json,
+)
+from profiles.rollup import hours
+from projects.models import Deployment
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db
+
+Ask = Callable[[Selection, float | None], object]
+FILTERS = (
+    ViewFilter(FilterOption.HIDE, "f7"),
+    ViewFilter(FilterOption.HIDE_FRAMES, "/^f3$/"),
+    ViewFilter(FilterOption.FROM, "main"),
+)
+QUESTIONS: dict[str, Ask] = {
+    "tree": lambda of, until: run_tree(of, View(max_nodes=3), until),
+    "filtered": lambda of, until: run_tree(of, View(filters=FILTERS), until),
+    "bottom up": lambda of, until: run_tree(of, View(shape=Shape.BOTTOM_UP), until),
+    "top": lambda of, until: run_top(of, View(), until),
+    "tree and top": lambda of, until: run_tree_and_top(of, View(), until),
+    "focus": lambda of, until: run_focus(of, View(focus="main"), until),
+    "lines": lambda of, until: run_lines(of, View(), "main", "app.py", until),
+    "comparison": lambda of, until: run_compare(of, of, View(), until),
+    "filtered comparison": lambda of, until: run_compare(of, of, View(filters=FILTERS), until),
+    "history": lambda of, until: run_history(of, View(), until),
+    "pprof": lambda of, until: run_export(of, View(), ExportFormat.PPROF, until),
+    "folded": lambda of, until: run_export(of, View(), ExportFormat.FOLDED, until),
+    "speedscope": lambda of, until: run_export(of, View(), ExportFormat.SPEEDSCOPE, until),
+}
+
+
+class Clock:
+    """Goes on by one second at each look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(settings: Settings) -> None:
+    settings.REMEMBERED_ANSWERS = 0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("profiles.queries.asked.time.monotonic", made)
+    return made
+
+
+@pytest.fixture(params=["head", "block"])
+def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deployment) -> Selection:
+    for minute in range(10):
+        stacks = {f"main;f{number};f{number + 1}": minute + number for number in range(9)}
+        rows.stored(shop, stacks, minutes=minute)
+    if request.param == "block":
+        hours.roll_up_hours(shop.project_id, timezone.now() + timedelta(days=3))
+        assert Block.objects.exists()
+    return selection
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_it_ends_at_the_first_look_behind_its_deadline(
+    name: str, stored: Selection, clock: Clock
+) -> None:
+    ask = QUESTIONS[name]
+    ask(stored, 1e9)
+    whole = clock.looks
+    for moment in range(whole):
+        clock.looks = 0
+        with pytest.raises(DeadlinePassed):
+            ask(stored, moment + 0.5)
+        assert clock.looks <= moment + 2  # two threads may look, where there are two
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_it_looks_at_the_clock_when_all_is_merged(
+    name: str, stored: Selection, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged: list[int] = []
+    tree = Merge.tree
+
+    def noted(self: Merge) -> Tree:
+        found = tree(self)
+        merged.append(clock.looks)
+        return found
+
+    monkeypatch.setattr(Merge, "tree", noted)
+    QUESTIONS[name](stored, 1e9)
+    assert clock.looks > merged[-1]
+
+
+def test_a_large_block_is_looked_at_chunk_by_chunk(
+    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    looks = []
+    for hour, profiles in enumerate((2, 12)):
+        monkeypatch.setattr(cells, "CHUNK_ROWS", 1)
+        for minute in range(profiles):
+            rows.stored(shop, minutes=60 * hour + minute)
+        hours.roll_up_hours(shop.project_id, rows.NOON + timedelta(days=3))
+        clock.looks = 0
+        start = rows.NOON + timedelta(hours=hour, minutes=1)  # sums of all are stored
+        one = Selection(
+            selection.project, "shop", selection.type, start, start + timedelta(hours=1)
+        )
+        run_tree(one, View(group=Group.LINE), 1e9)
+        looks.append(clock.looks)
+    assert looks[1] == looks[0] + 10
+
+
+def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: Clock) -> None:
+    tree, compared = run_tree(stored, View()), run_compare(stored, stored, View())
+    with answering(clock.looks + 0.5), pytest.raises(DeadlinePassed):
+        tree_json(tree)
+    with answering(clock.looks + 0.5), pytest.raises(DeadlinePassed):
+        compare_json(compared)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_it_ends_once_nobody_waits(
+    name: str, stored: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Left(Event):
+        """Of somebody who leaves when it was asked about for the second time."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked = itertools.count()
+
+        def is_set(self) -> bool:
+            return next(self.asked) >= 1
+
+    with abandoned_when(Left()), pytest.raises(DeadlinePassed):
+        QUESTIONS[name](stored, time.monotonic() + 1e6)
