@@ -12,5 +12,6 @@ def digest_limits() -> DigestLimits:
         max_nodes=settings.MAX_NODES,
         max_symbols=settings.MAX_SYMBOLS,
         max_sample_labels=settings.MAX_SAMPLE_LABELS,
+        max_total=settings.MAX_TOTAL,
         max_stack_frames=settings.MAX_STACK_FRAMES,
     )

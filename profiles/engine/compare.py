@@ -109,15 +109,22 @@ def fold(
     if len(cut.id) == len(tree.id):
         return found, {}
     inside = np.isin(tree.id, cut.id)
-    total = totals(tree.parent, tree.self.sum(axis=0))[inside]
-    rest = total - tree.self.sum(axis=0)[inside]
-    children = np.flatnonzero(cut.parent >= 0)
-    np.subtract.at(rest, cut.parent[children], total[children])
+    a, b = (_left_out(tree, side, cut, inside) for side in (0, 1))
     shown = replace(cut, self=tree.self[:, inside], metrics=tree.metrics)
     return (
         Compared(shown, _of(found.nodes, tree, shown), found.functions),
-        {node: (count, int(rest[node])) for node, (count, _) in folded.items()},
+        {node: (count, int(a[node]) + int(b[node])) for node, (count, _) in folded.items()},
     )
+
+
+def _left_out(tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """By node of the cut tree: the total of its children that are not inside, on one side. Both
+    sides together may pass 64 bits."""
+    total = totals(tree.parent, tree.self[side])[inside]
+    rest: NDArray[np.int64] = total - tree.self[side][inside]
+    children = np.flatnonzero(cut.parent >= 0)
+    np.subtract.at(rest, cut.parent[children], total[children])
+    return rest
 
 
 def drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:

@@ -77,6 +77,12 @@ class PerProfile(Merge):
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         raise ValueError("A day block does not hold the values of each profile.")
 
+    def next_side(self) -> int:
+        """How many profiles came so far. Only what comes from now on has to be summable: what
+        is asked of the profiles are their own values."""
+        self._forest.nodes.sums.clear()
+        return self.count
+
     def tree(self) -> Tree:
         """The tree with a row of values for each profile, named by their numbers: self [P, N]."""
         whole = super().tree()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from profiles.engine import compare as engine
 from profiles.engine.compare import Compared, FunctionPairs, compared
-from profiles.engine.errors import TooLarge
+from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.measured import Measured, of_moments, of_rows
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.moments import MomentMerge
@@ -102,7 +102,8 @@ def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) ->
     with explained():
         if is_plain(view):
             return _by_moments(sides, metric, deadline)
-    return _by_profile(sides, metric, view, deadline)
+    with explained((BadProfile,)):  # what is too large for this is answered without intervals
+        return _by_profile(sides, metric, view, deadline)
 
 
 def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
@@ -150,7 +151,7 @@ def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None
     """For a view that changes the nodes: moments are not kept of what it makes of them."""
     apart = PerProfile(metric, view.group is Group.FUNCTION, MAX_CELLS)
     first = added(sides[0], metric, apart, deadline, by_profile=True)
-    cut = apart.count
+    cut = apart.next_side()
     second = added(sides[1], metric, apart, deadline, by_profile=True)
     kept = apart.tree()
 

@@ -21,7 +21,7 @@ from profiles.queries.answers import (
 )
 from profiles.queries.asked import Selection, Shape, Unanswerable, View, watched
 from profiles.queries.known_deployments import deployments
-from profiles.queries.merged import explained
+from profiles.queries.merged import explained, refuse_beyond_64_bits
 from profiles.queries.metric_choice import chosen, metrics_of
 from profiles.queries.part import Part, Trees
 from profiles.queries.parts import parts
@@ -203,6 +203,7 @@ def _merged(
             found = _Merged(StepMerge(metric, len(starts)), [Used() for _ in starts])
             for part in pieces:
                 found.add(part, max(0, (part.start - starts[0]) // step))
+            refuse_beyond_64_bits(sum(used.total for used in found.used))
             known = _Sums(found.merge.tree(), found.used, found.deployments)
             gaps = any(used.missing for used in found.used)
             _sums.remember(key, sum=known, numbers=known.tree.self.size, gaps=gaps)

@@ -62,16 +62,20 @@ def summed(found: Iterable[Part], sink: Sink) -> Coverage:
     for part in found:
         part.add_to(sink, used)
     coverage = used.coverage()
-    # Sums of stacks are watched where they are made; with this the totals above them fit too.
-    if coverage.total >= 2**63:
-        raise BadProfile("The values add up to more than 64 bits hold.")
+    refuse_beyond_64_bits(coverage.total)
     return coverage
 
 
+def refuse_beyond_64_bits(total: int) -> None:
+    """Sums of stacks are watched where they are made; with this the totals above them fit too."""
+    if total >= 2**63:
+        raise BadProfile("The values add up to more than 64 bits hold.")
+
+
 @contextmanager
-def explained() -> Iterator[None]:
-    """Unanswerable where a sum becomes impossible."""
+def explained(of: tuple[type[Exception], ...] = (BadProfile, TooLarge)) -> Iterator[None]:
+    """Unanswerable where a sum becomes impossible, which these errors say."""
     try:
         yield
-    except (BadProfile, TooLarge) as error:
+    except of as error:
         raise Unanswerable(f"Together these profiles are too large: {error}") from error

@@ -18,7 +18,8 @@ from profiles.engine.loops import cell_nodes, sum_cells
 
 CHUNK_ROWS = 256
 CHUNK_CELLS = 2**22  # a chunk ends with the row that passes it
-SAFE = 2.0**62  # what all values of a metric together may come to, to be summed beforehand
+_SURELY = 2.0**62  # a sum of floats below it is less than 2**63, however it was rounded
+_LOW = np.uint64(2**32 - 1)
 
 Rows = NDArray[np.bool_]
 
@@ -130,7 +131,11 @@ class CellReader:
 
 def summable(values: NDArray[np.int64]) -> bool:
     """Whether no sum of any of these passes 64 bits."""
-    return float(np.abs(values.astype(np.float64)).sum()) < SAFE
+    if float(np.abs(values.astype(np.float64)).sum()) < _SURELY:
+        return True
+    size = np.abs(values).view(np.uint64)  # also of -2**63, which has no positive one
+    high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW).sum())
+    return (high << 32) + low < 2**63
 
 
 def safe_sums(cells: Cells, nodes: int) -> dict[int, NDArray[np.int64]]:

@@ -20,6 +20,7 @@ cdef class Stacks:
     cdef bint negative
     cdef Py_ssize_t max_depth
     cdef Py_ssize_t frames_left
+    cdef int64_t max_total
     cdef object limits
     cdef uint64_t[::1] stack  # of the sample at hand: ids of its locations, leaf first
     cdef Py_ssize_t depth
@@ -49,6 +50,7 @@ cdef class Stacks:
         self.negative = limits.negative
         self.max_depth = limits.max_depth
         self.frames_left = limits.max_stack_frames
+        self.max_total = min(limits.max_total, MOST)
         self.limits = limits
         self.stack = np.empty(limits.max_depth, np.uint64)
         self.row = np.empty(width, np.uint64)
@@ -136,10 +138,18 @@ cdef class Stacks:
         for k in range(self.row.shape[0]):
             if self.scaled_row[k] == 0:
                 continue
+            self.bounded(k)
             self.nodes.sums.add(node, k, self.scaled_row[k])
             self.total.add(0, k, self.scaled_row[k])
             if labelled >= 0:
                 self.labelled.add(labelled, k, self.scaled_row[k])
+        return 0
+
+    cdef inline int bounded(self, Py_ssize_t k) except -1 nogil:
+        """TooLarge where the total with this value would be; before it is added anywhere."""
+        cdef int64_t total = self.total.values[0, k]
+        if total >= 0 and self.scaled_row[k] > self.max_total - total:
+            self.too_much(k)
         return 0
 
     cdef Py_ssize_t label_set(self, Py_ssize_t i) except -1 nogil:
@@ -229,6 +239,11 @@ cdef class Stacks:
     cdef int too_great(self, Py_ssize_t i, int64_t value) except -1 nogil:
         with gil:
             raise BadProfile(f"Sample {i} has the value {value}; in its unit that passes 64 bits.")
+
+    cdef int too_much(self, Py_ssize_t k) except -1 nogil:
+        with gil:
+            total = int(self.total.values[0, k]) + int(self.scaled_row[k])
+            raise TooLarge(setting("max_total"), total, self.max_total)
 
     cdef int no_location(self) except -1 nogil:
         with gil:

@@ -138,6 +138,10 @@ cdef class Sums:
         self.values[row, column] = after
         return 0
 
+    def clear(self):
+        """All sums are zero again; the keys stay."""
+        self.values[:, :] = 0
+
     def table(self):
         """(keys uint64 [count], sums int64 [width, count])."""
         values = np.asarray(self.values)[: self.keys.count]

@@ -295,11 +295,21 @@ def test_other_bytes_are_refused(raw: bytes) -> None:
 def test_sums_beyond_64_bits_are_refused() -> None:
     most = 2**63 - 1
     kinds = [("cpu", "nanoseconds")]
-    assert read(pprof({"main": most}, sample_types=kinds)).weight == most
-    with pytest.raises(BadProfile, match="64 bits"):
-        read(pprof({"main": most, "other": 1}, sample_types=kinds))
+    assert read(pprof({"main": most}, sample_types=kinds), max_total=most).weight == most
+    with pytest.raises(TooLarge, match="FLAMEWATCH_MAX_TOTAL"):
+        read(pprof({"main": most, "other": 1}, sample_types=kinds), max_total=most)
     with pytest.raises(BadProfile, match="64 bits"):
         read(pprof({"main": most // 1000 + 1}))
+
+
+@pytest.mark.parametrize("stacks", [{"main": 2**56 + 1}, {"main": 2**56, "other": 1}])
+def test_what_a_profile_comes_to_has_a_limit(stacks: dict[str, int]) -> None:
+    kinds = [("cpu", "nanoseconds")]
+    assert read(pprof({"main": 2**56}, sample_types=kinds)).weight == 2**56
+    with pytest.raises(TooLarge) as caught:
+        read(pprof(stacks, sample_types=kinds))
+    assert caught.value.limit == "FLAMEWATCH_MAX_TOTAL"
+    assert (caught.value.value, caught.value.allowed) == (2**56 + 1, 2**56)
 
 
 def test_differences_are_read_where_they_are_allowed() -> None:

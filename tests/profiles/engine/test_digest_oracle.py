@@ -11,7 +11,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from tests.profiles.engine import oracle
 from tests.profiles.engine.random_pprofs import messages
 
-LIMITS = DigestLimits()
+LIMITS = DigestLimits(max_total=2**63 - 1)
 TYPES = st.sampled_from(["CPU", "WALL", "HEAP"])
 
 

@@ -4,11 +4,12 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import orjson
 import pytest
+from django.utils import timezone
 
 from profiles.engine.codec import encode
 from profiles.engine.digest import DigestLimits, digest, unpack
@@ -28,8 +29,12 @@ from profiles.query import (
     Unanswerable,
     View,
     ViewFilter,
+    compare_json,
+    run_compare,
     run_export,
     run_focus,
+    run_heat_map,
+    run_history,
     run_lines,
     run_options,
     run_profiles,
@@ -40,6 +45,7 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
+from profiles.rollup import days, hours
 from profiles.store.insert import insert
 from projects.models import Deployment
 from projects.profile_types import ProfileType
@@ -51,6 +57,8 @@ CPU = ProfileType.CPU
 NANOSECONDS = [("cpu", "nanoseconds")]
 EXPLODING = r"/^(a+)+$/"
 
+UNHIDDEN = View(filters=(ViewFilter(FilterOption.HIDE, "nothing"),))
+
 Run = Callable[[Selection], object]
 MERGING: dict[str, Run] = {
     "tree": lambda of: tree_json(run_tree(of, View())),
@@ -59,11 +67,15 @@ MERGING: dict[str, Run] = {
     "top": lambda of: run_top(of, View()),
     "focus": lambda of: run_focus(of, View(focus="main")),
     "lines of a function": lambda of: run_lines(of, View(), "main", "app.py"),
+    "comparison": lambda of: compare_json(run_compare(of, of, View())),
+    "filtered comparison": lambda of: compare_json(run_compare(of, of, UNHIDDEN)),
+    "history": lambda of: run_history(of, View()),
     "pprof": lambda of: run_export(of, View(), ExportFormat.PPROF),
 }
 LISTING: dict[str, Run] = {
     "profiles": run_profiles,
     "strip": run_strip,
+    "heat map": run_heat_map,
     "options": lambda of: run_options(of.project, of.service, of.type, of.start, of.end),
     "sparklines": lambda of: run_sparklines(of.project, {"shop": CPU}, of.start, of.end),
     "services": lambda of: run_services(of.project, of.start, of.end),
@@ -109,10 +121,69 @@ def chain(depth: int, every: bool) -> Tree:
 
 
 @pytest.fixture
-def beyond_64_bits(shop: Deployment) -> None:
+def a_day(selection: Selection) -> Selection:
+    """The day of the hour, from midnight to midnight."""
+    start = selection.start.replace(hour=0)
+    return replace(selection, start=start, end=start + timedelta(days=1))
+
+
+ROLLED: dict[str, Callable[[int, datetime], object]] = {
+    "head": lambda project, later: None,
+    "hour": hours.roll_up_hours,
+    "day": lambda *of: (hours.roll_up_hours(*of), days.roll_up_days(*of)),
+}
+
+
+@pytest.fixture(params=ROLLED)
+def rolled(request: pytest.FixtureRequest, shop: Deployment) -> Callable[[], None]:
+    """Brings what is stored to where it is to be read from."""
+    later = timezone.now() + timedelta(days=3)
+
+    def roll() -> None:
+        ROLLED[request.param](shop.project_id, later)
+
+    return roll
+
+
+@pytest.fixture
+def beyond_64_bits(shop: Deployment, rolled: Callable[[], None]) -> None:
     """Each profile and each stack fits; all together do not."""
     for minute in range(3):
         rows.stored(shop, {f"main;work{minute}": 2**62}, sample_types=NANOSECONDS, minutes=minute)
+    rolled()
+
+
+@merging
+@pytest.mark.parametrize("value", [2**62, 2**63 - 11])
+def test_one_huge_value_spoils_no_day(
+    run: Run, value: int, a_day: Selection, shop: Deployment, rolled: Callable[[], None]
+) -> None:
+    rows.stored(shop, {"main;work": value}, sample_types=NANOSECONDS)
+    rows.stored(shop, {"main;other": 9}, sample_types=NANOSECONDS, minutes=61)
+    rolled()
+    assert run(a_day)
+    tree, compared = run_tree(a_day, View()), run_compare(a_day, a_day, View())
+    history = run_history(a_day, View())
+    assert tree.coverage.total == int(tree.tree.self.sum()) == value + 9
+    assert compared.tree.self.sum(axis=1).tolist() == [value + 9] * 2
+    assert sum(step.total for step in history.steps) == value + 9
+    assert {line.name: sum(line.self) for line in history.lines} == {"work": value, "other": 9}
+    assert {row.name: row.total for row in run_top(a_day, View()).rows} == {
+        "main": value + 9,
+        "work": value,
+        "other": 9,
+    }
+    assert run_strip(a_day).steps
+    assert run_heat_map(a_day).coverage.total == value + 9
+
+
+def test_what_is_folded_of_two_huge_sides_passes_64_bits(
+    selection: Selection, shop: Deployment
+) -> None:
+    rows.stored(shop, {"main": 1, "main;work": 2**63 - 9}, sample_types=NANOSECONDS)
+    found = run_compare(selection, selection, View(max_nodes=1))
+    assert found.folded == {0: (1, 2 * (2**63 - 9))}
+    assert orjson.loads(compare_json(found))["folded"]["total"] == [2 * (2**63 - 9)]
 
 
 @merging
@@ -122,6 +193,12 @@ def test_sums_beyond_64_bits_are_refused(
     with pytest.raises(Unanswerable, match="64 bits"):
         run(selection)
     assert run(replace(selection, end=selection.start + timedelta(minutes=1)))
+
+
+@merging
+def test_so_are_those_of_a_day(run: Run, beyond_64_bits: None, a_day: Selection) -> None:
+    with pytest.raises(Unanswerable, match="64 bits"):
+        run(a_day)
 
 
 @listing
