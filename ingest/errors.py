@@ -89,8 +89,9 @@ class TooManyQueries(Exception):
 class QueryTooSlow(Exception):
     """The answer was not ready in time."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, waited_for: str = "") -> None:
+        ask = "ask for a shorter range, fewer zones or versions, or a part of the stacks."
         super().__init__(
-            f"FLAMEWATCH_QUERY_SECONDS allows {seconds:g} s, and the answer was not ready; "
-            "ask for a shorter range, fewer zones or versions, or a part of the stacks."
+            f"FLAMEWATCH_QUERY_SECONDS allows {seconds:g} s, and the answer was not ready"
+            + (f". {waited_for}" if waited_for else f"; {ask}")
         )

@@ -46,8 +46,8 @@ class Turns:
             async with asyncio.timeout(seconds):
                 begun = await self._begin(key)
                 return await _in_thread(partial(_within, deadline, work), begun)
-        except (TimeoutError, DeadlinePassed):
-            raise QueryTooSlow(seconds) from None
+        except (TimeoutError, DeadlinePassed) as late:
+            raise QueryTooSlow(seconds, str(late)) from None
 
     async def _begin(self, key: int) -> Callable[[], None]:
         """A turn of the key, which ends when what is returned is called."""

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar, cast
 
 from profiles.engine.checkpoints import looking
 from profiles.engine.metrics import Metric
+from profiles.store.patience import waiting_until
 from projects.profile_types import ProfileType
 
 P = ParamSpec("P")
@@ -21,7 +22,7 @@ R = TypeVar("R")
 
 
 class DeadlinePassed(Exception):
-    """The answer was not ready in time."""
+    """The answer was not ready in time; the text says what it waited for, if for anything."""
 
 
 class Unanswerable(Exception):
@@ -123,8 +124,9 @@ def check(deadline: float | None) -> None:
 
 @contextmanager
 def answering(deadline: float | None) -> Iterator[None]:
-    """Within, the engine's checkpoints raise DeadlinePassed as `check` does."""
-    with looking(partial(check, deadline)):
+    """Within, the engine's checkpoints raise DeadlinePassed as `check` does, and blobs are not
+    waited for beyond the deadline."""
+    with looking(partial(check, deadline)), waiting_until(deadline):
         yield
 
 

@@ -11,12 +11,14 @@ from profiles.engine.blocks.container import Source
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
 from profiles.micros import moment
+from profiles.queries.asked import DeadlinePassed
 from profiles.queries.block_rows import BlockRow
 from profiles.queries.kept_blocks import kept_blocks
 from profiles.queries.part import NOTHING, Dimension, Sink
 from profiles.queries.used import Used
 from profiles.queries.wanted import Mask, Wanted
-from profiles.store.blobs import BlobError
+from profiles.store.blobs import BlobError, BlobLate
+from profiles.store.block_bytes import Place
 from profiles.store.summary import exact_sum
 
 UNREADABLE = (BadTree, BlobError)
@@ -48,6 +50,10 @@ class Opened:
         block: HourBlock | DayBlock | None = vars(self).get("day" if self.row.is_day else "hour")
         if block is not None:
             kept_blocks.put(self.row.place, block)
+
+
+def is_kept(place: Place) -> bool:
+    return kept_blocks.has(place)
 
 
 @dataclass(frozen=True)
@@ -160,4 +166,7 @@ def take(used: Used, profiles: ProfileColumns, mask: Mask, metric: Metric) -> No
 
 
 def leave_out(used: Used, row: BlockRow, error: Exception) -> None:
+    """DeadlinePassed where it is not the block that is wrong, but the time that is over."""
+    if isinstance(error, BlobLate):
+        raise DeadlinePassed(str(error)) from error
     used.leave_out(row.start, row.end, str(error))

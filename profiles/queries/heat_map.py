@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from profiles.micros import micros, rounded_down
 from profiles.queries.answers import HeatMapResult
-from profiles.queries.asked import Selection, View
+from profiles.queries.asked import Selection, View, watched
 from profiles.queries.metric_choice import metrics_of
 from profiles.queries.part import Trees
 from profiles.queries.parts import parts
@@ -23,6 +23,7 @@ _STEPS = [
 ] + [timedelta(days=days) for days in (1, 2, 7, 14)]
 
 
+@watched
 def run_heat_map(
     selection: Selection, view: View | None = None, deadline: float | None = None
 ) -> HeatMapResult:

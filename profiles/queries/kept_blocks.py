@@ -26,6 +26,9 @@ class KeptBlocks:
     def __len__(self) -> int:
         return len(self._blocks)
 
+    def has(self, place: Place) -> bool:
+        return place in self._blocks
+
     def get(self, place: Place) -> AnyBlock | None:
         with self._lock:
             found = self._blocks.get(place)

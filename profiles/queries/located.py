@@ -14,7 +14,7 @@ from profiles.engine.blocks import ProfileColumns
 from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries.asked import Selection, check
-from profiles.queries.block_part import UNREADABLE, DayPart, HourPart, Opened, leave_out
+from profiles.queries.block_part import UNREADABLE, DayPart, HourPart, Opened, is_kept, leave_out
 from profiles.queries.block_rows import BlockRow, block_rows
 from profiles.queries.head_rows import head_of
 from profiles.queries.heaviest import heaviest
@@ -63,7 +63,7 @@ def located(
     which = wanted(selection)
     rows = block_rows(selection, days=days, moments=moments, cuts=cuts)
     head = head_of(selection)
-    blocks = in_rows(which, rows, metric, cuts, deadline)
+    blocks = in_rows(which, rows, metric, cuts)
     if selection.weight is not None:
         hours = [part for part in blocks if isinstance(part, HourPart)]
         those, narrowed = heaviest(which, selection.weight, hours)
@@ -89,11 +89,11 @@ def in_rows(
     rows: Iterable[BlockRow],
     metric: Metric = ANY,
     cuts: Sequence[datetime] = (),
-    deadline: float | None = None,
 ) -> Iterator[BlockPart]:
     """The parts that are in these blocks, in their order, whatever the top n %."""
     rows, ahead = tee(rows)
-    for row, source in zip(rows, sources((row.place for row in ahead), deadline), strict=True):
+    places = (row.place for row in ahead)
+    for row, source in zip(rows, sources(places, is_kept), strict=True):
         opened = Opened(row, source)
         if row.is_day:
             yield DayPart(opened, which, metric)

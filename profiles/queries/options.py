@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks import ProfileColumns
 from profiles.models import Profile
 from profiles.queries.answers import Choice, OptionsResult, WeightChoice
-from profiles.queries.asked import Selection
+from profiles.queries.asked import Selection, watched
 from profiles.queries.head_rows import share
 from profiles.queries.known_deployments import deployments
 from profiles.queries.located import Located, located
@@ -26,6 +26,7 @@ WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
 LABEL_VALUES = 1000  # shown of each label, the most frequent
 
 
+@watched
 def run_options(
     project: int,
     service: str,

@@ -7,7 +7,7 @@ from django.db.models import Count, F, Max, Min, QuerySet, Sum
 from profiles.micros import moment
 from profiles.models import Profile
 from profiles.queries.answers import ProfileRow, ProfilesResult
-from profiles.queries.asked import ProfileOrder, Selection, View, check
+from profiles.queries.asked import ProfileOrder, Selection, View, check, watched
 from profiles.queries.known_deployments import deployments
 from profiles.queries.located import BlockPart, Located, located
 from profiles.queries.page import Found, mark_of, next_in_blocks, next_in_head, read_mark
@@ -21,6 +21,7 @@ MAX_PAGE = 1000
 _HALF = 2**31
 
 
+@watched
 def run_profiles(
     selection: Selection,
     view: View | None = None,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.answers import StripResult, StripStep
-from profiles.queries.asked import Selection, Unanswerable, check
+from profiles.queries.asked import Selection, Unanswerable, check, watched
 from profiles.queries.located import located
 from profiles.queries.metric_choice import metrics_of
 from profiles.queries.micros import Micros
@@ -17,6 +17,7 @@ from profiles.store.snapshot import snapshot
 MAX_STEPS = 2000
 
 
+@watched
 def run_strip(selection: Selection, steps: int = 120, deadline: float | None = None) -> StripResult:
     """Counts and mean weights of the matching profiles in `steps` equal parts of the range."""
     if not 1 <= steps <= MAX_STEPS or selection.end <= selection.start:

@@ -3,21 +3,28 @@
 Blocks never change: those of a store that is far away are kept in memory for a while.
 """
 
+import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
-from time import monotonic
+from functools import partial
 
 from profiles.engine.blocks.container import Source
 from profiles.models import Block
-from profiles.store.blobs import BlobUnavailable, blobs
+from profiles.store.blobs import BlobError, BlobLate, blobs
+from profiles.store.patience import seconds_left
+from profiles.store.reading import Readers
+
+logger = logging.getLogger(__name__)
 
 KEPT_BYTES = 64 * 2**20
 AT_ONCE = 8  # requests to a store that is far away
 AHEAD = 16  # blocks that are fetched before they are needed
+# From files, for whoever has a deadline: a file system that hangs keeps no more threads than this.
+NEAR_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +44,25 @@ def read(place: Place) -> bytes:
     return blobs().get(place.key, place.offset, place.length)
 
 
-def sources(places: Iterable[Place], deadline: float | None = None) -> Iterator[Source]:
+def sources(
+    places: Iterable[Place], is_known: Callable[[Place], bool] = lambda _place: False
+) -> Iterator[Source]:
     """For each place in turn what reads its block, where that is far away fetched ahead.
 
-    What goes wrong is raised by the source when it is used: BlobError, and BlobUnavailable at
-    the `deadline`, a moment of time.monotonic().
+    What `is_known` is not fetched before it is read after all. What goes wrong is raised by the
+    source when it is used: BlobError, and BlobLate once whoever reads waits no longer (patience).
     """
     if not blobs().is_remote:
         yield from map(_near, places)
         return
     rest = iter(places)
-    waiting: list[tuple[Place, Future[bytes] | bytes]] = []
+    waiting: list[_Far] = []
     while True:
         while len(waiting) < AHEAD and (place := next(rest, None)) is not None:
-            waiting.append((place, _kept.get(place) or _pool.submit(_fetch, place)))
+            waiting.append(_Far(place, begin=not is_known(place)))
         if not waiting:
             return
-        yield _far(*waiting.pop(0), deadline)
+        yield waiting.pop(0).read
 
 
 def _near(place: Place) -> Source:
@@ -61,24 +70,44 @@ def _near(place: Place) -> Source:
     store = blobs()
 
     def source(at: int, length: int) -> bytes:
-        return store.get(place.key, place.offset + at, max(0, min(length, place.length - at)))
+        length = max(0, min(length, place.length - at))
+        return _in_time(place, partial(store.get, place.key, place.offset + at, length))
 
     return source
 
 
-def _far(place: Place, data: Future[bytes] | bytes, deadline: float | None) -> Source:
-    def source(at: int, length: int) -> memoryview:
-        whole = data if isinstance(data, bytes) else _wait(place, data, deadline)
+def _in_time(place: Place, read: Callable[[], bytes]) -> bytes:
+    """A read from a disk cannot be ended: who has a deadline leaves it to another thread."""
+    return read() if seconds_left() is None else _waited(place, _readers.submit(read))
+
+
+class _Far:
+    """A block in a store that is far away."""
+
+    def __init__(self, place: Place, *, begin: bool) -> None:
+        self._place = place
+        self._data = self._begun() if begin else None
+
+    def read(self, at: int, length: int) -> memoryview:
+        data = self._data = self._data or self._begun()
+        try:
+            whole = data if isinstance(data, bytes) else _waited(self._place, data)
+        except BlobError:
+            self._data = None  # who reads again later begins anew
+            raise
         return memoryview(whole)[at : at + length]
 
-    return source
+    def _begun(self) -> Future[bytes] | bytes:
+        return _kept.get(self._place) or _pool.submit(_fetch, self._place)
 
 
-def _wait(place: Place, data: Future[bytes], deadline: float | None) -> bytes:
+def _waited(place: Place, data: Future[bytes]) -> bytes:
     try:
-        return data.result(None if deadline is None else max(0.0, deadline - monotonic()))
+        return data.result(seconds_left())
     except TooLate:
-        raise BlobUnavailable(f"Blob {place.key} did not come in time.") from None
+        data.cancel()  # what has not begun is not begun any more
+        logger.warning("Blob %s did not come in time.", place.key)
+        raise BlobLate(f"Blob {place.key} did not come in time.") from None
 
 
 def _fetch(place: Place) -> bytes:
@@ -113,3 +142,4 @@ class _Kept:
 
 _kept = _Kept()
 _pool = ThreadPoolExecutor(AT_ONCE, "block-reader")
+_readers = Readers(NEAR_AT_ONCE)

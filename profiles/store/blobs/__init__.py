@@ -8,6 +8,7 @@ from profiles.store.blobs.address import Bucket, parse
 from profiles.store.blobs.files import FileBlobs
 from profiles.store.blobs.interface import (
     BlobError,
+    BlobLate,
     BlobMissing,
     BlobStore,
     BlobUnavailable,
@@ -17,6 +18,7 @@ from profiles.store.blobs.keys import new_key
 
 __all__ = [
     "BlobError",
+    "BlobLate",
     "BlobMissing",
     "BlobStore",
     "BlobUnavailable",

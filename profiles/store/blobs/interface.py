@@ -18,6 +18,10 @@ class BlobUnavailable(BlobError):
     """The store does not answer, or not in time, or refuses; trying later may help."""
 
 
+class BlobLate(BlobUnavailable):
+    """It did not come before whoever asked waits no longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     key: str
@@ -28,7 +32,8 @@ class Listed:
 class BlobStore(Protocol):
     """Keys are parts of letters, digits, `-`, `_` and `.` between slashes.
 
-    Every call ends within the store's own time limit, or raises BlobUnavailable.
+    A call of a remote store ends within the store's own time limit, or raises BlobUnavailable;
+    a file system may keep one for ever (block_bytes knows how to wait no longer).
     """
 
     is_remote: bool  # each call is a request over the network

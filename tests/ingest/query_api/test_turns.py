@@ -11,7 +11,7 @@ from pytest_django import Settings
 from ingest.errors import QueryTooSlow
 from ingest.query_api import turns
 from ingest.query_api.turns import AT_ONCE, THREADS, Turns
-from profiles.queries.asked import check
+from profiles.queries.asked import DeadlinePassed, check
 from projects.sync_pool import SyncPool, TooBusy
 
 pytestmark = pytest.mark.real
@@ -118,3 +118,11 @@ async def test_errors_come_back_and_end_the_turn() -> None:
         with pytest.raises(ValueError, match="no"):
             await many.run(1, fail)
     await until(lambda: not many._asking)
+
+
+async def test_what_an_answer_waited_for_is_said() -> None:
+    def late(deadline: float) -> str:
+        raise DeadlinePassed("Blob a/b did not come in time.")
+
+    with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Blob a/b did not come"):
+        await Turns().run(1, late)

@@ -1,10 +1,13 @@
 """A question ends at its deadline, or when nobody waits any more, wherever its work has come to."""
 
 import itertools
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -14,6 +17,8 @@ from profiles.engine.blocks import cells
 from profiles.engine.merge import Merge
 from profiles.engine.tree import Tree
 from profiles.models import Block
+from profiles.queries import asked, block_part
+from profiles.queries.kept_blocks import KeptBlocks
 from profiles.query import (
     DeadlinePassed,
     ExportFormat,
@@ -29,14 +34,20 @@ from profiles.query import (
     run_compare,
     run_export,
     run_focus,
+    run_heat_map,
     run_history,
     run_lines,
+    run_profiles,
+    run_strip,
     run_top,
     run_tree,
     run_tree_and_top,
     tree_json,
 )
 from profiles.rollup import hours
+from profiles.store import block_bytes, patience
+from profiles.store.blobs.files import FileBlobs
+from profiles.store.reading import Readers
 from projects.models import Deployment
 from tests.profiles import rows
 
@@ -65,15 +76,24 @@ QUESTIONS: dict[str, Ask] = {
 }
 
 
+AHEAD = 1e9  # seconds
+MINUTE = 60.0
+LISTS: list[Ask] = [
+    lambda of, until: run_heat_map(of, deadline=until),
+    lambda of, until: run_strip(replace(of, versions=("1",)), deadline=until),
+    lambda of, until: run_profiles(of, deadline=until),
+]
+
+
 class Clock:
-    """Goes on by one second at each look."""
+    """Goes on by one second at each look; far ahead of the real one, by which files are read."""
 
     def __init__(self) -> None:
         self.looks = 0
 
     def __call__(self) -> float:
         self.looks += 1
-        return float(self.looks)
+        return AHEAD + self.looks
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +104,7 @@ def nothing_remembered(settings: Settings) -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("profiles.queries.asked.time.monotonic", made)
+    monkeypatch.setattr(asked, "time", SimpleNamespace(monotonic=made))
     return made
 
 
@@ -104,12 +124,12 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
     name: str, stored: Selection, clock: Clock
 ) -> None:
     ask = QUESTIONS[name]
-    ask(stored, 1e9)
+    ask(stored, AHEAD + 1e6)
     whole = clock.looks
     for moment in range(whole):
         clock.looks = 0
         with pytest.raises(DeadlinePassed):
-            ask(stored, moment + 0.5)
+            ask(stored, AHEAD + moment + 0.5)
         assert clock.looks <= moment + 2  # two threads may look, where there are two
 
 
@@ -126,7 +146,7 @@ def test_it_looks_at_the_clock_when_all_is_merged(
         return found
 
     monkeypatch.setattr(Merge, "tree", noted)
-    QUESTIONS[name](stored, 1e9)
+    QUESTIONS[name](stored, AHEAD + 1e6)
     assert clock.looks > merged[-1]
 
 
@@ -144,16 +164,60 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
         one = Selection(
             selection.project, "shop", selection.type, start, start + timedelta(hours=1)
         )
-        run_tree(one, View(group=Group.LINE), 1e9)
+        run_tree(one, View(group=Group.LINE), AHEAD + 1e6)
         looks.append(clock.looks)
     assert looks[1] == looks[0] + 10
 
 
+class Hanging:
+    """A folder whose file system does not answer until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.again, self.asked = Event(), 0
+        get = FileBlobs.get
+
+        def hang(of: FileBlobs, key: str, offset: int = 0, length: int | None = None) -> bytes:
+            self.asked += 1
+            self.again.wait()
+            return get(of, key, offset, length)
+
+        monkeypatch.setattr(FileBlobs, "get", hang)
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
+    monkeypatch.setattr(block_bytes, "_readers", Readers(2))
+    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
+    monkeypatch.setattr(patience, "SPARE_SECONDS", MINUTE - 0.1)  # none is late before it reads
+    made = Hanging(monkeypatch)
+    yield made
+    made.again.set()
+
+
+@pytest.mark.parametrize("stored", ["block"], indirect=True)
+def test_a_folder_that_hangs_keeps_no_question_beyond_its_deadline(
+    stored: Selection, hanging: Hanging
+) -> None:
+    before = readers()
+    for ask in (*QUESTIONS.values(), *LISTS):
+        with pytest.raises(DeadlinePassed, match="did not come in time"):
+            ask(stored, time.monotonic() + MINUTE)
+    assert hanging.asked == 2
+    assert len(readers() - before) == 2
+    hanging.again.set()
+    assert run_tree(stored, View(), time.monotonic() + 10 * MINUTE).coverage.profiles == 10
+    assert hanging.asked > 2
+
+
+def readers() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name.startswith("file-reader")}
+
+
 def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: Clock) -> None:
     tree, compared = run_tree(stored, View()), run_compare(stored, stored, View())
-    with answering(clock.looks + 0.5), pytest.raises(DeadlinePassed):
+    with answering(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
         tree_json(tree)
-    with answering(clock.looks + 0.5), pytest.raises(DeadlinePassed):
+    with answering(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
         compare_json(compared)
 
 

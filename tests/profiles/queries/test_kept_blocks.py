@@ -25,6 +25,7 @@ from profiles.query import (
     tree_json,
 )
 from profiles.rollup import days, hours
+from profiles.store import block_bytes
 from profiles.store.blobs.files import FileBlobs
 from profiles.store.block_bytes import Place
 from projects.models import Project
@@ -110,6 +111,35 @@ def test_a_kept_block_is_not_read_again(
     run_tree(selection, View())
     assert before > 0
     assert reads() == before
+
+
+@pytest.mark.django_db
+def test_a_kept_block_is_not_fetched_again_from_far_away(
+    selection: Selection,
+    kept: KeptBlocks,
+    reads: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(FileBlobs, "is_remote", True)
+    first = tree_json(run_tree(selection, View()))
+    before = reads()
+    assert before == len(kept) > 1  # each as a whole
+    block_bytes._kept.__init__()  # type: ignore[misc]
+    assert tree_json(run_tree(selection, View())) == first
+    assert reads() == before
+    # What of a kept block was not read yet is in memory too, for it came as a whole.
+    assert run_tree(selection, View(group=Group.LINE)).coverage.missing == ()
+    assert reads() == before
+
+
+@pytest.mark.django_db
+def test_a_block_that_went_meanwhile_is_fetched_after_all(
+    selection: Selection, kept: KeptBlocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FileBlobs, "is_remote", True)
+    first = tree_json(run_tree(selection, View()))
+    monkeypatch.setattr(kept, "get", lambda _place: None)
+    assert tree_json(run_tree(selection, View())) == first
 
 
 @pytest.mark.django_db
