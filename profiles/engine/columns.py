@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.checkpoints import checkpoint
-from profiles.engine.loops import count_down, follow, sum_up
+from profiles.engine.loops import count_down, first_uses, follow, sum_up
 from profiles.engine.tree import Frames, Tree
 
 
@@ -60,15 +60,18 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
     """Indexes of the nodes in pre-order, [N]; siblings by total then name, or by name."""
-    rank = _name_ranks(tree.frames)[tree.frame]
-    total = totals(tree.parent, tree.self[0])
-    keys = (tree.id, rank) if by_name else (tree.id, rank, -total)
-    return follow(tree.parent, np.lexsort(keys))
+    children = np.bincount(tree.parent + 1)[tree.parent + 1]
+    alone, siblings = np.flatnonzero(children == 1), np.flatnonzero(children > 1)
+    rank = _name_ranks(tree.frames, tree.frame[siblings])
+    total = totals(tree.parent, tree.self[0])[siblings]
+    keys = (tree.id[siblings], rank) if by_name else (tree.id[siblings], rank, -total)
+    return follow(tree.parent, np.concatenate([alone, siblings[np.lexsort(keys)]]))
 
 
-def _name_ranks(frames: Frames) -> NDArray[np.int64]:
-    names, name = np.unique(frames.name, return_inverse=True)
-    texts = [frames.strings[i] for i in names.tolist()]
+def _name_ranks(frames: Frames, frame: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The rank of the name of each of these."""
+    first, name = first_uses(frames.name[frame], len(frames.strings))
+    texts = [frames.strings[i] for i in frames.name[frame[first]].tolist()]
     order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
     return _ranks(order)[name]
 
@@ -82,6 +85,17 @@ def to_columns(
 ) -> TreeColumns:
     """The columns of a tree with one metric; `folded` as in subtree.fold, by node; so are those
     that are highlighted."""
+    return ordered_columns(tree, by_name, lines, folded, highlighted)[0]
+
+
+def ordered_columns(
+    tree: Tree,
+    by_name: bool = False,
+    lines: bool = False,
+    folded: Mapping[int, tuple[int, int]] | None = None,
+    highlighted: Sequence[int] = (),
+) -> tuple[TreeColumns, NDArray[np.int64]]:
+    """The same, and which node each row is: for further columns."""
     # Each is looked at several times: decoded here, once.
     frames = replace(tree.frames, strings=tuple(tree.frames.strings))
     order = pre_order(replace(tree, frames=frames), by_name)
@@ -104,22 +118,21 @@ def to_columns(
     }
     if highlighted:
         columns["highlight"] = np.flatnonzero(np.isin(order, highlighted)).tolist()
-    return columns
+    return columns, order
 
 
 def _distinct(
     frames: Frames, frame: NDArray[np.int32], lines: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """A frame for each distinct name and file (and line), in order of first use, and the index
     into them; what differs in its binary alone is one."""
-    used, first, inverse = np.unique(frame, return_index=True, return_inverse=True)
+    first, number = first_uses(frame, len(frames.id))
+    used = frame[first]
     group = _numbered(frames.name[used], frames.file[used])
     if lines:
         group = _numbered(group, frames.line[used])
-    begins = np.full(int(group.max(initial=-1)) + 1, len(frame))
-    np.minimum.at(begins, group, first)
-    order = np.argsort(begins)
-    return frame[begins[order]], _ranks(order)[group][inverse]
+    first, number_of_used = first_uses(group, len(used))
+    return used[first], number_of_used[number]
 
 
 def _numbered(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -141,9 +154,8 @@ def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> 
 
 def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
     """Only the strings that occur, in order of first use, and the index into them."""
-    unique, first, inverse = np.unique(index, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return [strings[i] for i in unique[order].tolist()], _ranks(order)[inverse].tolist()
+    first, number = first_uses(index, len(strings))
+    return [strings[i] for i in index[first].tolist()], number.tolist()
 
 
 def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,6 +32,6 @@ def functions_of(tree: Tree) -> Functions:
 
 def names_of(tree: Tree, functions: Functions) -> tuple[list[str], list[str]]:
     """The name and the file of each function."""
-    frames, strings = tree.frames, tree.frames.strings
+    frames, strings = tree.frames, tuple(tree.frames.strings)
     names = [strings[i] for i in frames.name[functions.frame].tolist()]
     return names, [strings[i] for i in frames.file[functions.frame].tolist()]

@@ -57,6 +57,7 @@ class Forest:
         columns: NDArray[np.int32],
     ) -> NDArray[np.int32]: ...
 
+def erfcs(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def add_rows(
     sums: Sums,
     keys: NDArray[np.uint64],
@@ -75,6 +76,9 @@ def gather(
     stacks: NDArray[np.int64],
     functions: int,
 ) -> NDArray[np.int64]: ...
+def first_uses(
+    values: NDArray[np.int32], below: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
 def outermost(
     parent: NDArray[np.int32], function: NDArray[np.int32], functions: int
 ) -> NDArray[np.uint8]: ...
@@ -183,6 +187,14 @@ class RowMoments:
     def tables(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
+def mark_cells(
+    starts: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+    place: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    marks: NDArray[np.uint8],
+) -> None: ...
 
 class MomentSums:
     def __init__(self) -> None: ...

@@ -44,10 +44,11 @@ class Texts(Sequence[str]):
         return self.data[start : int(self.ends[at])].decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        start = 0
-        for end in self.ends.tolist():
-            yield self.data[start:end].decode("utf-8", "replace")
-            start = end
+        ends = self.ends.tolist()
+        places = map(slice, [0, *ends], ends)
+        if self.data.isascii():  # decoded at once: a byte is a character
+            return map(self.data.decode().__getitem__, places)
+        return (self.data[place].decode("utf-8", "replace") for place in places)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.checkpoints import checkpoint
+from profiles.engine.loops import TextPool
+from profiles.engine.texts import Texts
 from profiles.engine.tree import Frames, Tree
 
 
@@ -43,20 +45,24 @@ def _places(
 
 
 def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
-    strings, others = list(a.strings), list(b.strings)
-    place = {string: i for i, string in enumerate(strings)}
+    """No text is decoded: most are the same on both sides, and of many nobody is asked."""
+    pool = TextPool()
+    of_a, of_b = (Texts.of(frames.strings) for frames in (a, b))
 
-    def entered(column: NDArray[np.int32]) -> NDArray[np.int32]:
-        for i in column[new].tolist():
-            if place.setdefault(others[i], len(strings)) == len(strings):
-                strings.append(others[i])
-        return np.array([place[others[i]] for i in column[new].tolist()], np.int32)
+    def joined(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+        numbers = [
+            pool.enter(texts.data, texts.ends, np.ascontiguousarray(column))
+            for texts, column in ((of_a, first), (of_b, second[new]))
+        ]
+        return np.concatenate(numbers)
 
+    name, file = joined(a.name, b.name), joined(a.file, b.file)
+    mapping = joined(a.mapping, b.mapping)
     return Frames(
-        strings,
+        Texts(*pool.table()),
         id=np.concatenate([a.id, b.id[new]]),
-        name=np.concatenate([a.name, entered(b.name)]),
-        file=np.concatenate([a.file, entered(b.file)]),
+        name=name,
+        file=file,
         line=np.concatenate([a.line, b.line[new]]),
-        mapping=np.concatenate([a.mapping, entered(b.mapping)]),
+        mapping=mapping,
     )

@@ -6,8 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import replace
-from math import isnan
+from itertools import count
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from profiles.engine import compare as engine
 from profiles.engine.compare import Compared, FunctionPairs, compared
@@ -187,27 +190,30 @@ def _below(found: Compared, root: int, shape: Shape) -> Compared:
 
 
 def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:
-    columns = (pairs.self[0], pairs.total[0], pairs.self[1], pairs.total[1])
-    sums = zip(*(column.tolist() for column in columns), strict=True)
-    tested = pairs.tested
-    rows = zip(tested.low.tolist(), tested.high.tolist(), tested.q.tolist(), strict=True)
-    changes = [
-        _change(name, file, values, row)
-        for name, file, values, row in zip(pairs.names, pairs.files, sums, rows, strict=True)
-        if any(values)
-    ]
+    """Of what has a value, by the size of the difference, then by name and file.
+
+    Column by column: there may be tens of thousands of functions.
+    """
     a, b = (max(n, 1) for n in profiles)
-    changes.sort(key=lambda row: (-abs(row.a_total / a - row.b_total / b), row.name, row.file))
-    return tuple(changes)
+    sums = np.stack([pairs.self[0], pairs.total[0], pairs.self[1], pairs.total[1]])
+    some = np.flatnonzero(sums.any(axis=0))
+    tested = pairs.tested
+    known = ~np.isnan(tested.q)
+    rows = map(
+        FunctionChange,
+        pairs.names,
+        pairs.files,
+        *sums.tolist(),
+        *(_or_none(column, known) for column in (tested.low, tested.high, tested.q)),
+        (known & (tested.q <= REAL)).tolist(),
+    )
+    smallest = (-np.abs(sums[1] / a - sums[3] / b)).tolist()
+    keyed = [*zip(smallest, pairs.names, pairs.files, count(), rows, strict=False)]
+    return tuple(row for *_, row in sorted(keyed[i] for i in some.tolist()))
 
 
-def _change(
-    name: str,
-    file: str,
-    sums: tuple[int, int, int, int],
-    tested: tuple[float, float, float],
-) -> FunctionChange:
-    low, high, q = tested
-    if isnan(q):
-        return FunctionChange(name, file, *sums, low=None, high=None, q=None, real=False)
-    return FunctionChange(name, file, *sums, low=low, high=high, q=q, real=q <= REAL)
+def _or_none(column: NDArray[np.float64], known: NDArray[np.bool_]) -> list[float | None]:
+    values = column.astype(object)
+    values[~known] = None
+    found: list[float | None] = values.tolist()
+    return found

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.columns import pre_order
+from profiles.engine.columns import ordered_columns
 from profiles.engine.compare import drawn, untested
 from profiles.queries.answers import CompareResult
 from profiles.queries.asked import Group, Order
-from profiles.queries.wire import asked, columns_of, covered, dumps
+from profiles.queries.wire import asked, covered, dumps
 
 
 def compare_json(result: CompareResult) -> bytes:
@@ -22,8 +22,8 @@ def compare_document(result: CompareResult) -> dict[str, Any]:
     view, (first, second) = result.view, result.coverages
     tree = drawn(result.tree, (first.profiles, second.profiles))
     lines = view.group is Group.LINE
-    columns = columns_of(tree, view, lines, result.folded, result.highlighted)
-    order = pre_order(tree, view.order is Order.NAME)
+    by_name = view.order is Order.NAME
+    columns, order = ordered_columns(tree, by_name, lines, result.folded, result.highlighted)
     a, b = result.tree.self[:, order]
     found = result.intervals or untested(len(order))
     return {

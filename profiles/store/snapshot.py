@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
-from django.db import connection, transaction
+from django.db import connection
 
 T = TypeVar("T")
 
@@ -59,25 +59,21 @@ def answered(question: Hashable) -> Any | None:
     return (_answers.known or {}).get(question)
 
 
+# Not `atomic`: that would begin IMMEDIATE on SQLite, and lock the writers out; of PostgreSQL it
+# would ask twice, to begin and for the isolation.
+_BEGIN = {
+    "sqlite": "BEGIN DEFERRED",
+    "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
+
 @contextlib.contextmanager
 def _begun() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
-    elif connection.vendor == "sqlite":
-        # Not `atomic`: that would begin IMMEDIATE here, and lock the writers out.
-        with _deferred():
-            yield
-    else:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield
-
-
-@contextlib.contextmanager
-def _deferred() -> Iterator[None]:
+        return
     with connection.cursor() as cursor:
-        cursor.execute("BEGIN DEFERRED")
+        cursor.execute(_BEGIN[connection.vendor])
     try:
         yield
     finally:

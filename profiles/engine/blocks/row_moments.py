@@ -9,7 +9,7 @@ from profiles.engine.blocks.block import Block
 from profiles.engine.blocks.cells import Cells
 from profiles.engine.blocks.used import used_nodes
 from profiles.engine.errors import TooLarge
-from profiles.engine.loops import RowMoments
+from profiles.engine.loops import RowMoments, mark_cells
 
 MAX_NODES = 2**21  # that the profiles of a chunk meet: 256 MB while they are added up
 LIMIT = "max_moment_nodes"  # how it is called in TooLarge
@@ -45,7 +45,7 @@ def _add_chunk(sums: GroupMoments, block: Block, cells: Cells, group: NDArray[np
     rows = rows[np.argsort(group[rows], kind="stable")]
     here, local = np.unique(group, return_inverse=True)
     marks = np.zeros(len(block.tree.parent), np.uint8)
-    marks[block.node_of_line[cells.node]] = 1
+    mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
     with_values = marks.copy()
     used = used_nodes(block.tree.parent, block.tree.function, marks)
     if len(used.node) > MAX_NODES:

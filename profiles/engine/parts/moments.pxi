@@ -166,6 +166,21 @@ cdef class RowMoments:
         return 0
 
 
+def mark_cells(
+    const int64_t[::1] starts,
+    const int32_t[::1] nodes,
+    const int32_t[::1] place,
+    const int64_t[::1] rows,
+    uint8_t[::1] marks,
+):
+    """Mark the places of the nodes that these rows have cells at."""
+    cdef Py_ssize_t r, i
+    with nogil:
+        for r in range(rows.shape[0]):
+            for i in range(starts[rows[r]], starts[rows[r] + 1]):
+                marks[place[nodes[i]]] = 1
+
+
 cdef int mark_outermost(
     const int32_t[::1] parent, const int32_t[::1] function, uint8_t[::1] outermost, int32_t[::1] calls
 ) except -1 nogil:

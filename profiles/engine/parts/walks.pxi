@@ -99,3 +99,24 @@ def outermost(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t
             open_calls[function[node]] += 1
             above = node
     return np.asarray(outer)
+
+
+def first_uses(const int32_t[::1] values, Py_ssize_t below):
+    """Numbers of values from 0 to `below`, in order of first use.
+
+    (Where each number is first, int64 [M]; the number of each value, int32 [len(values)].)
+    """
+    cdef int32_t[::1] known = np.full(below, -1, np.int32)
+    firsts, numbers = np.empty(min(values.shape[0], below), np.int64), np.empty(values.shape[0], np.int32)
+    cdef int64_t[::1] first = firsts
+    cdef int32_t[::1] number = numbers
+    cdef Py_ssize_t i
+    cdef int32_t count = 0
+    with nogil:
+        for i in range(values.shape[0]):
+            if known[values[i]] < 0:
+                known[values[i]] = count
+                first[count] = i
+                count += 1
+            number[i] = known[values[i]]
+    return firsts[:count], numbers

@@ -80,6 +80,18 @@ def test_pre_order_has_every_node_once_and_its_subtree_behind_it(drawn: Tree) ->
         path.append(node)
 
 
+@given(trees(), st.booleans())
+def test_siblings_stand_by_total_then_name_then_id(drawn: Tree, by_name: bool) -> None:
+    total, names = totals(drawn.parent, drawn.self[0]), drawn.frames.strings
+    order = pre_order(drawn, by_name).tolist()
+    siblings: dict[int, list[tuple[int, str, int]]] = {}
+    for node in order:
+        name = names[int(drawn.frames.name[drawn.frame[node]])]
+        key = (0 if by_name else -int(total[node]), name, int(drawn.id[node]))
+        siblings.setdefault(int(drawn.parent[node]), []).append(key)
+    assert all(keys == sorted(keys) for keys in siblings.values())
+
+
 def test_a_chain_of_ten_thousand_frames_is_no_trouble() -> None:
     count = 10_000
     chain = tree(list(range(-1, count - 1)), ["f"] * count, [0] * (count - 1) + [7])

@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from profiles.engine import compare as engine
 from profiles.engine.columns import totals
 from profiles.queries import compare
 from profiles.query import (
@@ -198,6 +199,38 @@ def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
     assert document["ci_lo"][1] == pytest.approx(by_name(result)["slow"].low, rel=1e-4)
     assert document["q"][3] > 0.05
     assert document["metric"] == {"name": "cpu", "unit": "nanoseconds"}
+
+
+def test_changes_are_those_of_functions_with_a_value_and_ties_stand_by_name() -> None:
+    """The second `b` stands in another file; its name may be all that a damaged text leaves."""
+    names = ["none", "b", "b", "a", "large", "b"]
+    files = ["", "2", "1", "", "", "1"]
+    total = np.array([[0, 5, 5, 5, 40, 5], [0, 10, 10, 10, 10, 10]])
+    q = np.array([np.nan, np.nan, 0.2, 0.01, 0.2, np.nan])
+    pairs = engine.FunctionPairs(
+        np.arange(6, dtype=np.uint64),
+        names,
+        files,
+        0 * total,
+        total,
+        engine.Tested(q - 1, q + 1, q),
+    )
+    changes = compare._changes(pairs, (1, 2))
+    assert [change[:2] for change in changes] == [
+        ("large", ""),
+        ("a", ""),
+        ("b", "1"),
+        ("b", "1"),
+        ("b", "2"),
+    ]
+    assert [(change.q, change.real) for change in changes] == [
+        (0.2, False),
+        (0.01, True),
+        (0.2, False),
+        (None, False),
+        (None, False),
+    ]
+    assert changes[-1] == FunctionChange("b", "2", 0, 5, 0, 10, None, None, None, False)
 
 
 def test_the_metrics_are_those_of_both_sides(project: Project, selection: Selection) -> None:

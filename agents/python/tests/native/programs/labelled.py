@@ -4,11 +4,10 @@ import asyncio
 import contextvars
 import json
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-
-from capturing import captured
 
 import flamewatch
 from flamewatch import _native, native_sampler
@@ -106,8 +105,22 @@ def many() -> None:
             burn(0.005)
 
 
-def result_of(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
-    capture = captured(sampler, kind, work)
+def captured(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
+    done = threading.Event()
+
+    def until_done() -> None:
+        work()
+        done.set()
+
+    thread = threading.Thread(target=until_done)
+
+    def wait(_: float) -> bool:
+        thread.start()
+        done.wait()
+        return False
+
+    capture = sampler.capture(kind, 60, wait)
+    thread.join()
     seen: Counter[str] = Counter()
     for stack in capture.stacks:
         names = {frame.function for frame in stack.frames}
@@ -120,4 +133,4 @@ def result_of(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
 
 if sys.argv[2] in {"many", "quick"}:
     native_sampler.PERIOD_US = 1000
-print(json.dumps(result_of(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))
+print(json.dumps(captured(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))

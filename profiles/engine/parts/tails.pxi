@@ -1,0 +1,14 @@
+# Tails of distributions, for whole arrays.
+
+from libc.math cimport erfc
+
+
+def erfcs(const double[::1] x):
+    """The complementary error function of each, float64 [len(x)]."""
+    found = np.empty(x.shape[0])
+    cdef double[::1] out = found
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            out[i] = erfc(x[i])
+    return found
