@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.metrics import Metric
+from profiles.engine.peek import Peek
 from profiles.engine.tree import Tree
 from profiles.queries.asked import Selection, View
 from projects.profile_types import ProfileType
@@ -83,6 +84,7 @@ class FocusResult:
     row: FunctionRow | None  # None: no selected stack reaches it
     callers: Tree  # inverted
     callees: Tree
+    peek: Peek
     callers_folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # as in TreeResult
     callees_folded: dict[int, tuple[int, int]] = field(default_factory=dict)
     callers_highlighted: tuple[int, ...] = ()

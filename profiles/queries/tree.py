@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from profiles.engine.metrics import Metric
+from profiles.engine.peek import peek
 from profiles.engine.subtree import fold
 from profiles.engine.top import FunctionCost, function_cost, top
 from profiles.engine.top import lines as lines_of
@@ -140,6 +141,7 @@ def _focus(of: _All, selection: Selection, view: View) -> FocusResult:
         callees_folded=callees_folded,
         callers_highlighted=highlighted(callers, view),
         callees_highlighted=highlighted(callees, view),
+        peek=peek(tree, name),
     )
 
 

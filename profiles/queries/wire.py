@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from profiles.engine.columns import TreeColumns, to_columns
+from profiles.engine.peek import Neighbour, Peek
 from profiles.engine.tree import Tree
 from profiles.queries.answers import CompareResult, Coverage, FocusResult, FunctionRow, TreeResult
 from profiles.queries.asked import Group, Order, Selection, View
@@ -20,7 +21,8 @@ def tree_json(result: TreeResult) -> bytes:
 
 
 def focus_json(result: FocusResult) -> bytes:
-    """A function's row (null where nothing reaches it), and the columns of both its trees."""
+    """A function's row (null where nothing reaches it), its direct neighbours, and the columns of
+    both its trees."""
     view = result.view
     callers = columns_of(
         result.callers, view, False, result.callers_folded, result.callers_highlighted
@@ -28,8 +30,8 @@ def focus_json(result: FocusResult) -> bytes:
     callees = columns_of(
         result.callees, view, False, result.callees_folded, result.callees_highlighted
     )
-    trees = {"row": _row(result.row), "callers": callers, "callees": callees}
-    return dumps({**common(result), **trees})
+    trees = {"callers": callers, "callees": callees}
+    return dumps({**common(result), "row": _row(result.row), "peek": _peek(result.peek), **trees})
 
 
 def common(result: TreeResult | FocusResult) -> dict[str, Any]:
@@ -81,6 +83,18 @@ def columns_of(
         folded=folded,
         highlighted=highlighted,
     )
+
+
+def _peek(peek: Peek) -> dict[str, dict[str, list[str] | list[int]]]:
+    return {"callers": _neighbours(peek.callers), "callees": _neighbours(peek.callees)}
+
+
+def _neighbours(of: tuple[Neighbour, ...]) -> dict[str, list[str] | list[int]]:
+    return {
+        "name": [each.name for each in of],
+        "file": [each.file for each in of],
+        "total": [each.total for each in of],
+    }
 
 
 def _row(row: FunctionRow | None) -> dict[str, Any] | None:

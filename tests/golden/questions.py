@@ -34,7 +34,7 @@ class Question:
     ignore: str = ""
     hide: str = ""
     show_from: str = ""
-    peek: str = ""  # functions that call themselves nowhere in the sample
+    peek: str = ""
     base: Sample | None = None  # what is subtracted
 
     @property
@@ -130,6 +130,7 @@ QUESTIONS = [
         "ns",
         all={},
         recursion={"show_from": "_iterencode_(list|dict)"},
+        peek_recursion={"peek": "_iterencode"},
         by_file={"focus": r"json/.*\.py$", "hide": r"decoder\.py"},
     ),
     *_of(PYTHON_HEAP, "inuse_space", "B", all={}, focus={"focus": "coder:"}),
@@ -150,6 +151,7 @@ QUESTIONS = [
         },
         peek={"peek": r"^main\.(roundTrip|formatSource|mixed|records)$|^regexp\.\(\*Regexp\)"},
         peek_hidden={"peek": r"^compress/gzip|^slices\.SortFunc", "hide": r"^runtime\.|^main\."},
+        peek_recursion={"peek": r"^main\.descend|json\..*(reflectValue|Encoder|decodeState)"},
     ),
     *_of(MANY_GO, "cpu", "ns", base=GO_CPU, diff={}, diff_focus={"focus": "json", "hide": "^run"}),
     *_of(MANY_GO, "samples", "count", all={}, recursion={"show_from": r"encodeState|descend"}),
@@ -176,6 +178,7 @@ QUESTIONS = [
         hide={"hide": r"^\(|^node:"},
         show_from={"show_from": "^work"},
         peek={"peek": "^(roundTrip|work|matching)"},
+        peek_recursion={"peek": "fibonacci"},
     ),
     *_of(MANY_NODE, "sample", "count", all={}),
     *_of(NODE_HEAP, "inuse_space", "B", all={}, focus={"focus": "records"}),

@@ -81,6 +81,10 @@ def test_focus_has_callers_and_callees(ask: Ask) -> None:
     document = ask("tree", focus="foo1").json()
     assert document["row"]["total"] == 12_000_000
     assert sum(document["callers"]["self"]) == sum(document["callees"]["self"]) == 12_000_000
+    assert document["peek"] == {
+        "callers": {"name": ["main"], "file": ["app.py"], "total": [12_000_000]},
+        "callees": {"name": ["bar"], "file": ["app.py"], "total": [7_500_000]},
+    }
 
 
 def test_siblings_stand_by_name_where_that_is_asked_for(ask: Ask, shop: Deployment) -> None:
