@@ -7,14 +7,13 @@ The profilers take turns, each time in a process of its own, so that all meet th
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 import time
 from collections import defaultdict
 from statistics import median
 
+from apart import answer, measured_apart
 from peers import Kind, Seen, conditions, opened, present
 from workload import FUNCTIONS, Workload
 
@@ -48,16 +47,6 @@ def measure(name: str, kind: Kind, cores: int, numpy: bool, seconds: float) -> d
     return {"error": error_points(seen, true), "total": total}
 
 
-def measured(name: str, kind: Kind, cores: int, numpy: bool, seconds: float) -> dict[str, float]:
-    case = [name, kind, str(cores), str(int(numpy)), str(seconds)]
-    command = [sys.executable, __file__, "case", *case]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"{' '.join(case)} failed:\n{done.stderr}", file=sys.stderr)
-        return {}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
 def cell(runs: list[dict[str, float]]) -> str:
     """The medians, and the worst error."""
     if not all(runs):
@@ -70,7 +59,8 @@ def row(title: str, kind: Kind, cores: int, numpy: bool, rounds: int, seconds: f
     runs = defaultdict(list)
     for _ in range(rounds):
         for peer in present(kind):
-            runs[peer.name].append(measured(peer.name, kind, cores, numpy, seconds))
+            run = measured_apart(__file__, peer.name, kind, cores, int(numpy), seconds)
+            runs[peer.name].append(run)
     cells = [cell(runs[p.name]) if p.name in runs else "–" for p in present("cpu")]
     print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
@@ -88,8 +78,6 @@ def main(rounds: int, seconds: float, only: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["case"]:
         name, kind, cores, numpy, seconds = sys.argv[2:]
-        result = measure(name, kind, int(cores), numpy == "1", float(seconds))  # type: ignore[arg-type]
-        print(json.dumps(result), flush=True)
-        os._exit(0)  # the workload's threads wait for nothing
+        answer(measure(name, kind, int(cores), numpy == "1", float(seconds)))  # type: ignore[arg-type]
     rounds, seconds, only = [*sys.argv[1:], *("5", "10", "")[len(sys.argv) - 1 :]]
     main(int(rounds), float(seconds), only)

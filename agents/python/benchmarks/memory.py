@@ -245,4 +245,5 @@ def main(rounds: int) -> None:
     print(f"CONTENTION delay: error {median(errors):+.1f} % ({max(errors, key=abs):+.1f})")
 
 
-main(*(int(n) for n in sys.argv[1:2] or ["20"]))
+if __name__ == "__main__":
+    main(*(int(n) for n in sys.argv[1:2] or ["20"]))

@@ -8,8 +8,6 @@ paid for there: what that used is said beside it.
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import subprocess
 import sys
@@ -17,6 +15,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from apart import answer, measured_apart
 from peers import HERE, Kind, Peer, conditions, opened, present
 from workload import Workload
 
@@ -77,13 +76,9 @@ def measure(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> 
 
 
 def cell(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> str:
-    case = [name, kind, str(waiting), str(pairs), str(seconds)]
-    command = [sys.executable, __file__, "case", *case]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"{' '.join(case)} failed:\n{done.stderr}", file=sys.stderr)
+    result = measured_apart(__file__, name, kind, waiting, pairs, seconds)
+    if not result:
         return "failed"
-    result = json.loads(done.stdout.splitlines()[-1])
     low, high = interval(result["values"])
     beside = f", and {100 * result['beside']:.0f} % of a core beside" * (result["beside"] > 0)
     return f"{median(result['values']):+.1f} % [{low:+.1f} … {high:+.1f}]{beside}"
@@ -144,8 +139,6 @@ def main(pairs: int, seconds: float, only: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["case"]:
         name, kind, waiting, pairs, seconds = sys.argv[2:]
-        result = measure(name, kind, int(waiting), int(pairs), float(seconds))  # type: ignore[arg-type]
-        print(json.dumps(result), flush=True)
-        os._exit(0)  # the workload's threads wait for nothing
+        answer(measure(name, kind, int(waiting), int(pairs), float(seconds)))  # type: ignore[arg-type]
     pairs, seconds, only = [*sys.argv[1:], *("20", "0.6", "")[len(sys.argv) - 1 :]]
     main(int(pairs), float(seconds), only)

@@ -26,7 +26,7 @@ typedef struct Options {
 } Options;
 
 typedef struct Counts {
-  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost;
+  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost, tried;
 } Counts;
 
 typedef struct Capture {

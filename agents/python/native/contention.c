@@ -57,6 +57,11 @@ static Walked walk_here(void) {
 
 static bool is_ours(void) { return (uintptr_t)PyInterpreterState_Get() == python.self; }
 
+void count_try(void) {
+  if (capture && is_ours())
+    capture->counts.tried++;
+}
+
 Waiting wait_begins(void) {
   Waiting none = {-1, run};
   if (!capture || !is_ours() || !is_chosen())

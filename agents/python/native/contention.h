@@ -13,6 +13,9 @@ void contention_stop(void);
 /* In the child after a fork. */
 void contention_forget(void);
 
+/* A lock that did not look free is tried without waiting. */
+void count_try(void);
+
 /* A thread is going to wait for a lock: its stack is taken now, while it has nothing to do. */
 typedef struct Waiting {
   int place; /* negative: this wait is not counted */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "contention.h"
+#include "lock_looks.h"
 #include "peek.h"
+#include "walk.h"
 
 /* PyMethodDescrObject: its type's object, and where its PyMethodDef is. */
 enum { DESCRIPTOR_OF = 16, DESCRIPTOR_METHOD = 40 };
@@ -54,6 +56,7 @@ static bool may_wait(PyObject *const *args, Py_ssize_t n, PyObject *blocking, Py
 
 /* 1: taken, without waiting; 0: somebody has it; -1: an exception. */
 static int try_lock(const Method *method, PyObject *self) {
+  count_try();
   PyCFunction function = methods[method->trial].original;
   PyObject *argument = Py_False, *taken;
   if (call_of(&methods[method->trial]) == (METH_FASTCALL | METH_KEYWORDS))
@@ -124,15 +127,27 @@ static PyObject *call_noargs(const Method *method, PyObject *self) {
   return result;
 }
 
+/* This call will not wait, or hardly ever. */
+static inline bool is_at_once(int i, PyObject *self) {
+  bool recursive = i == RLOCK_ACQUIRE || i == RLOCK_ENTER;
+  return looks_free(recursive ? rlock_look : lock_look, self) || (recursive && looks_mine(rlock_look, self));
+}
+
 /* A method's function is not told which method it is of, so each has one for each way of calling. */
 #define FUNCTIONS(i)                                                                                \
   static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                \
+    if (is_at_once(i, self))                                                                        \
+      return ((VarargsFunction *)(void (*)(void))methods[i].original)(self, args, keywords);        \
     return call_varargs(&methods[i], self, args, keywords);                                         \
   }                                                                                                 \
   static PyObject *fast_##i(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) { \
+    if (is_at_once(i, self))                                                                        \
+      return ((FastFunction *)(void (*)(void))methods[i].original)(self, args, n, names);           \
     return call_fast(&methods[i], self, args, n, names);                                            \
   }                                                                                                 \
-  static PyObject *noargs_##i(PyObject *self, PyObject *Py_UNUSED(nothing)) { return call_noargs(&methods[i], self); }
+  static PyObject *noargs_##i(PyObject *self, PyObject *nothing) {                                  \
+    return is_at_once(i, self) ? methods[i].original(self, nothing) : call_noargs(&methods[i], self); \
+  }
 
 FUNCTIONS(0)
 FUNCTIONS(1)
@@ -203,6 +218,8 @@ static bool find_all(void) {
   bool found = module != NULL;
   for (int i = 0; found && i < METHODS; i++)
     found = find_in(i, module);
+  if (found)
+    learn_lock_looks(module, python.offsets.version);
   Py_XDECREF(module);
   PyErr_Clear();
   if (found && !only_false)

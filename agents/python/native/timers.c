@@ -13,7 +13,7 @@
 
 static Timer timers[TIMERS_MAX];
 static int signal_number;
-static int64_t period, kernel_tick;
+static int64_t period, kernel_tick, shortest;
 
 void timers_open(int signal, int64_t period_ns) {
   struct timespec tick = {0};
@@ -21,6 +21,7 @@ void timers_open(int signal, int64_t period_ns) {
   period = period_ns;
   clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
   kernel_tick = tick.tv_sec * NS_PER_S + tick.tv_nsec;
+  shortest = (period - (kernel_tick < period ? kernel_tick : period * 9 / 10)) / 2;
 }
 
 static void set_timer(Timer *timer, int64_t after_ns) {
@@ -28,7 +29,10 @@ static void set_timer(Timer *timer, int64_t after_ns) {
   timer_settime(timer->id, 0, &when, NULL);
 }
 
-static int64_t next_interval(Timer *timer) { return period / 4 + roll_up_to(&timer->dice, period * 3 / 2); }
+/* Around a period, when the signal comes: that waits for the kernel's tick, half of one on average, so
+   it is asked for as much earlier. No wider than it takes to be in step with nothing: what a sample
+   stands for varies as the intervals do, and shares err by that. */
+static int64_t next_interval(Timer *timer) { return shortest + roll_up_to(&timer->dice, period); }
 
 static bool is_armed(pid_t thread) {
   for (int i = 0; i < TIMERS_MAX; i++)
@@ -44,10 +48,10 @@ static Timer *free_timer(void) {
   return NULL;
 }
 
-/* An interval as they turn out, for a signal waits for the kernel's tick, and as one finds them when
-   one comes at any moment: long ones with a better chance. */
+/* An interval as they turn out, and as one finds them when one comes at any moment: long ones with a
+   better chance. */
 static int64_t interval_met(Timer *timer, int64_t *late) {
-  int64_t longest = period / 4 + period * 3 / 2 + kernel_tick, whole;
+  int64_t longest = shortest + period + kernel_tick, whole;
   do {
     *late = kernel_tick ? roll_up_to(&timer->dice, kernel_tick) : 0;
     whole = next_interval(timer) + *late;

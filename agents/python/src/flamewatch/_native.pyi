@@ -32,6 +32,7 @@ class Counts(TypedDict):
     overdue: int  # CPU samples taken from outside, of threads that their timers didn't interrupt
     labels_full: int  # samples that lost their labels: more than 256 distinct sets
     lost: int  # sum of the values of dropped samples, in the unit of the value
+    tried: int  # contention: locks that did not look free, and were tried without waiting
 
 class Raw(TypedDict):
     """One capture, as compact columns. The unit of values: nanoseconds; for "threads": threads."""

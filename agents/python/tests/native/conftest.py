@@ -81,6 +81,16 @@ def run(request: pytest.FixtureRequest, python: str) -> Run:
     A test that is tried again (the top `conftest.py`) gets an outcome of its own. `more`: of its
     environment, as NAME=value.
     """
+    return runner(request, python)
+
+
+@pytest.fixture
+def run_here(request: pytest.FixtureRequest) -> Run:
+    """The same by the interpreter of the tests alone, which has what is installed for them."""
+    return runner(request, sys.executable)
+
+
+def runner(request: pytest.FixtureRequest, python: str) -> Run:
     execution = getattr(request.node, "execution_count", 1)
 
     def run_program(name: str, *arguments: object, timeout: float = 100, more: str = "") -> Any:

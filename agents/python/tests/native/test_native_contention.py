@@ -29,6 +29,10 @@ def test_locks_that_are_free_and_calls_that_do_not_wait_are_no_contention(
     assert {"alone", "never_waits"}.isdisjoint(run("contention.py", kind)["leaves"])
 
 
+def test_a_lock_that_looks_free_or_mine_is_not_tried_out(run: Run) -> None:
+    assert run("contention.py", "free") == {"free": 0, "recursive": 0, "held": 100}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrong_arguments_are_refused_as_ever(run: Run, kind: str) -> None:
     assert run("contention.py", kind)["counts"]["refused"] == 4 * 100

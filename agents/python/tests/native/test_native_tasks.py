@@ -12,15 +12,17 @@ NEW_IN_314 = {"gathered": "leaf mid gathered", "grouped": "leaf mid grouped"}
 BEFORE_314 = {"gathered": "leaf mid", "grouped": "leaf mid"}
 
 
+AWAITED_BY_ONE = {
+    "direct": {"leaf mid direct"},
+    "direct_twice": {"leaf mid direct direct_twice"},
+    "by_nobody": {"leaf mid"},
+    "by_two": {"leaf mid"},  # which of the two is it for?
+}
+
+
 def test_the_tasks_that_await_are_on_the_stack_of_the_one_that_runs(run: Run) -> None:
     result = run("tasks.py", "CPU", "chains")
-    seen = {way: {*result[way]} for way in ("direct", "direct_twice", "by_nobody", "by_two")}
-    assert seen == {
-        "direct": {"leaf mid direct"},
-        "direct_twice": {"leaf mid direct direct_twice"},
-        "by_nobody": {"leaf mid"},
-        "by_two": {"leaf mid"},  # which of the two is it for?
-    }
+    assert {way: {*result[way]} for way in AWAITED_BY_ONE} == AWAITED_BY_ONE
 
 
 def test_who_awaits_by_a_gathering_or_a_group_is_known_from_3_14_on(run: Run) -> None:
@@ -45,6 +47,25 @@ def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
     assert result["samples"] > 50
     assert result["edges"] == {}
     assert sum(result["dropped"].values()) < 0.1 * result["samples"]
+
+
+def test_who_awaits_is_known_where_uvloop_runs_the_tasks(run_here: Run) -> None:
+    result = run_here("tasks.py", "CPU", "chains", "uvloop")
+    assert {way: {*result[way]} for way in AWAITED_BY_ONE} == AWAITED_BY_ONE
+
+
+@pytest.mark.parametrize("kind", ["CPU", "WALL"])
+def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) -> None:
+    result = run_here("tasks.py", kind, "names", "uvloop")
+    assert {*result["plain"]} <= UNNAMED
+    assert {*result["asked"]} <= NAMED
+    assert len(result["asked"]) >= 2
+
+
+def test_tasks_that_come_and_go_are_told_rightly_under_uvloop(run_here: Run) -> None:
+    result = run_here("tasks.py", "WALL", "storm", "uvloop")
+    assert result["samples"] > 50
+    assert result["edges"] == {}
 
 
 def test_tasks_of_another_making_are_left_alone(run: Run) -> None:

@@ -1,6 +1,6 @@
 """Threads that wait for each other's locks, and measure for themselves how long.
 
-Usage: contention.py lock|rlock|condition|open
+Usage: contention.py lock|rlock|condition|open|free
 """
 
 import json
@@ -139,6 +139,30 @@ def still_open() -> dict[str, object]:
     }
 
 
+def again(lock: threading.RLock) -> None:
+    with lock, lock:
+        pass
+    lock.acquire()
+    lock.release()
+
+
+def nobody_else() -> dict[str, int]:
+    """How often a lock was tried out that nobody else wants; and one that somebody has."""
+    tried = {}
+    for name, lock in {"free": threading.Lock(), "recursive": threading.RLock()}.items():
+        _native.start("contention")
+        for _ in range(100):
+            again(lock) if name == "recursive" else alone(lock)
+        tried[name] = _native.stop()["counts"]["tried"]
+    held = threading.Lock()
+    _native.start("contention")
+    with held:
+        for _ in range(100):
+            held.acquire(timeout=1e-6)
+    tried["held"] = _native.stop()["counts"]["tried"]
+    return tried
+
+
 def watched() -> dict[str, object]:
     kind = sys.argv[1]
     if kind == "condition":
@@ -163,6 +187,8 @@ def watched() -> dict[str, object]:
 
 if sys.argv[1] == "open":
     print(json.dumps(still_open()))
+elif sys.argv[1] == "free":
+    print(json.dumps(nobody_else()))
 else:
     _native.start("contention")
     print(json.dumps(watched()))

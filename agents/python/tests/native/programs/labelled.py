@@ -4,10 +4,11 @@ import asyncio
 import contextvars
 import json
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+
+from capturing import captured
 
 import flamewatch
 from flamewatch import _native, native_sampler
@@ -105,22 +106,8 @@ def many() -> None:
             burn(0.005)
 
 
-def captured(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
-    done = threading.Event()
-
-    def until_done() -> None:
-        work()
-        done.set()
-
-    thread = threading.Thread(target=until_done)
-
-    def wait(_: float) -> bool:
-        thread.start()
-        done.wait()
-        return False
-
-    capture = sampler.capture(kind, 60, wait)
-    thread.join()
+def result_of(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
+    capture = captured(sampler, kind, work)
     seen: Counter[str] = Counter()
     for stack in capture.stacks:
         names = {frame.function for frame in stack.frames}
@@ -133,4 +120,4 @@ def captured(kind: ProfileType, work: Callable[[], None]) -> dict[str, object]:
 
 if sys.argv[2] in {"many", "quick"}:
     native_sampler.PERIOD_US = 1000
-print(json.dumps(captured(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))
+print(json.dumps(result_of(ProfileType(sys.argv[1]), globals()[sys.argv[2]])))

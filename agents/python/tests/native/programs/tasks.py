@@ -1,23 +1,29 @@
 """asyncio tasks that await tasks: whether they and their names are in the samples.
 
-Usage: tasks.py CPU|WALL chains|names|storm. The first capture of `names` does not ask for tasks.
+Usage: tasks.py CPU|WALL chains|names|storm [uvloop]. The first capture of `names` does not ask for
+tasks.
 """
 
 import asyncio
 import json
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from itertools import pairwise
+from functools import partial
+from importlib import import_module
+from itertools import pairwise, takewhile
+
+from capturing import captured
 
 from flamewatch import _native
 from flamewatch.native_sampler import NativeSampler
 from flamewatch.profile_types import ProfileType
-from flamewatch.sampler import Capture
 
+Main = Callable[[], Coroutine[None, None, None]]
 KIND = ProfileType(sys.argv[1])
+LOOP = import_module(sys.argv[3]).new_event_loop if sys.argv[3:] else None
+BELOW = {"Handle._run", "Runner.run"}  # a coroutine: whichever comes first
 plain, asked = NativeSampler(_native), NativeSampler(_native, tasks=True)
 
 
@@ -81,12 +87,12 @@ def chains() -> dict[str, object]:
     """For each way to await: the callers of `leaf` up to the event loop."""
     found = {}
     for way in WAYS:
-        capture = captured(asked, way)
+        capture = captured(asked, KIND, partial(run, way))
         seen: Counter[str] = Counter()
         for stack in capture.stacks:
             names = [frame.function for frame in stack.frames]
-            if "leaf" in names and "Handle._run" in names:
-                chain = names[names.index("leaf") : names.index("Handle._run")]
+            if "leaf" in names and BELOW & {*names}:
+                chain = takewhile(lambda name: name not in BELOW, names[names.index("leaf") :])
                 ours = [name for name in chain if not name.startswith("TaskGroup.")]
                 seen[" ".join(ours)] += stack.count
         found[way.__name__] = seen
@@ -119,7 +125,7 @@ def names() -> dict[str, object]:
 
 def labelled(sampler: NativeSampler) -> Counter[str]:
     seen: Counter[str] = Counter()
-    for stack in captured(sampler, named).stacks:
+    for stack in captured(sampler, KIND, partial(run, named)).stacks:
         for function in {"red", "green", "unnamed"} & {frame.function for frame in stack.frames}:
             seen[f"{function} as {dict(stack.labels).get('task', 'none')}"] += stack.value
     return seen
@@ -131,7 +137,7 @@ async def short(depth: int) -> None:
     sum(range(500))
 
 
-CALLERS_OF_SHORT = {"short", "many", "many.<locals>.<genexpr>", "Handle._run"}
+CALLERS_OF_SHORT = {"short", "many", "many.<locals>.<genexpr>", *BELOW}
 
 
 async def many() -> None:
@@ -144,7 +150,7 @@ def storm() -> dict[str, object]:
     """Tasks that are made and gone as fast as can be."""
     dropped: Counter[str] = Counter()
     edges: Counter[str] = Counter()
-    capture = captured(asked, many)
+    capture = captured(asked, KIND, partial(run, many))
     dropped.update(capture.dropped)
     for stack in capture.stacks:
         functions = [frame.function for frame in stack.frames]
@@ -155,23 +161,9 @@ def storm() -> dict[str, object]:
     return {"samples": samples, "dropped": dropped, "edges": edges}
 
 
-def captured(sampler: NativeSampler, main: Callable[[], Coroutine[None, None, None]]) -> Capture:
-    done = threading.Event()
-
-    def until_done() -> None:
-        asyncio.run(main())
-        done.set()
-
-    thread = threading.Thread(target=until_done)
-
-    def wait(_: float) -> bool:
-        thread.start()
-        done.wait()
-        return False
-
-    capture = sampler.capture(KIND, 60, wait)
-    thread.join()
-    return capture
+def run(main: Main) -> None:
+    with asyncio.Runner(loop_factory=LOOP) as runner:
+        runner.run(main())
 
 
 result = globals()[sys.argv[2]]()
