@@ -7,9 +7,10 @@ from urllib.parse import parse_qsl, urlencode
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from frontend.selection import DEFAULT_VIEW, Asked, parse_span, span_text, without
+from frontend.selection import DEFAULT_VIEW, Asked, span_text, without
 from frontend.selection import read as read_asked
 from frontend.view_filters import without as without_one
+from profiles.addresses import values
 
 DEFAULT_SPAN = timedelta(days=7)
 STEPS = tuple(
@@ -115,7 +116,7 @@ def _step(text: str, span: timedelta) -> tuple[timedelta | None, tuple[str, ...]
     if not text:
         return None, ()
     try:
-        step = parse_span(text)
+        step = values.span(text)
     except ValueError:
         sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
         return None, (sentence % {"name": "step", "value": text[:60]},)

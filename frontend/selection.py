@@ -1,6 +1,5 @@
 """The parameters of an address ⇄ which profiles, and what of them (docs/interfaces.md)."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -11,15 +10,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from frontend.view_filters import MOST, filter_text, parse_filter
+from profiles.addresses import values
+from profiles.addresses.selection import DEFAULT_SPAN
 from profiles.query import BadPattern, Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
-DEFAULT_SPAN = timedelta(hours=1)
-LONGEST_SPAN = timedelta(days=400)
 _T = TypeVar("_T")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_LONGEST_TEXT = 512  # of one value: service and version names are no longer
-_YEARS = range(2000, 2200)
 _MOST_VALUES = 50  # of one repeated parameter
 
 TOGETHER = "\x1f"  # between values that one entry of a menu chooses together
@@ -116,8 +112,8 @@ class Asked:
             ("end", time_text(self.end) if self.end else ""),
             ("weights", weights_text(self.weights) if self.weights else ""),
             ("profile", self.profile),
-            *((LABEL + name, value) for name, values in self.labels for value in values),
-            ("weight", f"{self.weight:g}" if self.weight else ""),
+            *((LABEL + name, value) for name, allowed in self.labels for value in allowed),
+            ("weight", f"{self.weight:.9g}" if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
             ("view", self.view if self.view != DEFAULT_VIEW else ""),
@@ -180,29 +176,29 @@ class _Reader:
             versions=self._several("version"),
             span=span,
             end=end,
-            weights=self._read("weights", parse_weights, None),
+            weights=self._read("weights", values.weights, None),
             profile=_plain(self.query.get("profile", "")),
             labels=self._labels(),
-            weight=self._read("weight", parse_weight, None),
+            weight=self._read("weight", values.percent, None),
             metric=_plain(self.query.get("metric", "")),
             filters=self._filters(),
             view=self._one_of("view", self.query.get("view", DEFAULT_VIEW), VIEWS),
             focus=self.query.get("focus", "").replace("\0", "")[:_LONGEST_NAME],
-            root=self._read("root", lambda text: int(_node_id(text), 16), None),
+            root=self._read("root", values.node, None),
             order=self._one_of("order", self.query.get("order", DEFAULT_ORDER), ORDERS),
             recursion=self.query.get("recursion") == "folded",
             search=_plain(self.query.get("search", "")),
             sort=self._one_of("sort", sort.removeprefix("-"), SORTS),
             reverse=sort.startswith("-"),
             colour=self._one_of("colour", self.query.get("colour", DEFAULT_COLOUR), COLOURS),
-            frame=self._read("frame", _node_id, "") or "",
+            frame=self._read("frame", lambda text: f"{values.node(text):016x}", "") or "",
             all_rows=self.query.get("all") == "1",
         )
 
     def _labels(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         names = sorted(name for name in self.query if name.startswith(LABEL))[:_MOST_LABELS]
         found = ((_plain(name.removeprefix(LABEL)), self._several(name)) for name in names)
-        return tuple((name, values) for name, values in found if name and values)
+        return tuple((name, allowed) for name, allowed in found if name and allowed)
 
     def _filters(self) -> tuple[ViewFilter, ...]:
         """Those of `f`, and the one that the form adds in two parts."""
@@ -230,9 +226,9 @@ class _Reader:
         end = self._read(end_name, self._time, None)
         start = self._read("from", self._time, None)
         if start is None:
-            return self._read("span", parse_span, DEFAULT_SPAN) or DEFAULT_SPAN, end
+            return self._read("span", values.span, DEFAULT_SPAN) or DEFAULT_SPAN, end
         span = (end or self.now) - start
-        if timedelta(0) < span <= LONGEST_SPAN:
+        if timedelta(0) < span <= values.LONGEST_SPAN:
             return span, end
         self._notice("from", self.query.get("from", ""))
         return DEFAULT_SPAN, end
@@ -265,28 +261,19 @@ class _Reader:
         self.notices.append(sentence % {"name": name, "value": value[:60]})
 
 
-def parse_span(text: str) -> timedelta:
-    """`10m`, `6h`, `7d`; ValueError for anything else, for nothing, and for more than 400 days."""
-    found = re.fullmatch(r"(\d{1,9})([smhdw])", text)
-    span = timedelta(seconds=int(found[1]) * _UNITS[found[2]]) if found else timedelta(0)
-    if not timedelta(0) < span <= LONGEST_SPAN:
-        raise ValueError(text)
-    return span
-
-
 def span_text(span: timedelta) -> str:
-    """The shortest text that parse_span reads as this span (to the second)."""
+    """The shortest text that is read as this span (to the second)."""
     seconds = round(span.total_seconds())
     for unit in ("d", "h", "m"):
-        if seconds % _UNITS[unit] == 0:
-            return f"{seconds // _UNITS[unit]}{unit}"
+        if seconds % values.UNITS[unit] == 0:
+            return f"{seconds // values.UNITS[unit]}{unit}"
     return f"{seconds}s"
 
 
 def parse_time(text: str) -> datetime:
     """RFC 3339; a time without a zone is UTC. ValueError for anything else."""
     time = datetime.fromisoformat(text)
-    if time.year not in _YEARS:
+    if time.year not in values.YEARS:
         raise ValueError(text)
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
@@ -295,32 +282,10 @@ def time_text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def parse_weight(text: str) -> float:
-    """`5` or `0.5`: more than 0 and at most 100 percent; ValueError for anything else."""
-    found = re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,3})?", text)
-    if found is None or not 0 < float(text) <= 100:
-        raise ValueError(text)
-    return float(text)
-
-
-def parse_weights(text: str) -> tuple[int, int]:
-    """`<least>..<most>`, both inclusive; ValueError for anything else, and for a range of none."""
-    found = re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", text)
-    if found is None or int(found[1]) > int(found[2]):
-        raise ValueError(text)
-    return int(found[1]), int(found[2])
-
-
 def weights_text(weights: tuple[int, int]) -> str:
     return f"{weights[0]}..{weights[1]}"
 
 
 def _plain(text: str) -> str:
     """Without the one character that databases refuse, and bounded."""
-    return text.replace("\0", "")[:_LONGEST_TEXT]
-
-
-def _node_id(text: str) -> str:
-    if not re.fullmatch(r"[0-9a-f]{16}", text):
-        raise ValueError(text)
-    return text
+    return text.replace("\0", "")[: values.MAX_TEXT]

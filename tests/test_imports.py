@@ -54,8 +54,13 @@ def test_the_engine_knows_neither_us_nor_django() -> None:
             assert "django" not in text, path
 
 
-def test_pages_api_and_exports_import_only_the_query_of_profiles() -> None:
-    allowed = ("profiles.query", "profiles.engine.metrics", "profiles.engine.columns")
+def test_pages_import_only_the_query_and_the_addresses_of_profiles() -> None:
+    allowed = (
+        "profiles.query",
+        "profiles.addresses",
+        "profiles.engine.metrics",
+        "profiles.engine.columns",
+    )
     for path in (ROOT / "frontend").rglob("*.py"):
         ours = {name for name in imported(path) if name.split(".")[0] == "profiles"}
         assert all(name.startswith(allowed) for name in ours), path

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 LONGEST_SPAN = timedelta(days=400)
 MAX_TEXT = 512  # characters of a service, zone, version or label
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_YEARS = range(2000, 2200)
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+YEARS = range(2000, 2200)
 
 
 def time(text: str, now: datetime) -> datetime:
@@ -17,7 +17,7 @@ def time(text: str, now: datetime) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None or moment.year not in _YEARS:
+    if moment is None or moment.tzinfo is None or moment.year not in YEARS:
         raise ValueError(
             f"{_shown(text)} is neither now nor an RFC 3339 time with a zone, like "
             "2026-11-21T09:30:00Z (in an address a + has to be written %2B)"
@@ -28,7 +28,7 @@ def time(text: str, now: datetime) -> datetime:
 def span(text: str) -> timedelta:
     """A number and one of s, m, h, d, w."""
     found = re.fullmatch(r"([0-9]{1,8})([smhdw])", text)
-    length = timedelta(seconds=int(found[1]) * _UNITS[found[2]]) if found else timedelta(0)
+    length = timedelta(seconds=int(found[1]) * UNITS[found[2]]) if found else timedelta(0)
     if not timedelta(0) < length <= LONGEST_SPAN:
         raise ValueError(
             f"{_shown(text)} is no span like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.selection import ORDERS, SORTS, VIEWS, Asked, parse_span, parse_time, read, span_text
+from frontend.selection import ORDERS, SORTS, VIEWS, Asked, parse_time, read, span_text
 from profiles.query import FilterOption, Order, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
@@ -160,7 +160,7 @@ def test_the_address_of_what_was_asked_asks_for_it_again(wanted: Asked) -> None:
     ("text", "seconds"), [("10m", 600), ("6h", 21600), ("7d", 604800), ("90s", 90)]
 )
 def test_a_span_is_written_as_it_was_read(text: str, seconds: int) -> None:
-    assert parse_span(text) == timedelta(seconds=seconds)
+    assert asked(f"span={text}").span == timedelta(seconds=seconds)
     assert span_text(timedelta(seconds=seconds)) == text
 
 
