@@ -237,7 +237,7 @@ class ServicesResult:
 class Sparkline:
     """The course of a service and type over a range, in equal steps."""
 
-    profiles: int
+    profiles: float  # where the range cuts a step of a block's course, as much as is inside
     weight: float  # Σ of the type's default metric
     duration_ns: float  # Σ
     steps: tuple[float | None, ...]  # mean weight of the step's profiles; None without any

@@ -1,8 +1,9 @@
 """How many profiles of each service are in blocks, from their rows alone."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Q, Sum
 
@@ -12,22 +13,38 @@ from profiles.queries.block_rows import LONGEST
 Course = Sequence[tuple[int, int, int]]  # summary.course
 
 
+class Stretch(NamedTuple):
+    """A step of a course, or what of it is inside a range; its profiles are spread evenly."""
+
+    start: float  # s since 1970
+    end: float
+    profiles: float
+    weight: float  # Σ
+
+
 def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[str]:
-    """By service; where the range cuts a block, to the five minutes of its course.
+    """By service; where the range cuts a step of a block's course, as much as is inside.
 
     Inside a snapshot.
     """
     blocks = Block.objects.filter(whole(project, start, end)).order_by()
     counts = Counter(dict(blocks.values_list("service").annotate(Sum("profiles"))))
+    at_edges = defaultdict[str, float](float)
     cut = Block.objects.filter(cut_off(project, start, end)).order_by()
-    for service, course in cut.values_list("service", "summary__course"):
-        counts[service] += sum(count for _, count, _ in inside(course, start, end))
+    fields = ("service", "summary__course", "summary__step")
+    for service, course, step in cut.values_list(*fields):
+        at_edges[service] += sum(each.profiles for each in inside(course, step, start, end))
+    counts.update({service: round(count) for service, count in at_edges.items()})
     return +counts
 
 
-def inside(course: Course, start: datetime, end: datetime) -> Iterable[tuple[int, int, int]]:
+def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[Stretch]:
     first, last = start.timestamp(), end.timestamp()
-    return (step for step in course if first <= step[0] < last)
+    for at, profiles, weight in course:
+        begin, until = max(first, at), min(last, at + step)
+        if begin < until:
+            share = (until - begin) / step
+            yield Stretch(begin, until, profiles * share, weight * share)
 
 
 def whole(project: int, start: datetime, end: datetime) -> Q:

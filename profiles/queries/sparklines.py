@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import NamedTuple
 
 from django.db.models import Avg, Count, Q, TextField
@@ -10,7 +11,7 @@ from django.db.models.functions import Cast, Substr
 from profiles.models import Block, Profile
 from profiles.queries.answers import Sparkline
 from profiles.queries.asked import check
-from profiles.queries.block_counts import cut_off, inside, whole
+from profiles.queries.block_counts import Stretch, cut_off, inside, whole
 from profiles.store.snapshot import snapshot
 from projects.profile_types import ProfileType
 
@@ -18,12 +19,10 @@ _MIDNIGHT = "0000-00-00 00:00"
 
 
 class _Sum(NamedTuple):
-    """Of one service in one part of its time, as the database added it up."""
+    """Of one service in a stretch of its time, as the database added it up."""
 
     service: str
-    time: datetime
-    profiles: int
-    weight: float  # Σ
+    stretch: Stretch
     duration_ns: float  # Σ
 
 
@@ -47,7 +46,7 @@ def run_sparklines(
 def _sums(
     project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
 ) -> list[_Sum]:
-    width = _prefix(end - start)
+    width, length = _prefix(end - start)
     rows = (
         Profile.objects.filter(_of_types(types), project=project, time__gte=start, time__lt=end)
         .order_by()
@@ -57,10 +56,17 @@ def _sums(
         .values_list("service", "part")
         .annotate(Count("pk"), Avg("weight"), Avg("duration_ns"))
     )
-    return [
-        _Sum(service, _moment(part), count, float(weight) * count, float(duration) * count)
-        for service, part, count, weight, duration in rows
-    ]
+    found = []
+    for service, part, count, weight, duration in rows:
+        at = _moment(part)
+        stretch = Stretch(
+            max(at, start).timestamp(),
+            min(at + length, end).timestamp(),
+            count,
+            float(weight) * count,
+        )
+        found.append(_Sum(service, stretch, float(duration) * count))
+    return found
 
 
 def _in_blocks(
@@ -69,11 +75,11 @@ def _in_blocks(
     """From the courses in the rows of blocks: to five minutes, over longer ranges to the hour."""
     which = whole(project, start, end) | cut_off(project, start, end)
     rows = Block.objects.filter(which, _of_types(types)).order_by()
-    fields = ("service", "profiles", "summary__duration_ns", "summary__course")
-    for service, profiles, duration, course in rows.values_list(*fields):
-        for at, count, weight in inside(course, start, end):
-            time = datetime.fromtimestamp(at, UTC)
-            yield _Sum(service, time, count, weight, duration * count / profiles)
+    of_them = ("duration_ns", "course", "step")
+    fields = ("service", "profiles", *(f"summary__{name}" for name in of_them))
+    for service, profiles, duration, course, step in rows.values_list(*fields):
+        for stretch in inside(course, step, start, end):
+            yield _Sum(service, stretch, duration * stretch.profiles / profiles)
 
 
 def _of_types(types: Mapping[str, ProfileType]) -> Q:
@@ -84,27 +90,32 @@ def _of_types(types: Mapping[str, ProfileType]) -> Q:
     return wanted
 
 
-def _prefix(span: timedelta) -> int:
-    """How much of "2026-11-21 05:43" tells the parts apart: minutes, ten minutes or hours."""
+def _prefix(span: timedelta) -> tuple[int, timedelta]:
+    """How much of "2026-11-21 05:43" tells the parts apart, and how long these are."""
     if span <= timedelta(hours=2):
-        return 16
-    return 15 if span <= timedelta(days=2) else 13
+        return 16, timedelta(minutes=1)
+    if span <= timedelta(days=2):
+        return 15, timedelta(minutes=10)
+    return 13, timedelta(hours=1)
 
 
 def _moment(part: str) -> datetime:
     return datetime.fromisoformat(part + _MIDNIGHT[len(part) :]).replace(tzinfo=UTC)
 
 
-def _sparkline(parts: list[_Sum], start: datetime, end: datetime, steps: int) -> Sparkline:
-    counts, weights = [0] * steps, [0.0] * steps
-    for part in parts:
-        step = int((max(part.time, start) - start) / (end - start) * steps)
-        counts[min(step, steps - 1)] += part.profiles
-        weights[min(step, steps - 1)] += part.weight
+def _sparkline(sums: list[_Sum], start: datetime, end: datetime, steps: int) -> Sparkline:
+    counts, weights = [0.0] * steps, [0.0] * steps
+    begin, width = start.timestamp(), (end - start).total_seconds() / steps
+    for stretch in (each.stretch for each in sums):
+        first = min(int((stretch.start - begin) / width), steps - 1)
+        behind = max(first + 1, min(ceil((stretch.end - begin) / width), steps))
+        for step in range(first, behind):
+            counts[step] += stretch.profiles / (behind - first)
+            weights[step] += stretch.weight / (behind - first)
     return Sparkline(
-        profiles=sum(counts),
-        weight=sum(weights),
-        duration_ns=sum(part.duration_ns for part in parts),
+        profiles=sum(each.stretch.profiles for each in sums),
+        weight=sum(each.stretch.weight for each in sums),
+        duration_ns=sum(each.duration_ns for each in sums),
         steps=tuple(
             weight / count if count else None for weight, count in zip(weights, counts, strict=True)
         ),

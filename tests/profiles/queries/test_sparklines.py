@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from profiles.query import run_sparklines
+from profiles.models import Profile
+from profiles.query import run_services, run_sparklines
+from profiles.rollup.hours import roll_up_hours
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -40,6 +43,21 @@ def test_the_ends_of_the_range_are_exact(shop: Deployment) -> None:
         rows.stored(shop, minutes=minutes)
     line = run_sparklines(shop.project_id, {"shop": CPU}, rows.NOON, rows.NOON + HOUR)["shop"]
     assert line.profiles == 2
+
+
+def test_a_closed_hour_has_no_gaps_and_counts_what_is_inside(shop: Deployment) -> None:
+    """Its row says five minutes each, and steps are half of that."""
+    for minute in range(60):
+        rows.stored(shop, {"main": [1000]}, minutes=minute)
+    roll_up_hours(shop.project_id, max(rows.NOON, timezone.now()) + DAY)
+    assert not Profile.objects.exists()
+    start = rows.NOON + timedelta(minutes=18)
+    line = run_sparklines(shop.project_id, {"shop": CPU}, start, start + HOUR, 24)["shop"]
+    assert [step is not None for step in line.steps] == 17 * [True] + 7 * [False]
+    assert line.profiles == pytest.approx(42)
+    assert line.weight == pytest.approx(42_000_000)
+    assert line.duration_ns == pytest.approx(42 * 10**10)
+    assert [row.profiles for row in run_services(shop.project_id, start, start + HOUR).rows] == [42]
 
 
 def test_all_services_take_two_queries(
