@@ -4,8 +4,9 @@ python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD] [--unk
 made in the folder, where they stay for the next run; without one in a folder that goes. The page
 cache is warm, and nothing of an answer is remembered; blocks are kept unpacked as they are in use
 (FLAMEWATCH_KEPT_BLOCK_BYTES), so a question reads those that the one before it read. With
-`--unkept` each reads its blocks from the files. No roll-up runs beside it, so what is in the head
-stays there.
+`--unkept` each reads its blocks from the files. What is just in came in with the roll-up's work
+done every minute, and lies as it did at that moment; what is all in the head was never rolled up.
+No roll-up runs beside it.
 """
 
 import argparse

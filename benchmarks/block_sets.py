@@ -2,7 +2,7 @@
 
 import base64
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -16,6 +16,7 @@ from profiles.engine.tree import Tree
 START = 1_800_000_000_000_000  # µs, on the hour
 HOUR = 3_600  # seconds
 HOURS_A_DAY = 24
+PART = 64  # profiles, of an hour that comes in parts
 NAME_BYTES = 48  # random ones, as in the names that the server issues
 
 
@@ -30,6 +31,7 @@ class Blocks:
     whole_days: list[bytes] = field(default_factory=list)  # a day's hours as one hour block
     days: list[bytes] = field(default_factory=list)
     hours_ms: float = 0  # CPU
+    in_parts_ms: float = 0  # the same hours, out of parts
     whole_days_ms: float = 0
     days_ms: float = 0
     last: list[bytes] = field(default_factory=list)  # trees of the last profiles
@@ -50,6 +52,9 @@ def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
         with watch:
             blocks.hours.append(build_hour(hour))
         blocks.hours_ms += watch.ms
+        with watch:
+            _in_parts(hour)
+        blocks.in_parts_ms += watch.ms
     for first in range(0, len(blocks.hours), HOURS_A_DAY):
         hours = [open_hour(data) for data in blocks.hours[first : first + HOURS_A_DAY]]
         with watch:
@@ -59,6 +64,12 @@ def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
             blocks.whole_days.append(build_hour([], [(block, None) for block in hours]))
         blocks.whole_days_ms += watch.ms
     return blocks
+
+
+def _in_parts(hour: Sequence[BlockProfile]) -> bytes:
+    """An hour block, as it is made where more than PART profiles come in an hour."""
+    parts = [build_hour(hour[at : at + PART]) for at in range(0, len(hour), PART)]
+    return build_hour([], [(open_hour(part), None) for part in parts])
 
 
 def _profiles(name: str, count: int) -> Iterator[BlockProfile]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.block_sets import Blocks, rolled_up
+from benchmarks.block_sets import PART, Blocks, rolled_up
 from benchmarks.cpu import cpu_ms
 from benchmarks.shapes import SHAPES
 from benchmarks.table import Figure, show
@@ -43,8 +43,11 @@ def _stored(blocks: Blocks) -> list[Figure]:
     hours, whole = sum(map(len, blocks.hours)), sum(map(len, blocks.whole_days))
     limit, pyroscope = BYTES[blocks.name]
     made = blocks.a_profile(blocks.hours_ms + blocks.days_ms)
+    in_parts = blocks.a_profile(blocks.in_parts_ms + blocks.days_ms)
+    most = ROLL_UP_MS.get(blocks.name)
     return [
-        Figure("making hour and day blocks", made, "ms CPU/profile", ROLL_UP_MS.get(blocks.name)),
+        Figure("making hour and day blocks", made, "ms CPU/profile", most),
+        Figure(f"the same, hours from parts of {PART}", in_parts, "ms CPU/profile", most),
         Figure(
             "one block of a day's hours, more",
             blocks.a_profile(blocks.whole_days_ms),

@@ -63,7 +63,7 @@ class _Upload:
         pool.submit(self._digest)
         outcome = await self._awaited.result()
         if outcome is None:
-            return not await sync_pool.run(again.is_in_a_block, self.new) and (
+            return not await sync_pool.run(again.is_stored, self.new) and (
                 await head.store(self.new)
             )
         return outcome

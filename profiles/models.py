@@ -77,6 +77,8 @@ class Block(models.Model):
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
     level = models.CharField(max_length=4, choices=Level)
+    # Made before its hour was over: it is joined with the rest when the hour is closed.
+    is_part = models.BooleanField(default=False, db_default=False)
     start = models.DateTimeField()
     end = models.DateTimeField()
     blob = models.ForeignKey(Blob, on_delete=models.RESTRICT, related_name="blocks")
@@ -101,6 +103,11 @@ class Block(models.Model):
             ),
             models.Index(fields=["project", "level", "start"], name="block_of_project"),
             models.Index(fields=["project", "level", "last"], name="block_by_last"),
+            models.Index(
+                fields=["covered_by", "start"],
+                name="block_part",
+                condition=models.Q(is_part=True),
+            ),
         ]
 
     def __str__(self) -> str:

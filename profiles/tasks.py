@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from profiles import retention
-from profiles.rollup import days, hours
+from profiles.rollup import days, hours, parts
 from profiles.rollup.lease import lease
 from profiles.rollup.sweep import sweep
 from projects.models import Project
@@ -24,6 +24,7 @@ def roll_up_project(project: int) -> None:
         if ours:
             now = timezone.now()
             hours.roll_up_hours(project, now)
+            parts.pack_long_heads(project, now)
             days.roll_up_days(project, now)
 
 

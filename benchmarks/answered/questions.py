@@ -44,27 +44,33 @@ def questions(sizes: Sizes) -> list[Question]:
         for what, service, start, end, limit, aim, peers, count in flame
     ]
     later = START + 2 * hour
-    found += [
-        Question(
-            "flame graph, 250 of A in the head",
-            _path("tree", "head-a", START, START + half),
-            40,
-            15,
-            profiles=sizes.pair // 2,
-        ),
-        Question(
-            f"flame graph, {sizes.many:,} of D, {sizes.deployments} deployments, in the head",
-            _path("tree", "head-d", START, later),
-            300,
-            100,
-            profiles=sizes.many,
-        ),
-    ]
-    for where, service, end in (("blocks", "a", a_end), ("the head", "head-a", START + 2 * half)):
+    # As they are asked about when they are new, and with no roll-up at all.
+    for where, kind, first in (("just in", "live", half), ("all in the head", "head", 0 * half)):
+        found += [
+            Question(
+                f"flame graph, 250 of A, {where}",
+                _path("tree", f"{kind}-a", START + first, START + first + half),
+                40,
+                15,
+                profiles=sizes.pair // 2,
+            ),
+            Question(
+                f"flame graph, {sizes.many:,} of D, {sizes.deployments} deployments, {where}",
+                _path("tree", f"{kind}-d", START, later),
+                300,
+                100,
+                profiles=sizes.many,
+            ),
+        ]
+    for where, service, end in (
+        ("in blocks", "a", a_end),
+        ("just in", "live-a", START + 2 * half),
+        ("all in the head", "head-a", START + 2 * half),
+    ):
         other = {"b.from": _text(end - half), "b.to": _text(end)}
         found.append(
             Question(
-                f"comparison, 250 and 250 of A in {where}",
+                f"comparison, 250 and 250 of A, {where}",
                 _path("compare", service, end - 2 * half, end - half, **other),
                 40,
                 20,

@@ -10,13 +10,14 @@ import random
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup()
 
+from django.db.models import F  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from benchmarks.answered.sizes import START, Sizes  # noqa: E402
@@ -24,8 +25,8 @@ from benchmarks.shapes import INSTANCES, trees  # noqa: E402
 from profiles.engine.codec import encode  # noqa: E402
 from profiles.engine.metrics import Metric, default_of  # noqa: E402
 from profiles.engine.tree import Tree  # noqa: E402
-from profiles.models import TimeSource  # noqa: E402
-from profiles.rollup import days, hours  # noqa: E402
+from profiles.models import Block, Profile, TimeSource  # noqa: E402
+from profiles.rollup import days, hours, parts  # noqa: E402
 from profiles.store.insert import insert  # noqa: E402
 from profiles.store.new_profile import NewProfile  # noqa: E402
 from projects.models import Deployment, Project, Quota  # noqa: E402
@@ -49,6 +50,10 @@ def fill(project: Project, sizes: Sizes) -> None:
     _store(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "head-a", 1)))
     many = _deployments(project, "head-d", sizes.deployments)
     _store(_course("D", sizes.many, timedelta(hours=1) / sizes.many, many))
+    # What comes in while the roll-up does its work every minute.
+    _live(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "live-a", 1)))
+    many = _deployments(project, "live-d", sizes.deployments)
+    _live(_course("D", sizes.many, timedelta(hours=1) / sizes.many, many))
 
 
 def _deployments(project: Project, service: str, count: int) -> list[Deployment]:
@@ -62,6 +67,18 @@ def _deployments(project: Project, service: str, count: int) -> list[Deployment]
 def _store(profiles: Iterator[NewProfile]) -> None:
     while batch := list(islice(profiles, BATCH)):
         insert(batch)
+
+
+def _live(profiles: Iterator[NewProfile]) -> None:
+    """Each arrives when it was captured, and after every minute the roll-up runs."""
+    for minute, arrived in groupby(profiles, lambda each: each.time.replace(second=0)):
+        batch, now = list(arrived), minute + timedelta(minutes=1)
+        of = {"project": batch[0].project, "service": batch[0].service}
+        insert(batch)
+        Profile.objects.filter(**of, stored_at__gt=now).update(stored_at=F("time"))
+        hours.roll_up_hours(batch[0].project, now)
+        parts.pack_long_heads(batch[0].project, now)
+        Block.objects.filter(**of, created__gt=now).update(created=now)
 
 
 def _course(

@@ -16,7 +16,7 @@ from profiles.queries.parts import Found
 from projects.bounded_cache import BoundedCache
 
 MAX_NUMBERS = 200_000  # of a sum that is kept: with its names, some 5 MB
-CLOSED = timedelta(hours=1)  # after its end a range may be out of the head; not before
+CLOSED = timedelta(hours=1)  # after its end hardly anything of a range is still to come
 
 T = TypeVar("T")
 

@@ -8,13 +8,11 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from profiles.engine.blocks import HourBlock, build_day, build_hour, open_hour
-from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.models import Block, Level
 from profiles.rollup.closed import DAY, day_of, days_before, kept_since
 from profiles.rollup.move import NewBlock, Sources, SourcesGone, move
 from profiles.rollup.new_blocks import new_day, new_hour
-from profiles.store.blobs import BlobMissing
-from profiles.store.block_bytes import place_of, read
+from profiles.rollup.stored_hours import UNREADABLE, damaged, opened, set_aside
 from profiles.store.stored_bytes import together
 
 log = logging.getLogger(__name__)
@@ -120,12 +118,11 @@ def _build(project: int, day: Day) -> _Built | None:
     if sum(row.length for row in rows) > MAX_BYTES:
         log.warning("%s of project %s stays in hours: more than %s bytes", day, project, MAX_BYTES)
         return None
-    pairs = [pair for row in rows if (pair := _read(row))]
+    pairs = opened(rows)
     try:
         new, sources = _built(day, _joinable(pairs))
-    except (BadTree, BadProfile, TooLarge) as error:
-        bad = [row for row, block in pairs if not _is_whole(block)]
-        _set_aside(bad or rows, error)
+    except UNREADABLE as error:
+        set_aside(damaged(pairs) or rows, error)
         return None
     sources.blocks.extend(replaced)
     return _Built(day, new, sources) if new else None
@@ -156,29 +153,6 @@ def _together(built: Sequence[_Built]) -> list[NewBlock]:
 
 def _all_sources(built: Sequence[_Built]) -> Sources:
     return Sources(blocks=[pk for each in built for pk in each.sources.blocks])
-
-
-def _is_whole(block: HourBlock) -> bool:
-    try:
-        build_hour([], [(block, None)])
-    except (BadTree, BadProfile, TooLarge):
-        return False
-    return True
-
-
-def _read(row: Block) -> tuple[Block, HourBlock] | None:
-    """None, and set aside, if its bytes are not to be had; BlobUnavailable if that may change."""
-    try:
-        return row, open_hour(read(place_of(row)))
-    except (BadTree, BlobMissing) as error:
-        _set_aside([row], error)
-        return None
-
-
-def _set_aside(rows: Sequence[Block], error: Exception) -> None:
-    for row in rows:
-        log.error("Block %s of project %s is left as it is: %s", row, row.project_id, error)
-    Block.objects.filter(pk__in=[row.pk for row in rows]).update(set_aside=True)
 
 
 def _joinable(pairs: Sequence[tuple[Block, HourBlock]]) -> list[_Read]:

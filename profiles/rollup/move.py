@@ -39,6 +39,7 @@ class NewBlock:
     summary: Summary
     arrived: Arrived
     kept_names: tuple[str, ...] = ()
+    is_part: bool = False
     covers: tuple[int, ...] = ()  # Block.pk, which stay
     covers_new: tuple[int, ...] = ()  # the same, by place in the list that this one is in
 
@@ -102,6 +103,7 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
         service=new.service,
         type=new.type,
         level=new.level,
+        is_part=new.is_part,
         start=new.start,
         end=new.end,
         blob=blob,
@@ -129,6 +131,8 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
     rows = list(locked_blocks(project, pks))
     if len(rows) != len(pks):
         raise SourcesGone(f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced meanwhile.")
+    if {row.covered_by_id for row in rows} - {None, *pks}:
+        raise SourcesGone("Hours were summed in a day meanwhile.")
     Block.objects.filter(pk__in=pks).delete()
     emptied = Blob.objects.filter(pk__in={row.blob_id for row in rows}, blocks=None)
     emptied.update(dead_since=timezone.now())

@@ -5,8 +5,8 @@ from datetime import datetime
 from profiles.engine.blocks import HourBlock, open_day, open_hour
 from profiles.models import Level, TimeSource
 from profiles.rollup.move import NewBlock
-from profiles.store.stored_bytes import shared
-from profiles.store.summary import COARSE, FINE, summary_of
+from profiles.store.stored_bytes import Counts, shared
+from profiles.store.summary import COARSE, FINE, FINEST, summary_of
 
 
 def new_hour(
@@ -16,7 +16,8 @@ def new_hour(
     type: str,
     start: datetime,
     end: datetime,
-    counts: dict[str, int],  # by day of arrival
+    counts: Counts,  # by day of arrival
+    is_part: bool = False,
 ) -> NewBlock:
     block = open_hour(data)
     return NewBlock(
@@ -27,9 +28,10 @@ def new_hour(
         end=end,
         data=data,
         profiles=block.count,
-        summary=summary_of(block.profiles, FINE),
+        summary=summary_of(block.profiles, FINEST if is_part else FINE),
         arrived=shared(len(data), counts),
         kept_names=_kept_names(block),
+        is_part=is_part,
     )
 
 
@@ -40,7 +42,7 @@ def new_day(
     type: str,
     start: datetime,
     end: datetime,
-    counts: dict[str, int],
+    counts: Counts,
     covers: tuple[int, ...] = (),
     covers_new: tuple[int, ...] = (),
 ) -> NewBlock:

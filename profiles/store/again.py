@@ -1,7 +1,7 @@
-"""Again: whether an upload is one that came before and has left the head since.
+"""Again: whether an upload is one that came before, and may have left the head since.
 
-A name that was issued is good only while its hour is in the head; a profile that nobody asked
-for may be sent again at any time.
+What was just captured is in the head, if anywhere: for most uploads nobody is asked. One that is
+late may be in a block, and a profile that nobody asked for may be sent again at any time.
 """
 
 from datetime import datetime
@@ -10,30 +10,40 @@ from django.utils import timezone
 
 from profiles.engine.blocks import open_hour
 from profiles.engine.errors import BadTree
-from profiles.models import Block, KeptName, Level, TimeSource
-from profiles.rollup.closed import hours_before
+from profiles.models import Block, KeptName, Level, Profile, TimeSource
+from profiles.rollup.closed import in_the_head_since
 from profiles.store.blobs import BlobError
 from profiles.store.block_bytes import place_of, sources
 from profiles.store.head import StoreUnavailable
+from profiles.store.insert import same
 from profiles.store.new_profile import NewProfile
 
 
 def may_be_in_a_block(new: NewProfile) -> bool:
     """Without asking anyone: most uploads may not."""
-    if new.time_source == TimeSource.ASSIGNED:
-        return False
-    return new.time_source == TimeSource.ARRIVAL or new.time < hours_before(timezone.now())
+    is_old = new.time < in_the_head_since(timezone.now())
+    return is_old or new.time_source == TimeSource.ARRIVAL
 
 
-def is_in_a_block(new: NewProfile) -> bool:
-    """For code that may block; StoreUnavailable if it cannot be known now.
+def is_stored(new: NewProfile) -> bool:
+    """For code that may block; StoreUnavailable if it cannot be known now, and Conflict if other
+    bytes are stored under its name.
 
-    Whoever stores it looks into the head after this. Nothing leaves the head as early as it came,
-    so nothing slips through in between.
+    First the head, then blocks: what moves meanwhile is met in one of them. What arrives meanwhile
+    is met by whoever stores this one in the head, for nothing leaves that as early as it came.
     """
+    if (known := _hash_in_head(new)) is not None:
+        return same(known, new)
     if new.time_source == TimeSource.ARRIVAL:
         return KeptName.objects.filter(project=new.project, name_id=new.name_id).exists()
-    return any(_has(row, new.name_id) for row in _blocks_at(new, new.time))
+    found = (_hash_in(row, new.name_id) for row in _blocks_at(new, new.time))
+    return any(same(body_hash, new) for body_hash in found if body_hash is not None)
+
+
+def _hash_in_head(new: NewProfile) -> bytes | None:
+    rows = Profile.objects.filter(project=new.project, name_id=new.name_id)
+    found = rows.values_list("body_hash", flat=True).first()
+    return None if found is None else bytes(found)
 
 
 def _blocks_at(new: NewProfile, time: datetime) -> list[Block]:
@@ -49,9 +59,11 @@ def _blocks_at(new: NewProfile, time: datetime) -> list[Block]:
     return list(rows.select_related("blob"))
 
 
-def _has(row: Block, name_id: str) -> bool:
+def _hash_in(row: Block, name_id: str) -> bytes | None:
+    """Of the bytes that it has under this name."""
     try:
         (source,) = sources([place_of(row)])
-        return name_id in set(open_hour(source).identities.name_id)
+        known = open_hour(source).identities
+        return dict(zip(known.name_id, known.body_hash, strict=True)).get(name_id)
     except (BlobError, BadTree) as error:
         raise StoreUnavailable(f"Whether it is stored already cannot be read: {error}") from error

@@ -82,9 +82,17 @@ def _compared(known: Mapping[Name, bytes], new: NewProfile) -> Outcome:
     stored_hash = known.get(_name(new))
     if stored_hash is None:
         raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
-    if stored_hash == new.body_hash:
-        return False
-    return Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
+    try:
+        return not same(stored_hash, new)
+    except Conflict as conflict:
+        return conflict
+
+
+def same(stored_hash: bytes, new: NewProfile) -> bool:
+    """True for what is stored of these very bytes; Conflict for what is of others."""
+    if stored_hash != new.body_hash:
+        raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
+    return True
 
 
 def _count(stored: Sequence[NewProfile]) -> None:

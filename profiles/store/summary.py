@@ -10,7 +10,8 @@ from profiles.engine.blocks import ProfileColumns
 
 MOST_LABELS = 50  # names of labels
 MOST_VALUES = 200  # of each; beyond, menus have the most frequent ones
-FINE, COARSE = 300, 3600  # seconds of a step of the course: of hour blocks, of day blocks
+# Seconds of a step of the course: of parts of an hour, of hour blocks, of day blocks.
+FINEST, FINE, COARSE = 60, 300, 3600
 
 
 class Summary(TypedDict):

@@ -10,7 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from frontend import agent_list
-from profiles.models import Profile
+from profiles.models import Block, Profile
+from profiles.rollup import hours
 from projects.models import Agent, AgentReport, Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -238,6 +239,25 @@ def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> 
     assert cells(html)[:6] == ["checkout", "2.31.0", "eu-1", "python", "1", "CPU 2"]
     assert "1 deployment" in html
     assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1"' in html
+
+
+def test_deployments_say_what_they_sent_wherever_it_is_stored(
+    signed_in: Client, project: Project
+) -> None:
+    """Blocks inside the day, one that its begin cuts, and rows."""
+    of = rows.deployment(project, "checkout", version="2.31.0")
+    now = timezone.now()
+    start = now - timedelta(hours=24)
+    for minutes in (-7, -5, 5, 6, 7, 600, 23 * 60 + 59):
+        stored = rows.stored(of, {"main": [1]})
+        moment = start + timedelta(minutes=minutes)
+        Profile.objects.filter(name_id=stored.name_id).update(time=moment, stored_at=moment)
+    rows.stored(rows.deployment(project, "checkout", version="3"))
+    hours.roll_up_hours(project.pk, now)
+    assert Block.objects.exists()
+    assert Profile.objects.exists()
+    html = shown(signed_in, show="deployments", find="2.31.0")
+    assert cells(html)[5] == "CPU 5"
 
 
 def test_members_capture_what_is_offered_and_viewers_do_not(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -29,7 +30,7 @@ from profiles.query import (
     run_top,
     run_tree,
 )
-from profiles.rollup import days, hours
+from profiles.rollup import days, due, hours, parts
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -58,9 +59,10 @@ def fill(project: Project) -> None:
 
 @contextmanager
 def at_stage(project: Project, stage: str) -> Iterator[None]:
-    """Rolled up so far: "hours", "days", "late" (days, then some that come late), "half"."""
+    """Rolled up so far: "hours", "days", "late" (days, then some that come late), "half", "parts"
+    (half, and what follows in small parts)."""
     later = max(rows.NOON, timezone.now()) + 5 * DAY
-    if stage == "half":
+    if stage in {"half", "parts"}:
         later = rows.NOON + timedelta(hours=20)
         Profile.objects.update(stored_at=rows.NOON)
     late = []
@@ -68,6 +70,14 @@ def at_stage(project: Project, stage: str) -> Iterator[None]:
         late = list(Profile.objects.filter(name_id__endswith="7"))
         Profile.objects.filter(name_id__endswith="7").delete()
     hours.roll_up_hours(project.pk, later)
+    if stage == "parts":
+        few = patch.multiple(parts, LONG=2, LEFT=2)
+        with patch.object(due, "LONG", 2), few:
+            parts.pack_long_heads(project.pk, later)
+            # As if those hours were still open: parts of theirs are made ever after.
+            with patch.object(parts, "hours_before", return_value=rows.NOON):
+                assert parts.pack_long_heads(project.pk, later + 2 * DAY) > 5
+        assert Block.objects.filter(is_part=True).count() > 2
     if stage in {"days", "late"}:
         assert days.roll_up_days(project.pk, later) > 0
     Profile.objects.bulk_create(late[::2])
@@ -127,7 +137,7 @@ def everything(project: Project, selection: Selection) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("stage", ["half", "hours", "days", "late"])
+@pytest.mark.parametrize("stage", ["half", "parts", "hours", "days", "late"])
 def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
     fill(project)
     asked = selections(project)
@@ -157,7 +167,7 @@ def test_pages_of_the_newest_go_through_all(project: Project) -> None:
     assert len(set(found)) == 90
 
 
-@pytest.mark.parametrize("stage", ["half", "hours", "days", "late"])
+@pytest.mark.parametrize("stage", ["half", "parts", "hours", "days", "late"])
 def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
     fill(project)
     ranges = [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from profiles import retention
 from profiles.models import Blob, Block, Profile
-from profiles.rollup import days, hours, sweep
+from profiles.rollup import days, due, hours, parts, sweep
 from profiles.store.blobs import BlobUnavailable, blobs
 from projects.models import Deployment, Project
 from tests.profiles import rows
@@ -27,6 +27,7 @@ from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes, stoc
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(days=40)
+FEW = 2  # rows of which parts are made
 
 
 class Crash(Exception):
@@ -35,7 +36,8 @@ class Crash(Exception):
 
 # Between any two steps of a move: what is called there.
 POINTS = [
-    "profiles.rollup.hours.build_hour",
+    "profiles.rollup.head_blocks.build_hour",
+    "profiles.rollup.head_blocks.leave",
     "profiles.rollup.days.build_day",
     "profiles.store.blobs.files.FileBlobs.put",
     "profiles.rollup.move._commit",
@@ -74,18 +76,25 @@ def crashing(target: str, after: bool, on_call: int) -> contextlib.AbstractConte
 
 def work(project: Project, now: datetime) -> None:
     hours.roll_up_hours(project.pk, now)
+    with patch.object(due, "LONG", FEW), patch.multiple(parts, LONG=FEW, LEFT=FEW):
+        parts.pack_long_heads(project.pk, now)
     days.roll_up_days(project.pk, now)
     sweep.sweep(now + timedelta(days=2))
 
 
-def arrive(shop: Deployment, chance: random.Random, count: int) -> None:
-    for _ in range(count):
-        minutes = chance.randrange(3 * 24 * 60)
+def arrive(
+    shop: Deployment, chance: random.Random, count: int, now: datetime | None = None
+) -> None:
+    """At any time of some days, and more of them lately, if it is said what that is."""
+    for number in range(count):
+        minutes: float = chance.randrange(2 * 24 * 60)
+        if now is not None and number % 3:
+            minutes = (now - rows.NOON).total_seconds() / 60 - chance.randrange(5, 55)
         rows.stored(shop, {"main;a": chance.randrange(1, 99)}, minutes=minutes)
 
 
 @settings(
-    max_examples=40,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -101,13 +110,14 @@ def test_nothing_is_lost_and_nothing_twice(
     project, chance = shop.project, random.Random(seed)
     now = max(rows.NOON, timezone.now()) + timedelta(days=6)
     for target, after, on_call in [*crashes, ("", False, 0)]:
-        arrive(shop, chance, 7)
+        arrive(shop, chance, 9, now)
         before = stock(project)
         if target:
             with contextlib.suppress(Crash), crashing(target, after, on_call):
                 work(project, now)
             assert stock(project) == before
-        now += timedelta(hours=3)
+        now += timedelta(minutes=chance.choice([7, 70, 200]))
+    now += timedelta(hours=3)
     work(project, now)
     assert stock(project) == before == Counter(before.keys())
     assert not Profile.objects.filter(project=project).exists()

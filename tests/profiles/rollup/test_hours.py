@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from profiles.engine.blocks import BlockProfile, build_hour
 from profiles.models import Blob, Block, KeptName, Profile, TimeSource
-from profiles.rollup import hours
+from profiles.rollup import head_blocks, hours
 from profiles.rollup.closed import hours_before
 from profiles.store.block_bytes import place_of, read
 from profiles.store.insert import insert
@@ -21,8 +21,8 @@ from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes, stoc
 pytestmark = pytest.mark.django_db
 
 
-def test_an_hour_is_closed_when_no_name_of_it_is_good_any_more() -> None:
-    at = rows.NOON + timedelta(hours=2, minutes=10)
+def test_an_hour_is_closed_when_what_was_under_way_has_come() -> None:
+    at = rows.NOON + timedelta(hours=1, minutes=10)
     assert hours_before(at) == rows.NOON + timedelta(hours=1)
     assert hours_before(at - timedelta(seconds=1)) == rows.NOON
 
@@ -67,8 +67,8 @@ def test_blocks_of_a_project_share_a_blob(
 def test_a_full_blob_is_followed_by_another(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hours, "MAX_PROFILES", 2)
-    monkeypatch.setattr(hours, "MAX_ROWS", 4)
+    monkeypatch.setattr(head_blocks, "MAX_PROFILES", 2)
+    monkeypatch.setattr(head_blocks, "MAX_ROWS", 4)
     for minute in range(9):
         rows.stored(shop, minutes=minute)
     before = stock(project)
@@ -82,7 +82,7 @@ def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
 ) -> None:
     rows.stored(shop)  # its hour is over for long, but it has just arrived
     assert hours.due_hours(project.pk, timezone.now()) == []
-    at = rows.NOON + timedelta(hours=2)
+    at = rows.NOON + timedelta(hours=1)
     Profile.objects.update(stored_at=rows.NOON)
     assert hours.due_hours(project.pk, at) == []
     assert len(hours.due_hours(project.pk, at + timedelta(minutes=10))) == 1
@@ -176,12 +176,13 @@ def test_two_that_do_the_same_work_store_it_once(
         rows.stored(shop, minutes=minute)
     before = stock(project)
 
-    def beaten(profiles: list[BlockProfile]) -> bytes:
-        monkeypatch.setattr(hours, "build_hour", build_hour)
+    def beaten(profiles: list[BlockProfile], parts: list[object]) -> bytes:
+        assert not parts
+        monkeypatch.setattr(head_blocks, "build_hour", build_hour)
         assert hours.roll_up_hours(project.pk, later) == 3
         return build_hour(profiles)
 
-    monkeypatch.setattr(hours, "build_hour", beaten)
+    monkeypatch.setattr(head_blocks, "build_hour", beaten)
     assert hours.roll_up_hours(project.pk, later) == 0
     assert stock(project) == before == Counter(before.keys())
     data = {block.pk: read(place_of(block)) for block in Block.objects.select_related("blob")}
@@ -194,10 +195,11 @@ def test_a_profile_that_comes_meanwhile_is_left_for_the_next_time(
     rows.stored(shop)
     late = rows.new(shop, minutes=5)
 
-    def interrupted(profiles: list[BlockProfile]) -> bytes:
+    def interrupted(profiles: list[BlockProfile], parts: list[object]) -> bytes:
+        assert not parts
         insert([late])
         return build_hour(profiles)
 
-    monkeypatch.setattr(hours, "build_hour", interrupted)
+    monkeypatch.setattr(head_blocks, "build_hour", interrupted)
     assert hours.roll_up_hours(project.pk, later) == 1
     assert Profile.objects.get().name_id == late.name_id
