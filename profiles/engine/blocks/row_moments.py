@@ -43,7 +43,9 @@ def _add_chunk(sums: GroupMoments, block: Block, cells: Cells, group: NDArray[np
     """Over those nodes alone that the rows meet: a block may have many more."""
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    here, local = np.unique(group, return_inverse=True)
+    here, of_row = np.unique(group[rows], return_inverse=True)
+    local = np.zeros(len(group), np.int32)
+    local[rows] = of_row
     marks = np.zeros(len(block.tree.parent), np.uint8)
     mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
     with_values = marks.copy()
@@ -54,17 +56,23 @@ def _add_chunk(sums: GroupMoments, block: Block, cells: Cells, group: NDArray[np
     of_chunk = RowMoments(
         used.parent, used.frame, with_values[used.node], len(used.frames), len(here)
     )
-    of_chunk.add(
-        cells.starts,
-        cells.node,
-        cells.values[0],
-        place[block.node_of_line],
-        rows,
-        local.astype(np.int32),
-    )
+    of_chunk.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], rows, local)
     square, present, functions = of_chunk.tables()
-    kept = here >= 0
-    at = here[kept]
-    sums.square[np.ix_(at, used.node)] += square[kept]
-    sums.present[np.ix_(at, used.node)] += present[kept]
-    sums.functions[np.ix_(at, np.arange(4), used.frames)] += functions[kept]
+    _add_at(sums.square, here, used.node, square)
+    _add_at(sums.present, here, used.node, present)
+    for column in range(functions.shape[1]):
+        _add_at(sums.functions[:, column], here, used.frames, functions[:, column])
+
+
+def _add_at(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int64],
+    values: NDArray[np.float64],
+) -> None:
+    """Add values [len(rows), len(columns)] there; row by row, which needs no table of places."""
+    for row, added in zip(rows.tolist(), values, strict=True):
+        if len(columns) == sums.shape[1]:
+            sums[row] += added
+        else:
+            sums[row, columns] += added

@@ -123,8 +123,8 @@ cdef class RowMoments:
 
     def tables(self):
         """(squares [G, N], present [G, N], functions [G, 4, P])."""
-        square = np.asarray(self.square)[:, self.equal]
-        present = np.asarray(self.present)[:, self.equal]
+        square = np.take(self.square, self.equal, axis=1)
+        present = np.take(self.present, self.equal, axis=1)
         functions, only = np.array(self.functions), np.asarray(self.only)
         once = np.flatnonzero(only >= 0)
         functions[:, TOTAL_SQUARE, once] = square[:, only[once]]
