@@ -59,6 +59,7 @@ PAGES = [
     Page("new_project", For.PEOPLE),
     Page("new_project", For.PEOPLE, data={"name": "Second Shop"}),
     Page("suggested_id", For.PEOPLE),
+    Page("project", For.VIEWERS, (PROJECT,)),
     Page("services", For.VIEWERS, (PROJECT,)),
     Page("flame", For.VIEWERS, (PROJECT,)),
     Page("flame_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),

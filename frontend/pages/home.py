@@ -1,4 +1,4 @@
-"""`/`: on to the person's first project, or to making one."""
+"""`/`: on to the person's first project, or to making one; `/p/<project>`: on to its services."""
 
 from typing import cast
 
@@ -6,7 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from projects.access import projects_of
+from projects.access import project_for, projects_of
 from projects.models import User
 
 
@@ -16,3 +16,8 @@ def home(request: HttpRequest) -> HttpResponse:
     if not projects:
         return redirect("new_project")
     return redirect("services", projects[0].project_id)
+
+
+@login_required
+def project(request: HttpRequest, project_id: str) -> HttpResponse:
+    return redirect("services", project_for(request.user, project_id).project_id)
