@@ -3,6 +3,7 @@
 import platform
 import struct
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -40,4 +41,8 @@ native = Extension(
     ],
     libraries=["rt", "dl", "m", "pthread"],
 )
-setup(ext_modules=[native], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    # There is no stable ABI without the GIL; the agent says there what it cannot do.
+    setup()
+else:
+    setup(ext_modules=[native], options={"bdist_wheel": {"py_limited_api": "cp311"}})

@@ -12,14 +12,17 @@ from flamewatch.profile_types import ProfileType
 from flamewatch.sampler import Sampler
 from flamewatch.signal_sampler import SignalSampler
 
-try:
-    native: Any = import_module("flamewatch._native")
-    _missing = ""
-except ImportError as error:  # free-threaded builds look for no stable-ABI module
-    free_threaded = "t" in getattr(sys, "abiflags", "")
-    native, _missing = None, f"its compiled part cannot be loaded ({error})"
-    if free_threaded:
-        _missing = "free-threaded builds of Python are not supported"
+native: Any = None
+_missing = ""
+if "t" in sys.abiflags:
+    # Their objects begin with other fields. Some look for modules of the stable ABI all the same,
+    # and would crash in one: so it is not even loaded.
+    _missing = "free-threaded builds of Python are not supported"
+else:
+    try:
+        native = import_module("flamewatch._native")
+    except ImportError as error:
+        _missing = f"its compiled part cannot be loaded ({error})"
 
 
 def choose_sampler(
