@@ -45,8 +45,15 @@ def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: 
 def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
     result = run("tasks.py", kind, "storm")
     assert result["samples"] > 50
-    assert result["edges"] == {}
+    check_edges(result, kind)
     assert sum(result["dropped"].values()) < 0.1 * result["samples"]
+
+
+def check_edges(result: Any, kind: str) -> None:
+    """A thread reads itself for CPU; while it is read for WALL it runs on, and a stack in some
+    thousands is put together from two moments."""
+    wrong = sum(result["edges"].values())
+    assert wrong <= (0.01 * result["samples"] if kind == "WALL" else 0)
 
 
 def test_who_awaits_is_known_where_uvloop_runs_the_tasks(run_here: Run) -> None:
@@ -65,7 +72,7 @@ def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) 
 def test_tasks_that_come_and_go_are_told_rightly_under_uvloop(run_here: Run) -> None:
     result = run_here("tasks.py", "WALL", "storm", "uvloop")
     assert result["samples"] > 50
-    assert result["edges"] == {}
+    check_edges(result, "WALL")
 
 
 def test_tasks_of_another_making_are_left_alone(run: Run) -> None:
