@@ -61,6 +61,7 @@ def shares(sources: Iterable[Source]) -> Iterator[list[Source]]:
 class _Made:
     block: NewBlock
     rows: Sequence[Profile]
+    arrived: Arrived  # of the rows
     parts: Sequence[Block]
 
 
@@ -90,7 +91,7 @@ class Batch:
             self._new.append(made.block)
             self._sources.head.extend(row.pk for row in made.rows)
             self._sources.blocks.extend(part.pk for part in made.parts)
-            gone = together([self._sources.head_arrived, _arrived(made.rows)])
+            gone = together([self._sources.head_arrived, made.arrived])
             self._sources.head_arrived = dict(gone)
 
     def move(self) -> int:
@@ -118,7 +119,7 @@ def _made(hour: Hour, rows: Sequence[Profile], parts: Parts, is_part: bool) -> I
             yield from _made(hour, fewer_rows, fewer_parts, is_part)
         return
     start, end = _span(rows) if is_part else (hour.start, hour.start + HOUR)
-    used = [row for row, _ in parts]
+    arrived, used = _arrived(rows), [row for row, _ in parts]
     yield _Made(
         new_hour(
             data,
@@ -126,10 +127,11 @@ def _made(hour: Hour, rows: Sequence[Profile], parts: Parts, is_part: bool) -> I
             type=hour.type,
             start=start,
             end=end,
-            counts=together([_arrived(rows), *(row.arrived for row in used)]),
+            counts=together([arrived, *(row.arrived for row in used)]),
             is_part=is_part,
         ),
         rows,
+        arrived,
         used,
     )
 

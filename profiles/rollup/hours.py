@@ -23,9 +23,8 @@ def roll_up_hours(project: int, now: datetime) -> int:
     """Everything that is due of a project; returns how many profiles left the head."""
     moved = 0
     batch = Batch(project)
-    parts = _parts(project, now)
-    for hour in _due_hours(project, now, parts):
-        for share in shares(chain(parts.get(hour, []), _rows(project, hour, now))):
+    for hour, parts in due_hours(project, now):
+        for share in shares(chain(parts, _rows(project, hour, now))):
             if len(share) == 1 and share[0].is_block:
                 leave([share[0].pk])
                 continue
@@ -42,18 +41,15 @@ def _text(hour: Hour) -> str:
     return f"{hour.service} {hour.type} {hour.start:%F %T}"
 
 
-def due_hours(project: int, now: datetime) -> list[Hour]:
-    """Closed hours with rows, or with parts."""
-    return _due_hours(project, now, _parts(project, now))
-
-
-def _due_hours(project: int, now: datetime, parts: Mapping[Hour, Sequence[Source]]) -> list[Hour]:
+def due_hours(project: int, now: datetime) -> list[tuple[Hour, Sequence[Source]]]:
+    """Closed hours with rows, or with parts; and these, in order of time."""
+    parts = _parts(project, now)
     services = sorted({each.service for each in due_series(now, project) if each.is_closed})
     found = set(parts)
     for at in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[at : at + _SERVICES_A_STATEMENT]
         found.update(_hours(_due(project, now).filter(service__in=some)))
-    return sorted(found)
+    return [(hour, parts.get(hour, [])) for hour in sorted(found)]
 
 
 def _hours(rows: QuerySet[Profile]) -> Iterator[Hour]:
