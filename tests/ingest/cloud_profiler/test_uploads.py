@@ -3,7 +3,6 @@
 import base64
 import gzip
 import logging
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,31 +10,21 @@ import httpx
 import orjson
 import pytest
 from django.db import OperationalError
-from django.utils import timezone
 from pytest_django import Settings
 
 from ingest import pool
 from ingest.cloud_profiler import names
-from profiles.models import Block, Profile, TimeSource
-from profiles.rollup import due, parts
-from profiles.store import again, head
+from profiles.models import Profile, TimeSource
+from profiles.store import head
 from profiles.store.insert import Outcome
-from profiles.store.new_profile import NewProfile
 from projects import write_behind
 from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
 from tests.ingest import pprof
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
 from tests.ingest.pprof import SIMPLE, profile
-from tests.queries import count_queries
 from tests.wakes import count_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def name(agent: Client) -> str:
-    """A name that was issued for a CPU profile."""
-    return str(agent.asked()["name"])
 
 
 def test_an_upload_is_stored_and_answered_without_its_bytes(agent: Client, name: str) -> None:
@@ -98,100 +87,6 @@ def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -
     agent.upload(name)
     assert Deployment.objects.get().profiled == ["CPU"]
     assert_refused(agent.handshake(), 409, "ABORTED")  # no other is wanted at once
-
-
-def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> None:
-    first, second = agent.upload(name), agent.upload(name)
-    assert first.status_code == second.status_code == 200
-    assert first.content == second.content
-    assert Profile.objects.count() == 1
-    assert DayUsage.objects.get().profiles == 1
-
-
-def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
-    agent.upload(name)
-    other = agent.upload(name, profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
-    assert Profile.objects.get().weight == 40_000_000
-
-
-def issued_before(name: str, project: Project, **ago: float) -> str:
-    """Such a name, issued a while ago."""
-    path, _, name_id = name.rpartition("/")
-    now = timezone.now().timestamp()
-    issued = names.check(name_id, project.project_id, now)
-    then = replace(issued, issued=now - timedelta(**ago).total_seconds())
-    return f"{path}/{names.issue(then, project.project_id)}"
-
-
-@pytest.fixture
-def packed(
-    agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> tuple[str, httpx.Response]:
-    """A name whose profile became part of a block, and what the upload was answered."""
-    name = issued_before(name, project, minutes=5)
-    answer = agent.upload(name)
-    pack(project, monkeypatch)
-    assert not Profile.objects.exists()
-    return name, answer
-
-
-def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if its only profile had been there for a while."""
-    now = timezone.now()
-    Profile.objects.update(stored_at=now - timedelta(minutes=5))
-    for at in ((due, "LONG"), (parts, "LONG"), (parts, "LEFT")):
-        monkeypatch.setattr(*at, 1)
-    assert parts.pack_long_heads(project.pk, now) == 1
-
-
-def test_the_same_bytes_again_get_the_same_answer_from_a_block(
-    agent: Client, packed: tuple[str, httpx.Response]
-) -> None:
-    name, first = packed
-    second = agent.upload(name)
-    assert first.status_code == second.status_code == 200
-    assert first.content == second.content
-    assert not Profile.objects.exists()
-    assert DayUsage.objects.get().profiles == 1
-
-
-def test_other_bytes_under_a_name_in_a_block_are_409(
-    agent: Client, packed: tuple[str, httpx.Response]
-) -> None:
-    other = agent.upload(packed[0], profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
-    assert not Profile.objects.exists()
-
-
-def test_what_leaves_the_head_while_it_is_looked_for_is_not_stored_twice(
-    agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = issued_before(name, project, minutes=5)
-    first = agent.upload(name)
-    look = again.is_stored
-
-    def slow(new: NewProfile) -> bool:
-        found = look(new)
-        pack(project, monkeypatch)
-        return found
-
-    monkeypatch.setattr(again, "is_stored", slow)
-    assert agent.upload(name).content == first.content
-    assert (Profile.objects.count(), Block.objects.get().profiles) == (0, 1)
-
-
-def test_a_late_one_is_stored_beside_a_block_of_its_time(
-    agent: Client, name: str, project: Project, packed: tuple[str, httpx.Response]
-) -> None:
-    agent.upload(issued_before(name, project, minutes=5))
-    assert Profile.objects.count() == 1
-
-
-def test_what_was_just_captured_is_looked_for_in_no_block(agent: Client, name: str) -> None:
-    with count_queries() as statements:
-        assert agent.upload(name).status_code == 200
-    assert not [sql for sql in statements if "profiles_block" in sql]
 
 
 def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:

@@ -6,64 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from profiles import retention
 from profiles.models import Block, Profile
 from profiles.query import Selection, View, run_tree
-from profiles.rollup import days, due, head_blocks, hours, parts
-from profiles.rollup.closed import settled_before
+from profiles.rollup import days, head_blocks, hours, parts
 from profiles.rollup.due import APART, due_series
 from profiles.rollup.move import NewBlock, Sources, move
-from profiles.store import stored_bytes
 from profiles.store.blobs import BlobUnavailable, blobs
 from profiles.store.blobs.files import FileBlobs
-from projects.models import DayUsage, Deployment, Project, User
+from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
-from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.rollup.long_heads import HOUR, MINUTE, all_came_at_noon, at, pack, stored
 from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes, stock
-from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-FEW = 3
-on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="about how SQLite does it")
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of so few a part is made."""
-    for module in (due, parts):
-        monkeypatch.setattr(module, "LONG", FEW)
-    monkeypatch.setattr(parts, "LEFT", FEW - 1)
-
-
-def stored(of: Deployment, *minutes: float, **fields: object) -> None:
-    for minute in minutes:
-        rows.stored(of, minutes=minute, **fields)  # type: ignore[arg-type]
-    all_came_at_noon()
-
-
-def all_came_at_noon() -> None:
-    """Of the day's bytes too."""
-    Profile.objects.update(stored_at=rows.NOON)
-    noon = rows.NOON.date()
-    for other in DayUsage.objects.exclude(day=noon):
-        size = {str(other.day): other.stored_bytes}
-        stored_bytes.move(other.project_id, [{str(noon): other.stored_bytes}], [size])
-
-
-def at(minutes: float) -> datetime:
-    """The moment at which what began so many minutes after noon is just settled."""
-    return rows.NOON + (rows.NOON - settled_before(rows.NOON)) + minutes * MINUTE
-
-
-def pack(project: Project, minutes: float) -> int:
-    return parts.pack_long_heads(project.pk, at(minutes))
 
 
 @pytest.mark.usefixtures("few")
@@ -312,81 +273,6 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
     assert run_tree(selection, View()).coverage.profiles == 4
     assert hours.roll_up_hours(project.pk, later) == 1
     assert stock(project) == before
-
-
-@pytest.mark.usefixtures("few")
-def test_only_those_that_have_something_to_do_are_due(
-    project: Project, shop: Deployment, charlie: User
-) -> None:
-    theirs = create_project("Theirs", charlie)
-    stored(rows.deployment(theirs, service="long"), 1, 2, 3)
-    stored(rows.deployment(theirs, service="short"), 1, 2)
-    stored(shop, 61, 62)
-    stored(shop, 1, type=ProfileType.WALL)
-    now = rows.NOON + 72 * MINUTE
-    assert [each[1:] for each in due_series(rows.NOON + 30 * MINUTE)] == [
-        ("long", "CPU", False, True)
-    ]
-    assert [each[1:] for each in due_series(now, theirs.pk)] == [
-        ("long", "CPU", True, True),
-        ("short", "CPU", True, False),
-    ]
-    assert [each[1:] for each in due_series(now, project.pk)] == [("shop", "WALL", True, False)]
-    assert hours.projects_due(now) == [project.pk, theirs.pk]
-
-
-def test_what_was_set_aside_is_not_due(project: Project, shop: Deployment) -> None:
-    stored(shop, 1)
-    Profile.objects.update(set_aside=True)
-    assert due_series(rows.NOON + 3 * HOUR) == []
-
-
-def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: Deployment) -> None:
-    for number in range(20):
-        stored(rows.deployment(project, service=f"service-{number}"), 1)
-    with count_queries() as statements:
-        assert hours.projects_due(at(1)) == []
-    assert len(statements) == 2
-
-
-@on_sqlite
-def test_what_is_due_is_found_without_stepping_over_every_row(
-    project: Project, shop: Deployment
-) -> None:
-    def steps() -> int:
-        done = 0
-
-        def step() -> int:
-            nonlocal done
-            done += 1
-            return 0
-
-        connection.connection.set_progress_handler(step, 10)
-        try:
-            assert due_series(at(0), project.pk) == due_series(at(0)) == []
-        finally:
-            connection.connection.set_progress_handler(None, 0)
-        return done
-
-    def add(number: int, minutes: Sequence[int]) -> None:
-        rows.stored(rows.deployment(project, service=f"service-{number}"))
-        newest = Profile.objects.latest("pk")
-        for minute in minutes:
-            newest.pk, newest.name_id = None, f"{number}-{minute}"
-            newest.time = rows.NOON + minute * MINUTE
-            newest.save(force_insert=True)
-
-    for number in range(30):
-        add(number, range(1))
-    few = steps()
-    for number in range(30):
-        add(number, range(1, 60))
-    assert steps() < 2 * few
-
-
-@on_sqlite
-def test_parts_that_are_due_are_found_by_their_index() -> None:
-    assert "block_part" in hours.due_parts(rows.NOON).explain()
 
 
 @settings(
