@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from profiles.engine.codec import encode
+from profiles.engine.codec import encode_columns
 from profiles.engine.digest import Digested, digest, unpack
 from profiles.limits import digest_limits
 from profiles.store.new_profile import hash_of, totals_of
@@ -31,7 +31,7 @@ def pack(body: bytes, type: ProfileType) -> Packed:
     digested: Digested = digest(raw, type, digest_limits())
     return Packed(
         body_hash=hash_of(body),
-        tree=encode(digested.tree),
+        tree=encode_columns(digested.columns),
         samples=digested.samples,
         weight=digested.weight,
         totals=totals_of(digested),

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from profiles.engine import stored
 from profiles.engine.compression import (
     CHECKSUM,
@@ -17,16 +15,19 @@ from profiles.engine.compression import (
     decompress_all,
 )
 from profiles.engine.errors import BadTree
-from profiles.engine.loops import frame_ids, node_ids
-from profiles.engine.stored import Stored
-from profiles.engine.tree import Frames, Tree
+from profiles.engine.stored import Stored, columns_of, tree_of
+from profiles.engine.tree import Tree
 
 MAGIC = b"ft\x01"  # the last byte is the version
 _SIZE = 4  # bytes
 
 
 def encode(tree: Tree) -> bytes:
-    numbers, texts = (compress(section) for section in stored.write(tree))
+    return encode_columns(columns_of(tree))
+
+
+def encode_columns(columns: Stored) -> bytes:
+    numbers, texts = (compress(section) for section in stored.write(columns))
     body = len(numbers).to_bytes(_SIZE, "little") + numbers + texts
     return MAGIC + _checksum(body) + body
 
@@ -34,27 +35,8 @@ def encode(tree: Tree) -> bytes:
 def decode(data: bytes) -> Tree:
     """The tree that was encoded; BadTree if these bytes are not one."""
     columns = open_stored(data)
-    ids = frame_ids(columns.function_id[columns.function], columns.line)
-    own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
-    own[:, columns.node] = columns.values
     with reading():
-        strings = columns.strings
-    return Tree(
-        metrics=columns.metrics,
-        frames=Frames(
-            strings=strings,
-            id=ids,
-            name=columns.function_name[columns.function],
-            file=columns.function_file[columns.function],
-            line=columns.line,
-            mapping=columns.mapping,
-        ),
-        id=node_ids(columns.parent, columns.frame, ids),
-        parent=columns.parent,
-        frame=columns.frame,
-        self=own,
-        labelled=columns.labelled,
-    )
+        return tree_of(columns)
 
 
 def open_stored(data: bytes, labels: bool = True) -> Stored:

@@ -8,7 +8,7 @@ import orjson
 from numpy.typing import NDArray
 
 from profiles.engine.compression import Unpacked
-from profiles.engine.loops import narrow, widen
+from profiles.engine.loops import narrow, narrow_index, widen
 
 Column = NDArray[Any]
 
@@ -31,6 +31,8 @@ def _narrow(column: Column) -> tuple[int, Column]:
     """(code of the width, the column in it)."""
     if column.dtype == np.uint8:
         return 1, column
+    if column.dtype == np.int32:
+        return narrow_index(np.ascontiguousarray(column))
     if column.dtype == np.uint64:
         code, narrowed = narrow(np.ascontiguousarray(column).view(np.int64))
         return abs(code), narrowed

@@ -1,10 +1,11 @@
-"""Digest: the bytes of a pprof profile become a call tree.
+"""Digest: the bytes of a pprof profile become a call tree, in the columns that it is stored in.
 
 The loops over bytes are compiled (loops.pyx); they check every bound and give the
 GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from profiles.engine.limits import DigestLimits
 from profiles.engine.loops import Spans, Stacks, Symbols, Wire, comments, numbers
 from profiles.engine.metrics import Metric, default_of, dropped_when_zero, normalise
 from profiles.engine.sample_labels import read_label_sets
+from profiles.engine.stored import Stored, tree_of
 from profiles.engine.texts import Texts
-from profiles.engine.tree import Frames, LabelledSelf, Tree
+from profiles.engine.tree import LabelledSelf, Tree
 from profiles.engine.unpack import unpack
 
 __all__ = ["DigestLimits", "Digested", "digest", "unpack"]
@@ -24,21 +26,25 @@ MOST_COMMENTS = 64
 LONGEST_COMMENT = 200  # characters; the rest is cut off
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Digested:
     """What a profile says."""
 
-    tree: Tree
+    columns: Stored
     samples: int
     time_ns: int  # since 1970; 0: unknown
     duration_ns: int  # 0: unknown
     default: int  # index of the metric that the profile is shown by
-    totals: tuple[int, ...]  # [K], of the tree's metrics
+    totals: tuple[int, ...]  # [K], of the metrics
     comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
 
     @property
     def weight(self) -> int:
         return self.totals[self.default]
+
+    @cached_property
+    def tree(self) -> Tree:
+        return tree_of(self.columns)
 
 
 def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
@@ -50,12 +56,12 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     samples = spans.places["samples"]
     stacks = Stacks(wire, symbols, factors, limits, len(samples))
     stacks.read(samples)
-    totals = stacks.total.table()[1][:, 0]
+    totals = stacks.totals()
     kept = _kept(profile_type, metrics, totals)
     metrics = tuple(metrics[k] for k in kept)
     labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
     return Digested(
-        tree=_tree(symbols, stacks, metrics, kept, labelled),
+        columns=_columns(symbols, stacks, metrics, kept, labelled),
         samples=len(samples),
         time_ns=_nanoseconds(spans.scalars["time"]),
         duration_ns=max(0, spans.scalars["duration"]),
@@ -98,23 +104,30 @@ def _kept(profile_type: str, metrics: tuple[Metric, ...], totals: NDArray[np.int
     return full or list(range(len(metrics)))
 
 
-def _tree(
+def _columns(
     symbols: Symbols,
     stacks: Stacks,
     metrics: tuple[Metric, ...],
     kept: list[int],
     labelled: LabelledSelf | None,
-) -> Tree:
-    ids, parent, frame, values = stacks.nodes.table()
-    text, ends, frame_ids, name, file, line, mapping = symbols.used(frame)
-    return Tree(
+) -> Stored:
+    parent, frame = stacks.nodes.table()
+    node, values = stacks.nodes.sampled(np.array(kept, np.int64))
+    text, ends, ids, name, file, function, line, mapping = symbols.used(frame)
+    return Stored(
         metrics=metrics,
-        frames=Frames(Texts(text, ends), frame_ids, name, file, line, mapping),
-        id=ids,
+        function_id=ids,
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=line,
+        mapping=mapping,
         parent=parent,
         frame=frame,
-        self=values if len(kept) == len(values) else values[kept],
+        node=node,
+        values=values,
         labelled=labelled,
+        read_strings=lambda: Texts(text, ends),
     )
 
 

@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 
 from profiles.engine.column_bytes import ANY, Column, ColumnReader, head_in, join
 from profiles.engine.compression import Unpacked
-from profiles.engine.loops import ascending, divisor, function_ids, pairs, parents
+from profiles.engine.loops import (
+    ascending,
+    divisor,
+    frame_ids,
+    function_ids,
+    node_ids,
+    pairs,
+    parents,
+)
 from profiles.engine.metrics import Metric
 from profiles.engine.texts import Texts
-from profiles.engine.tree import Label, LabelledSelf, Tree
+from profiles.engine.tree import Frames, Label, LabelledSelf, Tree
 
 _NONE = np.zeros(0, np.int64)
 
@@ -45,35 +53,74 @@ class Stored:
         return self.read_strings()
 
 
-def write(tree: Tree) -> tuple[bytes, bytes]:
-    """The section of numbers, and that of texts."""
+def columns_of(tree: Tree) -> Stored:
     frames, texts = tree.frames, Texts.of(tree.frames.strings)
     function, name, file = pairs(frames.name, frames.file)
-    node = np.flatnonzero(tree.self.any(axis=0))
-    scaled = [_scaled(row.take(node)) for row in tree.self]
-    columns: list[Column] = [
-        function_ids(texts.ids(), name, file),
-        name,
-        file,
-        function,
-        frames.line,
-        frames.mapping,
-        np.arange(len(tree.parent)) - tree.parent,
-        tree.frame,
-        _steps(node),
+    node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
+    return Stored(
+        metrics=tree.metrics,
+        function_id=function_ids(texts.ids(), name, file),
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=frames.line,
+        mapping=frames.mapping,
+        parent=tree.parent,
+        frame=tree.frame,
+        node=node,
+        values=tree.self.take(node, axis=1),
+        labelled=tree.labelled,
+        read_strings=lambda: texts,
+    )
+
+
+def tree_of(columns: Stored) -> Tree:
+    ids = frame_ids(columns.function_id[columns.function], columns.line)
+    own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
+    own[:, columns.node] = columns.values
+    return Tree(
+        metrics=columns.metrics,
+        frames=Frames(
+            strings=columns.strings,
+            id=ids,
+            name=columns.function_name[columns.function],
+            file=columns.function_file[columns.function],
+            line=columns.line,
+            mapping=columns.mapping,
+        ),
+        id=node_ids(columns.parent, columns.frame, ids),
+        parent=columns.parent,
+        frame=columns.frame,
+        self=own,
+        labelled=columns.labelled,
+    )
+
+
+def write(columns: Stored) -> tuple[bytes, bytes]:
+    """The section of numbers, and that of texts."""
+    labelled, texts = columns.labelled, columns.strings
+    scaled = [_scaled(row) for row in columns.values]
+    table: list[Column] = [
+        columns.function_id,
+        columns.function_name,
+        columns.function_file,
+        columns.function,
+        columns.line,
+        columns.mapping,
+        np.arange(len(columns.parent), dtype=np.int32) - columns.parent,
+        columns.frame,
+        _steps(columns.node),
         *(row for row, _ in scaled),
-        *_label_columns(tree.labelled, len(scaled)),
+        *_label_columns(labelled, len(scaled)),
     ]
     head = {
-        "metrics": [[*metric] for metric in tree.metrics],
+        "metrics": [[*metric] for metric in columns.metrics],
         "factors": [factor for _, factor in scaled],
-        "labels": [[[*label] for label in s] for s in tree.labelled.label_sets]
-        if tree.labelled
-        else [],
+        "labels": [[[*label] for label in s] for s in labelled.label_sets] if labelled else [],
         "strings": len(texts),
     }
     lengths = _steps(texts.ends)
-    return join(head, columns), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
+    return join(head, table), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
 
 
 def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
@@ -152,7 +199,7 @@ def _same(*lengths: set[int]) -> None:
         raise ValueError("columns of one table differ in length")
 
 
-def _steps(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _steps(numbers: Column) -> Column:
     """Each number less the one before it, and the first less zero."""
     steps = numbers.copy()
     steps[1:] -= numbers[:-1]

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from profiles.engine.codec import encode
+from profiles.engine.codec import encode_columns
 from profiles.engine.digest import Digested
 from profiles.models import TimeSource
 from projects.profile_types import ProfileType
@@ -40,7 +40,7 @@ def totals_of(digested: Digested) -> list[tuple[str, str, int]]:
     """The totals as they are stored: the default metric first."""
     rows = [
         (metric.name, metric.unit, total)
-        for metric, total in zip(digested.tree.metrics, digested.totals, strict=True)
+        for metric, total in zip(digested.columns.metrics, digested.totals, strict=True)
     ]
     return [rows.pop(digested.default), *rows]
 
@@ -76,5 +76,5 @@ def new_profile(
         samples=digested.samples,
         weight=digested.weight,
         totals=totals_of(digested),
-        tree=encode(digested.tree),
+        tree=encode_columns(digested.columns),
     )

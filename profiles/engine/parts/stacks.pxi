@@ -1,9 +1,5 @@
 # The samples of a profile become the nodes of a call tree.
 
-cdef enum:
-    NODES_OF_A_SAMPLE = 5  # about as many in real profiles, and in small ones
-    NODES_OF_ALL = 1024  # so many more; there is room for as many as are allowed
-
 cdef int64_t MOST = 2**63 - 1
 
 
@@ -15,7 +11,6 @@ cdef class Stacks:
     cdef Index locations
     cdef const int32_t[::1] first
     cdef const int32_t[::1] frame_of
-    cdef const uint64_t[::1] frame_id
     cdef const int64_t[::1] factors
     cdef bint negative
     cdef Py_ssize_t max_depth
@@ -34,18 +29,17 @@ cdef class Stacks:
     cdef uint64_t[::1] path  # and a hash of all frames down to each: the keys of its nodes
     cdef uint64_t seed
     cdef uint64_t labels  # hash of the labels as they stand in the sample; 0: none
-    cdef readonly Nodes nodes
+    cdef readonly CallNodes nodes
     cdef readonly Sums label_sets  # row: a set; its sum: the first sample that has it
     cdef readonly Sums labelled  # key: node << 32 | set
-    cdef readonly Sums total
+    cdef int64_t[::1] total
 
     def __init__(self, Wire wire, symbols, factors, limits, Py_ssize_t samples):
-        """`samples`: about how many will be read."""
-        cdef Py_ssize_t width = len(factors), expected = NODES_OF_A_SAMPLE * samples + NODES_OF_ALL
+        """`samples`: how many will be read."""
+        cdef Py_ssize_t width = len(factors)
         self.wire = wire
         self.locations = symbols.location_index
         self.first, self.frame_of = symbols.first, symbols.frame_of
-        self.frame_id = symbols.frames.table()
         self.factors = factors
         self.negative = limits.negative
         self.max_depth = limits.max_depth
@@ -61,15 +55,18 @@ cdef class Stacks:
         self.frame_at = np.empty(limits.max_depth, np.int32)
         self.path = np.empty(limits.max_depth, np.uint64)
         self.seed = secrets.randbits(64)
-        self.nodes = Nodes(width, limits.max_nodes, setting("max_nodes"), expected)
+        self.nodes = CallNodes(width, samples, limits.max_nodes, setting("max_nodes"))
         self.label_sets = Sums(1, limits.max_samples, setting("max_samples"))
         self.labelled = Sums(width, limits.max_samples, setting("max_samples"))
-        self.total = Sums(width, 1, "")
+        self.total = np.zeros(width, np.int64)
+
+    def totals(self):
+        """Of each metric, int64 [width]."""
+        return np.array(self.total)
 
     def read(self, const Py_ssize_t[:, ::1] samples):
         cdef Py_ssize_t i
         with nogil:
-            self.total.row(0)
             for i in range(samples.shape[0]):
                 self.read_sample(i, samples[i, 0], samples[i, 1])
                 if self.scaled(i):
@@ -132,22 +129,22 @@ cdef class Stacks:
         return some
 
     cdef int enter(self, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t node = self.leaf(), k, labelled = -1
+        cdef Py_ssize_t node = self.leaf(), row = self.nodes.row(node), k, labelled = -1
         if self.labels:
             labelled = self.labelled.row(<uint64_t>node << 32 | <uint64_t>self.label_set(i))
         for k in range(self.row.shape[0]):
             if self.scaled_row[k] == 0:
                 continue
             self.bounded(k)
-            self.nodes.sums.add(node, k, self.scaled_row[k])
-            self.total.add(0, k, self.scaled_row[k])
+            self.nodes.sums[row, k] = added(self.nodes.sums[row, k], self.scaled_row[k])
+            self.total[k] = added(self.total[k], self.scaled_row[k])
             if labelled >= 0:
                 self.labelled.add(labelled, k, self.scaled_row[k])
         return 0
 
     cdef inline int bounded(self, Py_ssize_t k) except -1 nogil:
         """TooLarge where the total with this value would be; before it is added anywhere."""
-        cdef int64_t total = self.total.values[0, k]
+        cdef int64_t total = self.total[k]
         if total >= 0 and self.scaled_row[k] > self.max_total - total:
             self.too_much(k)
         return 0
@@ -209,20 +206,18 @@ cdef class Stacks:
         stack that was met before by looking once.
         """
         cdef Py_ssize_t missing = frames - 1, middle, node
-        node = self.nodes.sums.keys.find(self.path[missing])
+        node = self.nodes.keys.find(self.path[missing])
         if node >= 0:
             return node
         while known < missing:
             middle = (known + missing) // 2
-            if self.nodes.sums.keys.find(self.path[middle]) < 0:
+            if self.nodes.keys.find(self.path[middle]) < 0:
                 missing = middle
             else:
                 known = middle + 1
-        node = self.nodes.sums.keys.find(self.path[known - 1]) if known else -1
+        node = self.nodes.keys.find(self.path[known - 1]) if known else -1
         for middle in range(known, frames):
-            node = self.nodes.enter(
-                self.path[middle], node, self.frame_at[middle], self.frame_id[self.frame_at[middle]]
-            )
+            node = self.nodes.enter(self.path[middle], node, self.frame_at[middle])
         return node
 
     cdef int wrong_values(self, Py_ssize_t i) except -1 nogil:
@@ -242,7 +237,7 @@ cdef class Stacks:
 
     cdef int too_much(self, Py_ssize_t k) except -1 nogil:
         with gil:
-            total = int(self.total.values[0, k]) + int(self.scaled_row[k])
+            total = int(self.total[k]) + int(self.scaled_row[k])
             raise TooLarge(setting("max_total"), total, self.max_total)
 
     cdef int no_location(self) except -1 nogil:

@@ -10,9 +10,22 @@ ctypedef fused Narrowed:
     uint16_t
     uint32_t
 
+ctypedef fused Whole:
+    int32_t
+    int64_t
+
 
 def narrow(const int64_t[::1] column):
     """(bytes of each, the numbers in as few bytes as hold them all); -8 if one is below zero."""
+    return narrowed[int64_t](column)
+
+
+def narrow_index(const int32_t[::1] column):
+    """The same of int32."""
+    return narrowed[int32_t](column)
+
+
+cdef narrowed(const Whole[::1] column):
     cdef uint64_t every
     if column.shape[0] < BRIEF:
         every = united(column)
@@ -20,37 +33,37 @@ def narrow(const int64_t[::1] column):
         with nogil:
             every = united(column)
     if every < 1 << 8:
-        narrowed = np.empty(column.shape[0], np.uint8)
-        fill_narrowed[uint8_t](column, narrowed)
-        return 1, narrowed
+        out = np.empty(column.shape[0], np.uint8)
+        fill_narrowed[Whole, uint8_t](column, out)
+        return 1, out
     if every < 1 << 16:
-        narrowed = np.empty(column.shape[0], np.uint16)
-        fill_narrowed[uint16_t](column, narrowed)
-        return 2, narrowed
+        out = np.empty(column.shape[0], np.uint16)
+        fill_narrowed[Whole, uint16_t](column, out)
+        return 2, out
     if every < <uint64_t>1 << 32:
-        narrowed = np.empty(column.shape[0], np.uint32)
-        fill_narrowed[uint32_t](column, narrowed)
-        return 4, narrowed
-    return -8 if every >> 63 else 8, np.asarray(column)
+        out = np.empty(column.shape[0], np.uint32)
+        fill_narrowed[Whole, uint32_t](column, out)
+        return 4, out
+    return -8 if every >> 63 else 8, np.asarray(column, np.int64)
 
 
-cdef uint64_t united(const int64_t[::1] column) noexcept nogil:
-    """The bits that any of them has."""
+cdef uint64_t united(const Whole[::1] column) noexcept nogil:
+    """The bits that any of them has, of 64."""
     cdef uint64_t every = 0
     cdef Py_ssize_t i
     for i in range(column.shape[0]):
-        every |= <uint64_t>column[i]
+        every |= <uint64_t><int64_t>column[i]
     return every
 
 
-cdef int fill_narrowed(const int64_t[::1] column, Narrowed[::1] out) except -1:
+cdef int fill_narrowed(const Whole[::1] column, Narrowed[::1] out) except -1:
     if column.shape[0] < BRIEF:
         return copy_narrowed(column, out)
     with nogil:
         return copy_narrowed(column, out)
 
 
-cdef int copy_narrowed(const int64_t[::1] column, Narrowed[::1] out) except -1 nogil:
+cdef int copy_narrowed(const Whole[::1] column, Narrowed[::1] out) except -1 nogil:
     cdef Py_ssize_t i
     for i in range(column.shape[0]):
         out[i] = <Narrowed>column[i]

@@ -113,6 +113,36 @@ cdef class Strings:
         memcpy(&out[to], &data[start], end - to)
 
 
+@cython.final
+cdef class UsedStrings:
+    """Strings that are used, each text once, numbered by first use."""
+
+    cdef Strings strings
+    cdef Keys texts  # their ids
+    cdef int32_t[::1] which  # string of each
+    cdef int32_t[::1] place  # of each string, + 1; 0: none yet
+
+    def __init__(self, Strings strings, Py_ssize_t most):
+        """`most`: how many uses there are."""
+        most = min(most, strings.ids.shape[0])
+        self.strings = strings
+        self.texts = Keys(most, "", most)
+        self.which = np.empty(most, np.int32)
+        self.place = np.zeros(strings.ids.shape[0], np.int32)
+
+    cdef int32_t number(self, int32_t string) except -1 nogil:
+        cdef Py_ssize_t number
+        if self.place[string] == 0:
+            number = self.texts.enter(self.strings.ids[string])
+            self.place[string] = <int32_t>(number + 1)
+            self.which[number] = string
+        return self.place[string] - 1
+
+    cdef table(self):
+        """(bytes, ends int64): the texts, one behind the other."""
+        return self.strings.gather(self.which[: self.texts.count])
+
+
 cdef uint64_t id_of(bytes data) except? 7:
     cdef uint64_t seen = 0
     return text_id(data, 0, len(data), &seen)

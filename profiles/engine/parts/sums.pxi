@@ -110,6 +110,15 @@ cdef class Keys:
         return np.array(self.keys[: self.count])
 
 
+cdef inline int64_t added(int64_t before, int64_t value) except? 0x1D5C2A6F31B7E48D nogil:
+    """The sum, of which no bit is lost."""
+    cdef int64_t after = <int64_t>(<uint64_t>before + <uint64_t>value)
+    if ((before ^ after) & (value ^ after)) < 0:
+        with gil:
+            raise BadProfile("The values of a stack add up to more than 64 bits hold.")
+    return after
+
+
 @cython.final
 cdef class Sums:
     """`width` int64 sums for each key."""
@@ -130,12 +139,7 @@ cdef class Sums:
         return row
 
     cdef int add(self, Py_ssize_t row, Py_ssize_t column, int64_t value) except -1 nogil:
-        cdef int64_t before = self.values[row, column]
-        cdef int64_t after = <int64_t>(<uint64_t>before + <uint64_t>value)
-        if ((before ^ after) & (value ^ after)) < 0:
-            with gil:
-                raise BadProfile("The values of a stack add up to more than 64 bits hold.")
-        self.values[row, column] = after
+        self.values[row, column] = added(self.values[row, column], value)
         return 0
 
     def clear(self):
@@ -152,15 +156,14 @@ cdef class Sums:
 cdef class Nodes:
     """The nodes of a call tree with their sums, found by (parent, frame)."""
 
-    # The key is parent + 1 and frame, 32 bits each; or what else is one for each node (stacks.pxi).
-    cdef readonly Sums sums
+    cdef readonly Sums sums  # by parent + 1 and frame, 32 bits each
     cdef uint64_t[::1] id
     cdef int32_t[::1] parent
     cdef int32_t[::1] frame
     cdef int32_t[::1] following  # which came behind it in the tree that had it last
 
-    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
-        self.sums = Sums(width, allowed, limit, expected)
+    def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
+        self.sums = Sums(width, allowed, limit)
         self.id = np.empty(self.sums.keys.keys.shape[0], np.uint64)
         self.parent = np.empty(self.id.shape[0], np.int32)
         self.frame = np.empty(self.id.shape[0], np.int32)
@@ -170,14 +173,8 @@ cdef class Nodes:
         self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil:
         """The node of `frame` below `parent` (-1: a root); frame_id is the id of that frame."""
-        return self.enter(<uint64_t>(parent + 1) << 32 | <uint64_t>frame, parent, frame, frame_id)
-
-    cdef Py_ssize_t enter(
-        self, uint64_t key, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
-    ) except -1 nogil:
-        """The node of `key`, made of the rest if it is new."""
         cdef Py_ssize_t before = self.sums.keys.count
-        cdef Py_ssize_t node = self.sums.row(key)
+        cdef Py_ssize_t node = self.sums.row(<uint64_t>(parent + 1) << 32 | <uint64_t>frame)
         if node < before:
             return node
         if node >= self.id.shape[0]:

@@ -5,9 +5,6 @@ cdef enum:  # field numbers, which are the columns of `numbers`
     MAPPING_OFFSET = 4
     MAPPING_FILE = 5
     MAPPING_BUILD_ID = 6
-    FUNCTION_NAME = 2
-    FUNCTION_SYSTEM_NAME = 3
-    FUNCTION_FILE = 4
     LOCATION_MAPPING = 2
     LOCATION_ADDRESS = 3
     LOCATION_LINE = 4
@@ -26,20 +23,17 @@ cdef class Symbols:
     cdef readonly Strings strings
     cdef uint64_t[:, ::1] mappings
     cdef int32_t[::1] mapping_name
-    cdef uint64_t[:, ::1] functions
     cdef uint64_t[:, ::1] locations
     cdef Index mapping_index
-    cdef Index function_index
+    cdef Functions functions
     cdef readonly Index location_index
-    cdef int32_t[::1] line_function  # row of the function; -1: see line_name
+    cdef int32_t[::1] line_function  # row of the function
     cdef int32_t[::1] line_number
     cdef Py_ssize_t max_lines
-    cdef int32_t[::1] line_name  # string of a made-up name
     cdef readonly int32_t[::1] first  # [locations + 1]
     cdef readonly int32_t[::1] frame_of  # frame of each line
     cdef readonly Keys frames  # their ids
-    cdef int32_t[::1] name  # [frames], and so are the following
-    cdef int32_t[::1] file
+    cdef int32_t[::1] function  # [frames], and so are the following
     cdef int32_t[::1] line
     cdef int32_t[::1] mapping
 
@@ -47,29 +41,13 @@ cdef class Symbols:
         self.wire = wire
         self.strings = Strings(wire, places["strings"])
         self.mappings = numbers(wire, places["mappings"], 7)
-        self.functions = numbers(wire, places["functions"], 5)
         self.mapping_index = Index("mapping", self.mappings)
-        self.function_index = Index("function", self.functions)
-        self.check_functions()
+        self.functions = Functions(wire, self.strings, places["functions"])
         self.name_mappings()
         self.read_locations(places["locations"], limits)
         self.location_index = Index("location", self.locations[: self.locations.shape[0] - 1])
         self.name_unsymbolised()
         self.make_frames()
-
-    cdef check_functions(self):
-        """Names and files exist; without a name the system name counts, without any `none`."""
-        cdef Py_ssize_t i
-        cdef uint64_t name
-        with nogil:
-            for i in range(self.functions.shape[0]):
-                self.strings.checked(self.functions[i, FUNCTION_FILE])
-                name = self.functions[i, FUNCTION_NAME]
-                if self.strings.empty(name):
-                    name = self.functions[i, FUNCTION_SYSTEM_NAME]
-                    if self.strings.empty(name):
-                        name = <uint64_t>self.strings.none
-                self.functions[i, FUNCTION_NAME] = name
 
     cdef read_locations(self, const Py_ssize_t[:, ::1] spans, limits):
         """Locations as numbers, and their named lines, one location's behind the other's."""
@@ -120,8 +98,8 @@ cdef class Symbols:
                 function_id = field.value
             elif field.wire == VARINT and field.number == 2:
                 line = field.value
-        function = self.function_index.find(function_id)
-        if function >= 0 and self.functions[function, FUNCTION_NAME] != <uint64_t>self.strings.none:
+        function = self.functions.index.find(function_id)
+        if function >= 0 and self.functions.named(function):
             if at[0] >= self.line_function.shape[0]:
                 with gil:
                     raise TooLarge(setting("max_symbols"), self.max_lines + 1, self.max_lines)
@@ -131,15 +109,14 @@ cdef class Symbols:
         return 0
 
     cdef name_unsymbolised(self):
-        """Names `binary+0x…` for locations without a named line."""
-        cdef Py_ssize_t i, first = len(self.strings.ids)
+        """Functions `binary+0x…` for locations without a named line."""
+        cdef Py_ssize_t i, first = self.functions.name.shape[0]
         names = {}
-        self.line_name = np.zeros(self.line_function.shape[0], np.int32)
         for i in range(self.locations.shape[0]):
             if self.line_function[self.first[i]] < 0:
                 name = self.unsymbolised(i)
-                self.line_name[self.first[i]] = names.setdefault(name, first + len(names))
-        self.strings.append([name.encode() for name in names])
+                self.line_function[self.first[i]] = first + names.setdefault(name, len(names))
+        self.functions.append([name.encode() for name in names])
 
     cdef str unsymbolised(self, Py_ssize_t location):
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
@@ -156,31 +133,31 @@ cdef class Symbols:
 
     cdef make_frames(self):
         cdef Py_ssize_t i, at, lines = self.first[self.first.shape[0] - 1]
-        self.frame_of = np.zeros(lines, np.int32)
+        cdef int32_t mapping
+        self.frame_of = np.empty(lines, np.int32)
         self.frames = Keys(lines, "", lines)
-        self.name, self.file, self.line, self.mapping = np.zeros((4, lines), np.int32)
+        self.function = np.empty(lines, np.int32)
+        self.line = np.empty(lines, np.int32)
+        self.mapping = np.empty(lines, np.int32)
         with nogil:
             for i in range(self.locations.shape[0]):
+                mapping = self.mapping_of(i)
                 for at in range(self.first[i], self.first[i + 1]):
-                    self.frame_of[at] = <int32_t>self.enter_frame(i, at)
+                    self.frame_of[at] = <int32_t>self.enter_frame(at, mapping)
 
-    cdef Py_ssize_t enter_frame(self, Py_ssize_t location, Py_ssize_t at) except -1 nogil:
-        """Find or make the frame of a line."""
-        cdef Py_ssize_t function = self.line_function[at], before = self.frames.count
-        cdef Py_ssize_t name = self.line_name[at], file = self.strings.none, frame
+    cdef int32_t mapping_of(self, Py_ssize_t location) except -1 nogil:
+        """The string that names the binary of a location."""
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
-        cdef int32_t mapping = self.mapping_name[row] if row >= 0 else <int32_t>self.strings.none
-        cdef uint64_t key
-        if function >= 0:
-            name = <Py_ssize_t>self.functions[function, FUNCTION_NAME]
-            file = <Py_ssize_t>self.functions[function, FUNCTION_FILE]
-        key = pair(self.strings.ids[name], self.strings.ids[file])
-        frame = self.frames.enter(pair(key, <uint64_t>self.line_number[at]))
+        return self.mapping_name[row] if row >= 0 else <int32_t>self.strings.none
+
+    cdef Py_ssize_t enter_frame(self, Py_ssize_t at, int32_t mapping) except -1 nogil:
+        """Find or make the frame of a line."""
+        cdef Py_ssize_t function = self.line_function[at], before = self.frames.count, frame
+        frame = self.frames.enter(pair(self.functions.id[function], <uint64_t>self.line_number[at]))
         if frame < before:
             self.prefer_mapping(frame, mapping)
             return frame
-        self.name[frame] = <int32_t>name
-        self.file[frame] = <int32_t>file
+        self.function[frame] = <int32_t>function
         self.line[frame] = self.line_number[at]
         self.mapping[frame] = mapping
         return frame
@@ -205,43 +182,42 @@ cdef class Symbols:
         return 0
 
     def used(self, int32_t[::1] of_nodes):
-        """(text, ends, id, name, file, line, mapping) of the frames that nodes have.
+        """What the frames are that nodes have; `of_nodes` is rewritten to their numbers here.
 
-        Both frames and strings are numbered by first use; `of_nodes` is rewritten so.
+        (text, ends of the strings; id, name, file of the functions; function, line, mapping of the
+        frames): functions and strings are distinct, all are numbered by first use.
         """
         cdef const int32_t[::1] kept = renumbered(of_nodes, self.frames.count)
-        table, frame_ids = np.empty((4, kept.shape[0]), np.int32), np.empty(kept.shape[0], np.uint64)
-        cdef int32_t[:, ::1] columns = table
-        cdef uint64_t[::1] ids = frame_ids
-        cdef Py_ssize_t i
-        with nogil:
-            for i in range(kept.shape[0]):
-                ids[i] = self.frames.keys[kept[i]]
-                columns[0, i] = self.name[kept[i]]
-                columns[1, i] = self.file[kept[i]]
-                columns[2, i] = self.mapping[kept[i]]
-                columns[3, i] = self.line[kept[i]]
-        text, ends = self.pruned(columns[:3])
-        name, file, mapping, line = table
-        return text, ends, frame_ids, name, file, line, mapping
+        cdef Py_ssize_t most = min(kept.shape[0], self.functions.id.shape[0])
+        frames, functions = np.empty((3, kept.shape[0]), np.int32), np.empty((2, most), np.int32)
+        cdef UsedStrings strings = UsedStrings(self.strings, 2 * most + kept.shape[0])
+        cdef Keys ids = Keys(most, "", most)
+        self.fill(kept, ids, strings, functions, frames)
+        text, ends = strings.table()
+        name, file = functions[:, : ids.count]
+        function, line, mapping = frames
+        return text, ends, ids.table(), name, file, function, line, mapping
 
-    cdef pruned(self, int32_t[:, ::1] columns):
-        """The strings that are used, each text once; the columns are renumbered so."""
-        cdef Py_ssize_t most = min(self.strings.ids.shape[0], 3 * columns.shape[1])
-        cdef Keys texts = Keys(most, "", most)
-        cdef int32_t[::1] which = np.empty(most, np.int32)
-        cdef int32_t[::1] place = np.zeros(self.strings.ids.shape[0], np.int32)  # + 1; 0: none yet
-        cdef Py_ssize_t i, j
-        cdef int32_t string
+    cdef fill(
+        self, const int32_t[::1] kept, Keys ids, UsedStrings strings,
+        int32_t[:, ::1] functions, int32_t[:, ::1] frames,
+    ):
+        """The tables of what is used: name and file of functions; function, line and mapping."""
+        cdef int32_t[::1] place = np.zeros(self.functions.id.shape[0], np.int32)  # + 1; 0: none yet
+        cdef Py_ssize_t j, row, number, known
         with nogil:
-            for j in range(columns.shape[1]):
-                for i in range(3):
-                    string = columns[i, j]
-                    if place[string] == 0:
-                        place[string] = <int32_t>(texts.enter(self.strings.ids[string]) + 1)
-                        which[place[string] - 1] = string
-                    columns[i, j] = place[string] - 1
-        return self.strings.gather(which[: texts.count])
+            for j in range(kept.shape[0]):
+                row = self.function[kept[j]]
+                if place[row] == 0:
+                    known = ids.count
+                    number = ids.enter(self.functions.id[row])
+                    place[row] = <int32_t>(number + 1)
+                    if number == known:
+                        functions[0, number] = strings.number(self.functions.name[row])
+                        functions[1, number] = strings.number(self.functions.file[row])
+                frames[0, j] = place[row] - 1
+                frames[1, j] = self.line[kept[j]]
+                frames[2, j] = strings.number(self.mapping[kept[j]])
 
 
 cdef renumbered(int32_t[::1] index, Py_ssize_t count):

@@ -36,6 +36,11 @@ def test_values_come_back_whatever_their_sign(values: list[int]) -> None:
     reader.end()
 
 
+@given(st.lists(st.integers(-(2**31), 2**31 - 1)))
+def test_numbers_of_32_bits_take_the_same_bytes_as_the_same_of_64(values: list[int]) -> None:
+    assert join({}, [np.array(values, np.int32)]) == join({}, [np.array(values, np.int64)])
+
+
 def test_every_second_number_of_an_array_is_a_column_too() -> None:
     column = np.arange(10, dtype=np.int32)[::2]
     assert ColumnReader(join({}, [column])).index(10).tolist() == [0, 2, 4, 6, 8]

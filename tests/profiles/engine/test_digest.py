@@ -207,6 +207,23 @@ def test_a_heap_s_empty_allocation_columns_are_left_out() -> None:
     assert len(read(raw, "HEAP_ALLOC").tree.metrics) == 3
 
 
+def test_stacks_have_values_that_are_left_in_them() -> None:
+    """Not of a column that was left out, and not where they add up to nothing."""
+    kinds = [("alloc_space", "bytes"), ("inuse_space", "bytes")]
+    raw = pprof({"a": [5, 0], "b": [-5, 0], "c;a": [0, 2], "c": [0, 1]}, sample_types=kinds)
+    columns = read(raw, "HEAP", negative=True).columns
+    assert columns.metrics == (Metric("inuse_space", "bytes"),)
+    assert len(columns.parent) == 4
+    assert columns.node.tolist() == sorted(columns.node.tolist())
+    assert sorted(columns.values.tolist()[0]) == [1, 2]
+
+    def cancelled(b: Builder) -> None:
+        for value in (3, -3):
+            b.message.sample.add(location_id=[b.frame("main")], value=[value])
+
+    assert read(built(cancelled), negative=True).columns.node.tolist() == []
+
+
 def test_a_profile_without_samples_is_fine() -> None:
     digested = read(pprof({}))
     assert (digested.samples, digested.totals, len(digested.tree.id)) == (0, (0,), 0)

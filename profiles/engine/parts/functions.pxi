@@ -1,0 +1,58 @@
+# The functions of a profile, and those that are made up for frames without symbols.
+
+cdef enum:  # field numbers, which are the columns of `numbers`
+    FUNCTION_NAME = 2
+    FUNCTION_SYSTEM_NAME = 3
+    FUNCTION_FILE = 4
+
+
+@cython.final
+cdef class Functions:
+    """The rows of the profile's table; behind them come made-up ones."""
+
+    cdef Strings strings
+    cdef readonly Index index
+    cdef int32_t[::1] name  # which string; `none` where it has no name
+    cdef int32_t[::1] file
+    cdef uint64_t[::1] id
+
+    def __init__(self, Wire wire, Strings strings, spans):
+        cdef uint64_t[:, ::1] table = numbers(wire, spans, FUNCTION_FILE + 1)
+        cdef Py_ssize_t i
+        self.strings = strings
+        self.index = Index("function", table)
+        self.name = np.empty(table.shape[0], np.int32)
+        self.file = np.empty(table.shape[0], np.int32)
+        self.id = np.empty(table.shape[0], np.uint64)
+        with nogil:
+            for i in range(table.shape[0]):
+                self.read(i, table)
+
+    cdef int read(self, Py_ssize_t i, const uint64_t[:, ::1] table) except -1 nogil:
+        """Name and file have to exist; without a name the system name counts."""
+        cdef Py_ssize_t file = self.strings.checked(table[i, FUNCTION_FILE])
+        cdef uint64_t name = table[i, FUNCTION_NAME]
+        if self.strings.empty(name):
+            name = table[i, FUNCTION_SYSTEM_NAME]
+            if self.strings.empty(name):
+                name = <uint64_t>self.strings.none
+        self.name[i] = <int32_t>name
+        self.file[i] = <int32_t>file
+        self.id[i] = pair(self.strings.ids[<Py_ssize_t>name], self.strings.ids[file])
+        return 0
+
+    cdef inline bint named(self, Py_ssize_t row) except -1 nogil:
+        return self.name[row] != self.strings.none
+
+    cdef append(self, list names):
+        """Add functions of these names, bytes, without files."""
+        if not names:
+            return
+        first, none = len(self.strings.ids), self.strings.none
+        self.strings.append(names)
+        name = np.arange(first, first + len(names), dtype=np.int32)
+        file = np.full(len(names), none, np.int32)
+        ids = function_ids(self.strings.ids, name, file)
+        self.name = np.concatenate((self.name, name))
+        self.file = np.concatenate((self.file, file))
+        self.id = np.concatenate((self.id, ids))
