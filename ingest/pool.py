@@ -3,24 +3,63 @@
 The digest releases the GIL; on the event loop it would keep thousands of agents from waking.
 """
 
+import logging
 import os
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 
 from ingest.errors import Overloaded
+
+log = logging.getLogger(__name__)
 
 THREADS = max(2, min(8, os.cpu_count() or 2))
 # Bodies that are held in memory at once; beyond it uploads are told to come again.
 BYTES_IN_FLIGHT = 256 * 2**20
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="flamewatch-digest")
+Work = Callable[[], None]
 
 
-def submit(work: Callable[[], None]) -> None:
+class Pool:
+    """Threads that start with the first work. An executor would make a future, with a lock and a
+    condition, for each: nobody waits for those here."""
+
+    def __init__(self, threads: int) -> None:
+        self._work: SimpleQueue[Work] = SimpleQueue()
+        self._count = threads
+        self._start = threading.Lock()
+        self._is_started = False
+
+    def submit(self, work: Work) -> None:
+        self._work.put(work)
+        if not self._is_started:
+            self._start_once()
+
+    def _start_once(self) -> None:
+        with self._start:
+            missing, self._is_started = 0 if self._is_started else self._count, True
+        for number in range(missing):
+            name = f"flamewatch-digest_{number}"
+            threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            work = self._work.get()
+            try:
+                work()
+            except Exception:
+                log.exception("Work that was to raise nothing did.")
+            del work  # it may hold a profile, and the next may be long in coming
+
+
+_digests = Pool(THREADS)
+
+
+def submit(work: Work) -> None:
     """Work without the database, that takes longer than an event loop should wait; it raises
     nothing, for nobody waits for it here."""
-    _threads.submit(work)
+    _digests.submit(work)
 
 
 class Budget:

@@ -1,10 +1,15 @@
 """How large an uploaded profile may be, as this site is set up."""
 
+from functools import cache
+
 from django.conf import settings
+from django.core.signals import setting_changed
+from django.dispatch import receiver
 
 from profiles.engine.limits import DigestLimits
 
 
+@cache
 def digest_limits() -> DigestLimits:
     return DigestLimits(
         max_samples=settings.MAX_SAMPLES,
@@ -15,3 +20,8 @@ def digest_limits() -> DigestLimits:
         max_total=settings.MAX_TOTAL,
         max_stack_frames=settings.MAX_STACK_FRAMES,
     )
+
+
+@receiver(setting_changed)
+def _forget(**_: object) -> None:
+    digest_limits.cache_clear()

@@ -8,7 +8,7 @@ import orjson
 from numpy.typing import NDArray
 
 from profiles.engine.compression import Unpacked
-from profiles.engine.loops import narrow, narrow_index, widen
+from profiles.engine.loops import packed, widen
 
 Column = NDArray[Any]
 
@@ -19,24 +19,9 @@ _SIZE = 4  # bytes that say how long the head is
 
 
 def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
-    packed = [_narrow(column) for column in columns]
-    codes = [(code, len(column)) for code, column in packed]
+    codes, data = packed([np.ascontiguousarray(column) for column in columns])
     text = orjson.dumps({**head, "columns": codes})
-    return b"".join(
-        [len(text).to_bytes(_SIZE, "little"), text, *(narrowed.data for _, narrowed in packed)]
-    )
-
-
-def _narrow(column: Column) -> tuple[int, Column]:
-    """(code of the width, the column in it)."""
-    if column.dtype == np.uint8:
-        return 1, column
-    if column.dtype == np.int32:
-        return narrow_index(np.ascontiguousarray(column))
-    if column.dtype == np.uint64:
-        code, narrowed = narrow(np.ascontiguousarray(column).view(np.int64))
-        return abs(code), narrowed
-    return narrow(np.ascontiguousarray(column, np.int64))
+    return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
 
 
 def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:

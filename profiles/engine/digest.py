@@ -139,7 +139,7 @@ def _labelled(
     kept: list[int],
     limits: DigestLimits,
 ) -> LabelledSelf | None:
-    if not stacks.labelled.keys.count:
+    if stacks.labelled is None or stacks.label_sets is None:
         return None
     keys, values = stacks.labelled.table()
     first = samples[stacks.label_sets.table()[1][0]]

@@ -8,25 +8,28 @@ cdef enum:  # field numbers, which are the columns of `numbers`
 
 @cython.final
 cdef class Functions:
-    """The rows of the profile's table; behind them come made-up ones."""
+    """The rows of the profile's table; behind them the unknown one, and made-up ones."""
 
     cdef Strings strings
     cdef readonly Index index
     cdef int32_t[::1] name  # which string; `none` where it has no name
     cdef int32_t[::1] file
     cdef uint64_t[::1] id
+    cdef Py_ssize_t unknown
 
     def __init__(self, Wire wire, Strings strings, spans):
         cdef uint64_t[:, ::1] table = numbers(wire, spans, FUNCTION_FILE + 1)
         cdef Py_ssize_t i
         self.strings = strings
         self.index = Index("function", table)
-        self.name = np.empty(table.shape[0], np.int32)
-        self.file = np.empty(table.shape[0], np.int32)
-        self.id = np.empty(table.shape[0], np.uint64)
+        self.unknown = table.shape[0]
+        self.name = np.empty(table.shape[0] + 1, np.int32)
+        self.file = np.empty(table.shape[0] + 1, np.int32)
+        self.id = np.empty(table.shape[0] + 1, np.uint64)
         with nogil:
             for i in range(table.shape[0]):
                 self.read(i, table)
+            self.enter(self.unknown, strings.unknown, strings.none)
 
     cdef int read(self, Py_ssize_t i, const uint64_t[:, ::1] table) except -1 nogil:
         """Name and file have to exist; without a name the system name counts."""
@@ -36,9 +39,12 @@ cdef class Functions:
             name = table[i, FUNCTION_SYSTEM_NAME]
             if self.strings.empty(name):
                 name = <uint64_t>self.strings.none
+        return self.enter(i, <Py_ssize_t>name, file)
+
+    cdef int enter(self, Py_ssize_t i, Py_ssize_t name, Py_ssize_t file) except -1 nogil:
         self.name[i] = <int32_t>name
         self.file[i] = <int32_t>file
-        self.id[i] = pair(self.strings.ids[<Py_ssize_t>name], self.strings.ids[file])
+        self.id[i] = pair(self.strings.ids[name], self.strings.ids[file])
         return 0
 
     cdef inline bint named(self, Py_ssize_t row) except -1 nogil:

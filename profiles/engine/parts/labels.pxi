@@ -50,7 +50,6 @@ def label_rows(Wire wire, const Py_ssize_t[:, ::1] samples, limits):
 cdef numbered_labels(Wire wire, const Py_ssize_t[:, ::1] samples, Py_ssize_t count):
     """The first two of what label_rows gives; there are `count` labels."""
     cdef Keys keys = Keys(count, "", count)
-    cdef uint64_t seed = secrets.randbits(64)
     cdef uint64_t[LABEL_FIELDS] parts
     table, which = np.empty((count, LABEL_FIELDS), np.uint64), np.empty(count, np.int32)
     cdef uint64_t[:, ::1] rows = table
@@ -63,7 +62,7 @@ cdef numbered_labels(Wire wire, const Py_ssize_t[:, ::1] samples, Py_ssize_t cou
             while wire.next(&field, samples[i, 1]):
                 if field.number == 3 and field.wire == BYTES:
                     read_label(wire, field.start, field.stop, parts)
-                    row = keys.enter(label_key(seed, parts))
+                    row = keys.enter(label_key(SEED, parts))
                     for k in range(LABEL_FIELDS):
                         rows[row, k] = parts[k]
                     row_of[at] = <int32_t>row

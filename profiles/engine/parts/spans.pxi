@@ -17,31 +17,35 @@ cdef class Spans:
     cdef readonly bint commented  # whether there is any comment
 
     def __init__(self, Wire wire, limits):
-        found = np.zeros(LAST, np.intp)
-        cdef Py_ssize_t[::1] counts = found
-        cdef int64_t[::1] numbers = np.zeros(LAST, np.int64)
+        cdef Py_ssize_t[LAST] counts, following
+        cdef int64_t[LAST] numbers
+        cdef Py_ssize_t last = 0
+        memset(counts, 0, sizeof(counts))
+        memset(numbers, 0, sizeof(numbers))
         with nogil:
             count(wire, counts, numbers)
         check(counts, limits)
-        self.scalars = {name: numbers[number] for name, number in SCALARS.items()}
+        self.scalars = {name: numbers[<int>number] for name, number in SCALARS.items()}
         self.commented = numbers[COMMENTS] != 0
         self.places = {}
-        ends = found.cumsum().tolist()
-        table = np.empty((ends[MESSAGES], 2), np.intp)
-        fill(wire, table, np.array([0, *ends[:MESSAGES]], np.intp))
+        table = np.empty((sum([counts[<int>number] for number in KINDS.values()]), 2), np.intp)
         for kind, number in KINDS.items():
-            self.places[kind] = table[ends[number - 1] : ends[number]]
+            following[<int>number] = last
+            last += counts[<int>number]
+            self.places[kind] = table[following[<int>number] : last]
+        fill(wire, table, following)
 
 
-cdef check(Py_ssize_t[::1] counts, limits):
+cdef check(const Py_ssize_t* counts, limits):
     for kind, number in KINDS.items():
         field = "max_samples" if kind == "samples" else "max_symbols"
         allowed = getattr(limits, field)
-        if counts[number] > allowed:
-            raise TooLarge(setting(field), counts[number], allowed)
+        if counts[<int>number] > allowed:
+            raise TooLarge(setting(field), counts[<int>number], allowed)
 
 
-cdef int count(Wire wire, Py_ssize_t[::1] counts, int64_t[::1] numbers) except -1 nogil:
+# Both arrays have LAST places, one for each field up to COMMENTS and the scalars.
+cdef int count(Wire wire, Py_ssize_t* counts, int64_t* numbers) except -1 nogil:
     cdef Field field
     field.at = 0
     while wire.next(&field, wire.raw.shape[0]):
@@ -54,7 +58,7 @@ cdef int count(Wire wire, Py_ssize_t[::1] counts, int64_t[::1] numbers) except -
     return 0
 
 
-cdef int fill(Wire wire, Py_ssize_t[:, ::1] table, Py_ssize_t[::1] following) except -1:
+cdef int fill(Wire wire, Py_ssize_t[:, ::1] table, Py_ssize_t* following) except -1:
     cdef Field field
     cdef Py_ssize_t at
     field.at = 0

@@ -27,9 +27,9 @@ cdef class Stacks:
     cdef Py_ssize_t former_depth
     cdef int32_t[::1] frame_at  # its frames, root first,
     cdef uint64_t[::1] path  # and a hash of all frames down to each: the keys of its nodes
-    cdef uint64_t seed
     cdef uint64_t labels  # hash of the labels as they stand in the sample; 0: none
     cdef readonly CallNodes nodes
+    # None as long as there are no labels.
     cdef readonly Sums label_sets  # row: a set; its sum: the first sample that has it
     cdef readonly Sums labelled  # key: node << 32 | set
     cdef int64_t[::1] total
@@ -54,10 +54,7 @@ cdef class Stacks:
         self.former_depth = 0
         self.frame_at = np.empty(limits.max_depth, np.int32)
         self.path = np.empty(limits.max_depth, np.uint64)
-        self.seed = secrets.randbits(64)
         self.nodes = CallNodes(width, samples, limits.max_nodes, setting("max_nodes"))
-        self.label_sets = Sums(1, limits.max_samples, setting("max_samples"))
-        self.labelled = Sums(width, limits.max_samples, setting("max_samples"))
         self.total = np.zeros(width, np.int64)
 
     def totals(self):
@@ -107,7 +104,7 @@ cdef class Stacks:
     cdef int label(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         cdef uint64_t[LABEL_FIELDS] parts
         read_label(self.wire, start, stop, parts)
-        self.labels = label_key(self.labels ^ self.seed, parts)
+        self.labels = label_key(self.labels ^ SEED, parts)
         return 0
 
     cdef bint scaled(self, Py_ssize_t i) except -1 nogil:
@@ -131,6 +128,9 @@ cdef class Stacks:
     cdef int enter(self, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t node = self.leaf(), row = self.nodes.row(node), k, labelled = -1
         if self.labels:
+            if self.labelled is None:
+                with gil:
+                    self.make_room_for_labels()
             labelled = self.labelled.row(<uint64_t>node << 32 | <uint64_t>self.label_set(i))
         for k in range(self.row.shape[0]):
             if self.scaled_row[k] == 0:
@@ -141,6 +141,11 @@ cdef class Stacks:
             if labelled >= 0:
                 self.labelled.add(labelled, k, self.scaled_row[k])
         return 0
+
+    cdef make_room_for_labels(self):
+        limit = setting("max_samples")
+        self.label_sets = Sums(1, self.limits.max_samples, limit)
+        self.labelled = Sums(self.row.shape[0], self.limits.max_samples, limit)
 
     cdef inline int bounded(self, Py_ssize_t k) except -1 nogil:
         """TooLarge where the total with this value would be; before it is added anywhere."""
@@ -186,7 +191,7 @@ cdef class Stacks:
     cdef inline Py_ssize_t down(self, Py_ssize_t frames, Py_ssize_t location) except -1 nogil:
         """Enter the frames of a location, which has the innermost first; how many there are now."""
         cdef Py_ssize_t innermost = self.first[location], at = self.first[location + 1]
-        cdef uint64_t path = self.path[frames - 1] if frames else self.seed
+        cdef uint64_t path = self.path[frames - 1] if frames else SEED
         cdef int32_t frame
         if frames + at - innermost > self.max_depth:
             self.too_deep(frames + at - innermost)

@@ -5,46 +5,67 @@ cdef enum:
     # it, takes longer. A tree has twenty columns, and of most trees they are as brief.
     BRIEF = 1 << 14
 
-ctypedef fused Narrowed:
-    uint8_t
-    uint16_t
-    uint32_t
-
 ctypedef fused Whole:
     int32_t
     int64_t
 
-
-def narrow(const int64_t[::1] column):
-    """(bytes of each, the numbers in as few bytes as hold them all); -8 if one is below zero."""
-    return narrowed[int64_t](column)
-
-
-def narrow_index(const int32_t[::1] column):
-    """The same of int32."""
-    return narrowed[int32_t](column)
+ctypedef fused Narrowed:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 
-cdef narrowed(const Whole[::1] column):
-    cdef uint64_t every
-    if column.shape[0] < BRIEF:
-        every = united(column)
-    else:
-        with nogil:
-            every = united(column)
+def packed(columns):
+    """Columns of whole numbers, contiguous [N], one behind the other, uint8; and what they take.
+
+    That is (bytes of each number, N) of each column: as few as hold all of it; -8 where one is
+    below zero.
+    """
+    cdef list parts = [], codes = []
+    cdef Py_ssize_t at = 0, size = 0
+    cdef int code
+    for column in columns:
+        column, code = coded(column)
+        parts.append(column)
+        codes.append((code, len(column)))
+        size += abs(code) * len(column)
+    data = np.empty(size, np.uint8)
+    for column, (code, count) in zip(parts, codes):
+        fill_column(column, abs(code), data[at : at + abs(code) * count])
+        at += abs(code) * count
+    return codes, data
+
+
+cdef tuple coded(column):
+    """The column as uint8, int32 or int64, and its code."""
+    kind = column.dtype.char
+    if kind == "B":
+        return column, 1
+    if kind == "i":
+        return column, code_of(united_in[int32_t](column))
+    if kind == "L":
+        column = column.view(np.int64)
+        return column, abs(code_of(united_in[int64_t](column)))
+    column = np.ascontiguousarray(column, np.int64)
+    return column, code_of(united_in[int64_t](column))
+
+
+cdef int code_of(uint64_t every) noexcept:
     if every < 1 << 8:
-        out = np.empty(column.shape[0], np.uint8)
-        fill_narrowed[Whole, uint8_t](column, out)
-        return 1, out
+        return 1
     if every < 1 << 16:
-        out = np.empty(column.shape[0], np.uint16)
-        fill_narrowed[Whole, uint16_t](column, out)
-        return 2, out
+        return 2
     if every < <uint64_t>1 << 32:
-        out = np.empty(column.shape[0], np.uint32)
-        fill_narrowed[Whole, uint32_t](column, out)
-        return 4, out
-    return -8 if every >> 63 else 8, np.asarray(column, np.int64)
+        return 4
+    return -8 if every >> 63 else 8
+
+
+cdef uint64_t united_in(const Whole[::1] column) except? 7:
+    if column.shape[0] < BRIEF:
+        return united(column)
+    with nogil:
+        return united(column)
 
 
 cdef uint64_t united(const Whole[::1] column) noexcept nogil:
@@ -56,18 +77,45 @@ cdef uint64_t united(const Whole[::1] column) noexcept nogil:
     return every
 
 
-cdef int fill_narrowed(const Whole[::1] column, Narrowed[::1] out) except -1:
+cdef fill_column(column, int width, out):
+    kind = column.dtype.char
+    if kind == "B":
+        out[:] = column
+    elif kind == "i":
+        fill_whole[int32_t](column, width, out)
+    else:
+        fill_whole[int64_t](column, width, out)
+
+
+cdef fill_whole(const Whole[::1] column, int width, uint8_t[::1] out):
+    if column.shape[0] == 0:
+        return
+    if column.shape[0] * width != out.shape[0]:
+        out_of_bounds()
     if column.shape[0] < BRIEF:
-        return copy_narrowed(column, out)
-    with nogil:
-        return copy_narrowed(column, out)
+        copy_whole(column, width, &out[0])
+    else:
+        with nogil:
+            copy_whole(column, width, &out[0])
 
 
-cdef int copy_narrowed(const Whole[::1] column, Narrowed[::1] out) except -1 nogil:
+cdef void copy_whole(const Whole[::1] column, int width, uint8_t* out) noexcept nogil:
+    if width == 1:
+        copy_as(column, out, <uint8_t>0)
+    elif width == 2:
+        copy_as(column, out, <uint16_t>0)
+    elif width == 4:
+        copy_as(column, out, <uint32_t>0)
+    else:
+        copy_as(column, out, <uint64_t>0)
+
+
+cdef inline void copy_as(const Whole[::1] column, uint8_t* out, Narrowed number) noexcept nogil:
+    """Write each number as wide as `number` is, wherever `out` begins."""
     cdef Py_ssize_t i
     for i in range(column.shape[0]):
-        out[i] = <Narrowed>column[i]
-    return 0
+        number = <Narrowed><int64_t>column[i]
+        memcpy(out + i * <Py_ssize_t>sizeof(number), &number, sizeof(number))
 
 
 def divisor(const int64_t[::1] column):

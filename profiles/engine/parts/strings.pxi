@@ -3,14 +3,17 @@
 cdef enum:
     NOT_ASCII = 128
 
+cdef bytes UNKNOWN = b"?"  # what is called so that has neither name nor address
+
 
 @cython.final
 cdef class Strings:
-    """Numbered as in the profile; then come the empty one (`none`) and made-up ones."""
+    """Numbered as in the profile; then come the empty one, `?`, and other made-up ones."""
 
     cdef Wire wire
     cdef Py_ssize_t[:, ::1] at  # start and stop of each in the profile
     cdef Py_ssize_t none
+    cdef Py_ssize_t unknown
     cdef dict made  # bytes of those that are not in the profile as they are
     cdef uint8_t[::1] is_made
     cdef uint64_t[::1] ids
@@ -20,12 +23,13 @@ cdef class Strings:
             raise BadProfile("The first string of a pprof profile is empty; here it is not.")
         self.wire = wire
         self.at = at
-        self.none = at.shape[0]
-        self.made = {}
-        self.is_made = np.zeros(self.none, np.uint8)
-        self.ids = np.zeros(self.none, np.uint64)
+        self.none, self.unknown = at.shape[0], at.shape[0] + 1
+        self.made = {self.none: b"", self.unknown: UNKNOWN}
+        self.is_made = np.zeros(at.shape[0] + 2, np.uint8)
+        self.ids = np.empty(at.shape[0] + 2, np.uint64)
         self.replace_foreign()
-        self.append([b""])
+        for i in (self.none, self.unknown):
+            self.is_made[i], self.ids[i] = True, id_of(self.made[i])
 
     cdef replace_foreign(self):
         """Strings that are not UTF-8 count as what they are replaced by."""

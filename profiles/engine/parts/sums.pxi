@@ -10,6 +10,8 @@ cdef enum:
 # between: keys of nodes are regular, and what one factor makes of them stands in long runs.
 cdef uint64_t FACTOR = secrets.randbits(64) | 1
 cdef uint64_t SECOND = secrets.randbits(64) | 1
+# Hashes that begin with it are as unknown outside.
+cdef uint64_t SEED = secrets.randbits(64)
 
 
 @cython.final

@@ -115,21 +115,24 @@ cdef class Symbols:
         for i in range(self.locations.shape[0]):
             if self.line_function[self.first[i]] < 0:
                 name = self.unsymbolised(i)
-                self.line_function[self.first[i]] = first + names.setdefault(name, len(names))
-        self.functions.append([name.encode() for name in names])
+                self.line_function[self.first[i]] = (
+                    self.functions.unknown if name is UNKNOWN
+                    else first + names.setdefault(name, len(names))
+                )
+        self.functions.append(list(names))
 
-    cdef str unsymbolised(self, Py_ssize_t location):
+    cdef bytes unsymbolised(self, Py_ssize_t location):
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
         if row < 0:
-            return f"0x{address:x}" if address else "?"
+            return f"0x{address:x}".encode() if address else UNKNOWN
         path = self.strings.text(self.mappings[row, MAPPING_FILE])
         binary = path.rpartition("/")[2] or "?"
         if address == 0:
-            return binary
+            return binary.encode()
         if address >= self.mappings[row, MAPPING_START]:
             address += self.mappings[row, MAPPING_OFFSET] - self.mappings[row, MAPPING_START]
-        return f"{binary}+0x{address:x}"
+        return f"{binary}+0x{address:x}".encode()
 
     cdef make_frames(self):
         cdef Py_ssize_t i, at, lines = self.first[self.first.shape[0] - 1]

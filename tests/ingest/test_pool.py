@@ -1,0 +1,49 @@
+"""The threads that digest: as many as said, and none that an error ends."""
+
+import threading
+from functools import partial
+
+import pytest
+
+from ingest.pool import Pool
+
+SECONDS = 30.0  # more than enough
+
+
+def meet(meeting: threading.Barrier) -> None:
+    meeting.wait(SECONDS)
+
+
+def test_as_many_works_as_threads_are_under_way_at_once() -> None:
+    pool, meeting = Pool(2), threading.Barrier(3)
+    for _ in range(2):
+        pool.submit(partial(meet, meeting))
+    meeting.wait(SECONDS)  # raises should one of them not come
+
+
+def test_work_is_done_in_its_order_where_there_is_one_thread() -> None:
+    pool, done, names = Pool(1), list[int](), set[str]()
+    last = threading.Event()
+
+    def work(number: int) -> None:
+        done.append(number)
+        names.add(threading.current_thread().name)
+
+    for number in range(100):
+        pool.submit(partial(work, number))
+    pool.submit(last.set)
+    assert last.wait(SECONDS)
+    assert done == list(range(100))
+    assert names == {"flamewatch-digest_0"}
+
+
+def test_an_error_is_logged_and_the_thread_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    pool, after = Pool(1), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("no such luck")
+
+    pool.submit(fail)
+    pool.submit(after.set)
+    assert after.wait(SECONDS)
+    assert "no such luck" in caplog.text
