@@ -1,6 +1,9 @@
-"""A named pool of few threads for the digest, and a bound on the bytes that uploads hold.
+"""Few named threads for the digest, and a bound on the bytes that uploads hold.
 
 The digest releases the GIL; on the event loop it would keep thousands of agents from waking.
+Every other core has a thread: the event loop, the writer of the head and the database need cores
+too, and threads that take turns on one find its caches cold. Large profiles queue for a thread of
+their own, where those that are digested in a millisecond do not wait for them.
 """
 
 import logging
@@ -14,7 +17,8 @@ from ingest.errors import Overloaded
 
 log = logging.getLogger(__name__)
 
-THREADS = max(2, min(8, os.cpu_count() or 2))
+THREADS = max(1, min(8, (os.cpu_count() or 2) // 2))
+LARGE_BYTES = 2**19  # as they are sent
 # Bodies that are held in memory at once; beyond it uploads are told to come again.
 BYTES_IN_FLIGHT = 256 * 2**20
 
@@ -25,7 +29,8 @@ class Pool:
     """Threads that start with the first work. An executor would make a future, with a lock and a
     condition, for each: nobody waits for those here."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, name: str, threads: int) -> None:
+        self._name = name
         self._work: SimpleQueue[Work] = SimpleQueue()
         self._count = threads
         self._start = threading.Lock()
@@ -40,7 +45,7 @@ class Pool:
         with self._start:
             missing, self._is_started = 0 if self._is_started else self._count, True
         for number in range(missing):
-            name = f"flamewatch-digest_{number}"
+            name = f"{self._name}_{number}"
             threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def _run(self) -> None:
@@ -53,13 +58,14 @@ class Pool:
             del work  # it may hold a profile, and the next may be long in coming
 
 
-_digests = Pool(THREADS)
+_digests = Pool("flamewatch-digest", THREADS)
+_large_digests = Pool("flamewatch-large-digest", 1)
 
 
-def submit(work: Work) -> None:
-    """Work without the database, that takes longer than an event loop should wait; it raises
-    nothing, for nobody waits for it here."""
-    _digests.submit(work)
+def submit(work: Work, size: int) -> None:
+    """Have a profile of so many bytes digested; `work` raises nothing, for nobody waits for it
+    here."""
+    (_digests if size < LARGE_BYTES else _large_digests).submit(work)
 
 
 class Budget:

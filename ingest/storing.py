@@ -60,7 +60,7 @@ class _Upload:
 
     async def stored(self) -> bool:
         """As head.store, and False too for what has left the head since it came."""
-        pool.submit(self._digest)
+        pool.submit(self._digest, len(self._body))
         outcome = await self._awaited.result()
         if outcome is None:
             return not await sync_pool.run(again.is_stored, self.new) and (

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from ingest.pool import Pool
+from ingest.pool import LARGE_BYTES, THREADS, Pool, submit
 
 SECONDS = 30.0  # more than enough
 
@@ -14,15 +14,19 @@ def meet(meeting: threading.Barrier) -> None:
     meeting.wait(SECONDS)
 
 
+def wait_for(event: threading.Event) -> None:
+    event.wait(SECONDS)
+
+
 def test_as_many_works_as_threads_are_under_way_at_once() -> None:
-    pool, meeting = Pool(2), threading.Barrier(3)
+    pool, meeting = Pool("some", 2), threading.Barrier(3)
     for _ in range(2):
         pool.submit(partial(meet, meeting))
     meeting.wait(SECONDS)  # raises should one of them not come
 
 
 def test_work_is_done_in_its_order_where_there_is_one_thread() -> None:
-    pool, done, names = Pool(1), list[int](), set[str]()
+    pool, done, names = Pool("one", 1), list[int](), set[str]()
     last = threading.Event()
 
     def work(number: int) -> None:
@@ -34,11 +38,11 @@ def test_work_is_done_in_its_order_where_there_is_one_thread() -> None:
     pool.submit(last.set)
     assert last.wait(SECONDS)
     assert done == list(range(100))
-    assert names == {"flamewatch-digest_0"}
+    assert names == {"one_0"}
 
 
 def test_an_error_is_logged_and_the_thread_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    pool, after = Pool(1), threading.Event()
+    pool, after = Pool("one", 1), threading.Event()
 
     def fail() -> None:
         raise ValueError("no such luck")
@@ -47,3 +51,12 @@ def test_an_error_is_logged_and_the_thread_goes_on(caplog: pytest.LogCaptureFixt
     pool.submit(after.set)
     assert after.wait(SECONDS)
     assert "no such luck" in caplog.text
+
+
+def test_small_profiles_do_not_wait_for_large_ones() -> None:
+    release, small = threading.Event(), threading.Event()
+    for _ in range(THREADS + 1):
+        submit(partial(wait_for, release), LARGE_BYTES)
+    submit(small.set, LARGE_BYTES - 1)
+    assert small.wait(SECONDS)
+    release.set()
