@@ -21,7 +21,7 @@ cdef inline uint64_t label_key(uint64_t before, const uint64_t* parts) noexcept 
     """A hash of the label and of what came `before` it."""
     cdef int i
     for i in range(1, LABEL_FIELDS):
-        before = pair(before, parts[i])
+        before = chained(before, parts[i])
     return before
 
 

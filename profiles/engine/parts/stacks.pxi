@@ -198,7 +198,7 @@ cdef class Stacks:
         while at > innermost:
             at -= 1
             frame = self.frame_of[at]
-            path = pair(path, <uint64_t>frame)
+            path = chained(path, <uint64_t>frame)
             self.frame_at[frames] = frame
             self.path[frames] = path
             frames += 1

@@ -14,6 +14,12 @@ cdef uint64_t SECOND = secrets.randbits(64) | 1
 cdef uint64_t SEED = secrets.randbits(64)
 
 
+cdef inline uint64_t chained(uint64_t before, uint64_t value) noexcept nogil:
+    """A hash of what `before` is a hash of, SEED at first, and of `value` behind it: good for this
+    process alone, and a third of the work of `pair`, which waits for three products."""
+    return (before ^ before >> 32) * FACTOR + value
+
+
 @cython.final
 cdef class Keys:
     """Numbers keys from 0, in order of entry; one more than `allowed` is TooLarge of `limit`."""
