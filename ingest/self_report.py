@@ -1,15 +1,18 @@
 """What an agent's profile says of the agent: pprof comments `flamewatch.<name>=<value>`."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from projects.agent_reports import SelfReport
 
 _PREFIX = "flamewatch."
 _LARGEST = 2**53  # nothing that an agent counts in one profile comes near it
+_SILENCE = SelfReport()
 
 
-def self_report(comments: Iterable[str]) -> SelfReport:
+def self_report(comments: Sequence[str]) -> SelfReport:
     """Of the comments of a profile; what is missing or no number is not reported."""
+    if not comments:  # as most agents leave it
+        return _SILENCE
     said = dict(
         comment.removeprefix(_PREFIX).split("=", 1)
         for comment in comments
