@@ -1,8 +1,12 @@
 """Blocks: what they cost to make and to keep, and how fast they are merged.
 
+python -m benchmarks.blocks [--only SHAPE]
+
 The engine alone: what Django, the database and JSON add is in the benchmarks of queries.
 """
 
+import argparse
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,12 +27,18 @@ MOST = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}
 KEPT = {"A": 250, "D": 6_000}
 
 
-def main() -> int:
-    kept = True
-    for name in SHAPES:
+def main(arguments: list[str] | None = None) -> int:
+    only, kept = _options(arguments or []).only, True
+    for name in [only] if only else SHAPES:
         blocks = rolled_up(name, MOST[name], KEPT.get(name, 0))
         kept &= show(_title(blocks), [*_stored(blocks), *_merged(blocks)])
     return 0 if kept else 1
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.blocks")
+    parser.add_argument("--only", choices=SHAPES, help="the set of one shape")
+    return parser.parse_args(arguments)
 
 
 def _title(blocks: Blocks) -> str:
@@ -97,3 +107,7 @@ def _head(merge: Merge, trees: Sequence[bytes]) -> object:
     for data in trees:
         merge.add_encoded(data)
     return merge.tree()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
