@@ -16,6 +16,7 @@ from profiles.engine.compression import (
 )
 from profiles.engine.errors import BadTree
 from profiles.engine.stored import Stored, columns_of, tree_of
+from profiles.engine.texts import Texts
 from profiles.engine.tree import Tree
 
 MAGIC = b"ft\x01"  # the last byte is the version
@@ -64,6 +65,21 @@ def numbers_of(data: bytes) -> Numbers:
         return Numbers(*stored.head_of(decompress(_checked(data).numbers)))
     except DAMAGE as error:
         raise damaged(error) from error
+
+
+def texts_of(data: bytes, numbers: Numbers) -> Texts:
+    """The strings of the tree that has these numbers. BadTree as `open_stored`."""
+    with reading():
+        return stored.texts_of(decompress(_checked(data).texts), int(numbers.head["strings"]))
+
+
+def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
+    """[[string, id of its text], …] of its mappings, ascending; trees of old do not say them."""
+    if "mappings" in numbers.head:
+        return list(numbers.head["mappings"])
+    tree = open_stored(data, labels=False)
+    with reading():
+        return stored.mappings_of(tree.mapping, tree.strings)
 
 
 def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:

@@ -34,7 +34,7 @@ def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
 class ColumnReader:
     """Takes column after column; ValueError for what cannot be one."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Unpacked) -> None:
         self.head, self.at = head_in(data)
         self._data = data
         self._columns = iter(self.head["columns"])
@@ -61,6 +61,12 @@ class ColumnReader:
     def data(self) -> bytes:
         """A column of bytes."""
         return self._numbers().astype(np.uint8).tobytes()
+
+    def skip(self, columns: int) -> None:
+        """Leave out so many."""
+        for _ in range(columns):
+            code, count = self._next()
+            self.at += abs(code) * count
 
     def end(self) -> None:
         if self.at != len(self._data):

@@ -22,12 +22,14 @@ from profiles.engine.loops import (
     node_ids,
     pairs,
     parents,
+    text_ids,
 )
 from profiles.engine.metrics import Metric
 from profiles.engine.texts import Texts
 from profiles.engine.tree import Frames, Label, LabelledSelf, Tree
 
 _NONE = np.zeros(0, np.int64)
+_OF_TREE = 9  # columns before the values
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,17 @@ def write(columns: Stored) -> tuple[bytes, bytes]:
         "factors": [factor for _, factor in scaled],
         "labels": [[[*label] for label in s] for s in labelled.label_sets] if labelled else [],
         "strings": len(texts),
+        "mappings": mappings_of(columns.mapping, texts),
     }
     lengths = _steps(texts.ends)
     return join(head, table), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
+
+
+def mappings_of(mapping: NDArray[np.int32], texts: Texts) -> list[list[int]]:
+    """[[string, id of its text], …] of the strings that are a mapping, ascending."""
+    used = np.flatnonzero(np.bincount(mapping)).tolist()
+    ids = text_ids([texts[string] for string in used]).tolist()
+    return [[string, id_] for string, id_ in zip(used, ids, strict=True)]
 
 
 def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
@@ -161,11 +171,19 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
         node=node,
         values=values,
         labelled=_labelled(columns, len(metrics), len(parent)) if labels else None,
-        read_strings=lambda: _texts(texts(), strings),
+        read_strings=lambda: texts_of(texts(), strings),
     )
 
 
-def _texts(section: bytes, count: int) -> Texts:
+def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | None:
+    """The labels of samples alone, as `read` gives them."""
+    columns = ColumnReader(numbers)
+    columns.skip(_OF_TREE + metrics)
+    return _labelled(columns, metrics, nodes)
+
+
+def texts_of(section: bytes, count: int) -> Texts:
+    """The strings, of which the other section says how many they are."""
     columns = ColumnReader(section)
     ends = np.cumsum(columns.index(ANY), dtype=np.int64)
     data = columns.data()

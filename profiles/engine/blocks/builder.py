@@ -1,13 +1,20 @@
 """The dictionary of a block while it is built: trees of profiles and of other blocks go in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.dictionary import Dictionary, Functions, FunctionTree, LineTree
-from profiles.engine.loops import Forest, Keys, follow, frame_ids, pair_ids, text_ids
+from profiles.engine.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
+from profiles.engine.compression import DAMAGE
+from profiles.engine.loops import Forest, LineTrees, follow, frame_ids
+from profiles.engine.metrics import Metric
+from profiles.engine.stored import labelled_of
 from profiles.engine.texts import Texts
+from profiles.engine.tree import LabelledSelf
 
 MAX_NODES = 16_000_000
 LIMIT = "max_nodes"  # how it is called in TooLarge
@@ -19,7 +26,7 @@ _NO_STARTS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """A tree with lines: of a profile, or of a block."""
+    """The tree of a block, with lines."""
 
     strings: Texts
     function_id: NDArray[np.uint64]  # [P]
@@ -32,71 +39,112 @@ class Nodes:
     frame: NDArray[np.int32]  # [N]
 
 
+class Labelled(NamedTuple):
+    """Labels of samples of a stored tree."""
+
+    cells: LabelledSelf
+    metrics: list[Metric]  # of its values
+    place: NDArray[np.int32]  # of each node of the tree
+
+
 class Builder:
-    """Enters nodes once each; frames differ by their mapping too."""
+    """Enters nodes once each; frames differ by their mapping too.
+
+    Places of nodes are good until `finish`, which says new ones.
+    """
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self._max_nodes = max_nodes
-        self._forest = Forest(0, max_nodes, LIMIT)
-        self._functions = Keys(max_nodes, LIMIT)
-        self._strings: dict[str, int] = {}
-        self._names: list[tuple[int, int]] = []  # by function: name, file
-        self._frames: list[NDArray[np.int32]] = []  # (function, line, mapping), [3, new ones]
+        self._trees = LineTrees(max_nodes, LIMIT)
 
     def add(self, nodes: Nodes) -> NDArray[np.int32]:
-        """The place of each node here, int32 [N]: good until `finish`, which says a new one."""
-        functions = self._enter_functions(nodes)
-        used = np.flatnonzero(np.bincount(nodes.mapping))
-        texts = [nodes.strings[i] for i in used.tolist()]
-        of_string = np.zeros(int(used.max(initial=-1)) + 1, np.uint64)
-        of_string[used] = text_ids(texts)
-        ids = frame_ids(nodes.function_id[nodes.function], nodes.line)
-        rows, new = self._forest.enter_frames(pair_ids(ids, of_string[nodes.mapping]))
-        if len(new):
-            places = np.zeros(len(of_string), np.int32)
-            places[used] = [self._string(text) for text in texts]
-            table = [functions[nodes.function], nodes.line, places[nodes.mapping]]
-            self._frames.append(np.array(table, np.int32)[:, new])
-        return self._forest.add(nodes.parent, nodes.frame, rows, _NO_NODES, _NO_VALUES, _NO_NODES)
+        """The place of each node here, int32 [N]."""
+        texts = self._trees.texts
+        strings = nodes.strings.data, nodes.strings.ends
+        rows = self._trees.enter_block(
+            nodes.function_id,
+            texts.enter(*strings, nodes.name),
+            texts.enter(*strings, nodes.file),
+            nodes.function,
+            nodes.line,
+            texts.enter(*strings, nodes.mapping),
+        )
+        return self._trees.forest.add(
+            nodes.parent, nodes.frame, rows, _NO_NODES, _NO_VALUES, _NO_NODES
+        )
+
+    def start(self, metrics: int) -> None:
+        """Cells of stored trees are kept from now on, of so many metrics."""
+        self._trees.clear(metrics)
+
+    def add_stored(self, data: bytes, among: Sequence[Metric]) -> tuple[int, Labelled | None]:
+        """Add a tree as codec.encode gave it: how many cells it has, and its labels of samples.
+
+        BadTree if these bytes are none, or have other metrics: of what is here then, no block
+        can be made.
+        """
+        numbers = numbers_of(data)
+        mappings = mappings_of(data, numbers)
+        try:
+            return self._added(data, numbers, mappings, among)
+        except DAMAGE as error:
+            raise damaged(error) from error
+
+    def _added(
+        self, data: bytes, numbers: Numbers, mappings: list[list[int]], among: Sequence[Metric]
+    ) -> tuple[int, Labelled | None]:
+        head, trees = numbers.head, self._trees
+        metrics = [Metric(*metric) for metric in head["metrics"]]
+        if not set(metrics) <= set(among):
+            raise ValueError("the totals of its profile lack one of its metrics")
+        wanted = [
+            (k, int(factor), among.index(metric))
+            for k, (metric, factor) in enumerate(zip(metrics, head["factors"], strict=True))
+        ]
+        if trees.read(numbers.data, numbers.at, head["columns"], len(metrics), mappings):
+            texts = texts_of(data, numbers)
+            trees.name(texts.data, texts.ends)
+        cells = trees.add(wanted)
+        if not head["labels"]:
+            return cells, None
+        place = trees.places()
+        labelled = labelled_of(numbers.data, len(metrics), len(place))
+        return cells, Labelled(labelled, metrics, place) if labelled else None
+
+    def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(place int32 [C], values int64 [K, C]) of all stored trees, one behind the other."""
+        return self._trees.cells()
 
     def finish(self) -> tuple[Dictionary, NDArray[np.int32]]:
         """The dictionary, and where each place that `add` gave stands among its lines."""
-        _, parent, frame, _ = self._forest.nodes.table()
-        frames = np.concatenate([np.zeros((3, 0), np.int32), *self._frames], axis=1)
-        tree, node = self._function_tree(parent, frame, frames[0])
+        _, parent, frame, _ = self._trees.forest.nodes.table()
+        ids, names, frames = self._trees.table()
+        tree, node = self._function_tree(parent, frame, frames[0], ids)
         # By node; of one node as they came, and so every parent before its children.
         order = np.argsort(node, kind="stable")
         place = _inverse(order)
         kept, function = _by_first_use(tree.function)
         tree = FunctionTree(tree.parent, function, _ends(node, len(tree.parent)))
-        frames[0] = _inverse(kept, len(self._names))[frames[0]]
+        frames[0] = _inverse(kept, len(ids))[frames[0]]
         by_function = np.lexsort(frames[::-1])
         columns = frames[:, by_function]
-        names = np.array(self._names, np.int32).reshape(-1, 2)[kept]
-        strings, (name, file, mapping) = self._strings_of(names[:, 0], names[:, 1], columns[2])
-        functions = Functions(self._functions.table()[kept], name, file)
+        strings, (name, file, mapping) = self._strings_of(*names[:, kept], columns[2])
+        functions = Functions(ids[kept], name, file)
         above = np.where(parent >= 0, place[parent], -1)[order].astype(np.int32)
         lines = LineTree(
             above, _inverse(by_function)[frame[order]], columns[0], columns[1], mapping
         )
         return Dictionary(strings, functions, tree, lines), place
 
-    def _enter_functions(self, nodes: Nodes) -> NDArray[np.int32]:
-        rows, new = self._functions.enter_all(nodes.function_id)
-        for i in new.tolist():
-            name, file = nodes.strings[nodes.name[i]], nodes.strings[nodes.file[i]]
-            self._names.append((self._string(name), self._string(file)))
-        return rows
-
-    def _string(self, text: str) -> int:
-        return self._strings.setdefault(text, len(self._strings))
-
     def _function_tree(
-        self, parent: NDArray[np.int32], frame: NDArray[np.int32], of_frame: NDArray[np.int32]
+        self,
+        parent: NDArray[np.int32],
+        frame: NDArray[np.int32],
+        of_frame: NDArray[np.int32],
+        ids: NDArray[np.uint64],
     ) -> tuple[FunctionTree, NDArray[np.int32]]:
         """The tree of functions in pre-order, and the node of each line node; lines to come."""
         grouped = Forest(0, self._max_nodes, LIMIT)
-        ids = self._functions.table()
         grouped.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         node = grouped.add(parent, frame, of_frame, _NO_NODES, _NO_VALUES, _NO_NODES)
         _, above, function, _ = grouped.nodes.table()
@@ -108,9 +156,8 @@ class Builder:
     def _strings_of(self, *columns: NDArray[np.int32]) -> tuple[Texts, list[NDArray[np.int32]]]:
         """The strings that the columns name, by first use, and the columns so numbered."""
         kept, index = _by_first_use(np.concatenate(columns))
-        strings = list(self._strings)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
-        return Texts.of([strings[i] for i in kept.tolist()]), np.split(index, cuts)
+        return Texts(*self._trees.texts.take(kept)), np.split(index, cuts)
 
 
 def _by_first_use(index: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
-from profiles.engine.blocks.builder import Builder, Nodes
+from profiles.engine.blocks.builder import Builder, Labelled, Nodes
 from profiles.engine.blocks.cells import Cells, Rows
 from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.identities import Identities
@@ -19,11 +19,7 @@ from profiles.engine.blocks.profile_columns import (
 )
 from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels
 from profiles.engine.blocks.used import used_nodes
-from profiles.engine.codec import open_stored
-from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
-from profiles.engine.stored import Stored
-from profiles.engine.tree import LabelledSelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +37,13 @@ class BlockRows:
 def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
     columns = columns_of(profiles)
     metrics = columns.metrics
-    lengths, nodes = np.zeros(len(profiles), np.int64), [np.zeros(0, np.int32)]
-    values, labelled = [np.zeros((len(metrics), 0), np.int64)], []
+    lengths, labelled = np.zeros(len(profiles), np.int64), []
+    builder.start(len(metrics))
     for row, profile in enumerate(profiles):
-        tree = _opened(profile, metrics)
-        place = builder.add(_nodes_of(tree))
-        lengths[row] = len(tree.node)
-        nodes.append(place[tree.node])
-        values.append(spread(tree.values, tree.metrics, metrics))
-        if tree.labelled:
-            labelled.append(_labels_of(row, tree.labelled, place, tree.metrics, metrics))
+        lengths[row], labels = builder.add_stored(profile.tree, metrics)
+        if labels:
+            labelled.append(_labels_of(row, labels, metrics))
+    node, values = builder.cells()
     return BlockRows(
         profiles=columns,
         identities=Identities(
@@ -59,8 +52,8 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
             time_source=tuple(profile.time_source for profile in profiles),
         ),
         lengths=lengths,
-        node=np.concatenate(nodes),
-        values=np.concatenate(values, axis=1),
+        node=node,
+        values=values,
         labelled=joined_labels(labelled, len(metrics)),
     )
 
@@ -133,40 +126,14 @@ def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
     )
 
 
-def _opened(profile: BlockProfile, metrics: Sequence[Metric]) -> Stored:
-    tree = open_stored(profile.tree)
-    if not set(tree.metrics) <= set(metrics):
-        raise BadTree(f"The totals of profile {profile.name_id} lack a metric of its tree.")
-    return tree
-
-
-def _nodes_of(tree: Stored) -> Nodes:
-    return Nodes(
-        strings=tree.strings,
-        function_id=tree.function_id,
-        name=tree.function_name,
-        file=tree.function_file,
-        function=tree.function,
-        line=tree.line,
-        mapping=tree.mapping,
-        parent=tree.parent,
-        frame=tree.frame,
-    )
-
-
-def _labels_of(
-    row: int,
-    labelled: LabelledSelf,
-    place: NDArray[np.int32],
-    own: Sequence[Metric],
-    metrics: Sequence[Metric],
-) -> LabelledCells:
+def _labels_of(row: int, labels: Labelled, metrics: Sequence[Metric]) -> LabelledCells:
+    cells = labels.cells
     return LabelledCells(
-        labelled.label_sets,
-        np.full(len(labelled.node), row, np.int32),
-        place[labelled.node],
-        labelled.label_set,
-        spread(labelled.values, own, metrics),
+        cells.label_sets,
+        np.full(len(cells.node), row, np.int32),
+        labels.place[cells.node],
+        cells.label_set,
+        spread(cells.values, labels.metrics, metrics),
     )
 
 

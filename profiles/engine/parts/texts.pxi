@@ -4,7 +4,7 @@
 cdef class TextPool:
     """Numbers texts from 0, in order of entry."""
 
-    cdef Keys ids
+    cdef readonly Keys ids
     cdef uint8_t[::1] text
     cdef int64_t[::1] ends
 
@@ -19,23 +19,45 @@ cdef class TextPool:
         """
         numbers = np.empty(index.shape[0], np.int32)
         cdef int32_t[::1] out = numbers
-        cdef Py_ssize_t i, start, stop, known, number
-        cdef uint64_t seen = 0
+        cdef Py_ssize_t i
         with nogil:
             for i in range(index.shape[0]):
-                start = ends[index[i] - 1] if index[i] > 0 else 0
-                stop = ends[index[i]]
-                known = self.ids.count
-                number = self.ids.enter(text_id(text, start, stop, &seen))
-                out[i] = <int32_t>number
-                if number == known:
-                    self.append(text, start, stop)
+                out[i] = self.enter_one(text, ends[index[i] - 1] if index[i] > 0 else 0, ends[index[i]])
         return numbers
+
+    def take(self, const int64_t[::1] numbers):
+        """(those texts, one behind the other; where each ends, int64 [len(numbers)])."""
+        all_ends = np.empty(numbers.shape[0], np.int64)
+        cdef int64_t[::1] ends = all_ends
+        cdef Py_ssize_t i, start, size = 0
+        for i in range(numbers.shape[0]):
+            size += self.ends[numbers[i]] - (self.ends[numbers[i] - 1] if numbers[i] else 0)
+            ends[i] = size
+        text = np.empty(size, np.uint8)
+        cdef uint8_t[::1] out = text
+        size = 0
+        for i in range(numbers.shape[0]):
+            start = self.ends[numbers[i] - 1] if numbers[i] else 0
+            if ends[i] > size:
+                memcpy(&out[size], &self.text[start], ends[i] - size)
+            size = ends[i]
+        return text.tobytes(), all_ends
 
     def table(self):
         """(the texts, one behind the other; where each ends, int64)."""
         ends = np.array(self.ends[: self.ids.count])
         return bytes(self.text[: ends[len(ends) - 1] if len(ends) else 0]), ends
+
+    cdef int32_t enter_one(
+        self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        """The number of the text between start and stop."""
+        cdef uint64_t seen = 0
+        cdef Py_ssize_t known = self.ids.count
+        cdef Py_ssize_t number = self.ids.enter(text_id(text, start, stop, &seen))
+        if number == known:
+            self.append(text, start, stop)
+        return <int32_t>number
 
     cdef int append(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         cdef Py_ssize_t number = self.ids.count - 1
