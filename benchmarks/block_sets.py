@@ -10,6 +10,7 @@ from benchmarks.cpu import Stopwatch
 from benchmarks.shapes import INSTANCES, SHAPES, trees
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hour
 from profiles.engine.codec import encode
+from profiles.engine.compression import FAST
 from profiles.engine.metrics import Metric, default_of
 from profiles.engine.tree import Tree
 
@@ -68,7 +69,7 @@ def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
 
 def _in_parts(hour: Sequence[BlockProfile]) -> bytes:
     """An hour block, as it is made where more than PART profiles come in an hour."""
-    parts = [build_hour(hour[at : at + PART]) for at in range(0, len(hour), PART)]
+    parts = [build_hour(hour[at : at + PART], level=FAST) for at in range(0, len(hour), PART)]
     return build_hour([], [(open_hour(part), None) for part in parts])
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from profiles.engine.blocks import BlockProfile, HourBlock, build_hour
+from profiles.engine.blocks import LEVEL, BlockProfile, HourBlock, build_hour
 from profiles.engine.codec import decode
+from profiles.engine.compression import FAST
 from profiles.engine.errors import BadTree
 from profiles.micros import micros
 from profiles.models import Block, Profile
@@ -113,7 +114,9 @@ def _made(hour: Hour, rows: Sequence[Profile], parts: Parts, is_part: bool) -> I
         return
     profiles = [block_profile(row) for row in rows]
     try:
-        data = build_hour(profiles, [(block, None) for _, block in parts])
+        data = build_hour(
+            profiles, [(block, None) for _, block in parts], level=FAST if is_part else LEVEL
+        )
     except UNREADABLE as error:
         for fewer_rows, fewer_parts in _fewer(rows, parts, error):
             yield from _made(hour, fewer_rows, fewer_parts, is_part)

@@ -2,6 +2,7 @@
 
 from profiles.engine.blocks.build_day import build_day
 from profiles.engine.blocks.build_hour import build_hour
+from profiles.engine.blocks.container import LEVEL
 from profiles.engine.blocks.day import ALL_LABELS, DayBlock, Groups, open_day
 from profiles.engine.blocks.hour import HourBlock, open_hour
 from profiles.engine.blocks.identities import Identities
@@ -9,6 +10,7 @@ from profiles.engine.blocks.profile_columns import NO_AGENT, BlockProfile, Profi
 
 __all__ = [
     "ALL_LABELS",
+    "LEVEL",
     "NO_AGENT",
     "BlockProfile",
     "DayBlock",

@@ -18,7 +18,7 @@ from profiles.engine.blocks.row_moments import GroupMoments, row_moments
 from profiles.engine.blocks.rows import cells_of, enter_used, spread
 from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels, write_labelled
 from profiles.engine.blocks.stored_moments import write_moments
-from profiles.engine.loops import Sums, add_rows
+from profiles.engine.loops import Sums, add_rows, add_table
 
 MAX_LABEL_SETS = 64  # of a day; with more, groups are deployments alone
 MAX_MOMENTS = 2**21  # groups times nodes; not more than row_moments.MAX_NODES
@@ -157,9 +157,11 @@ def _add_moments(sums: GroupMoments, hour: _Hour, dictionary: Dictionary, metric
     here, group = np.unique(hour.group, return_inverse=True)
     found = row_moments(hour.block, metric, group.astype(np.int32), len(here))
     first = hour.place[hour.block.tree.first_line[:-1]]
-    node = dictionary.tree.node_of_line()[first]
-    sums.square[np.ix_(here, node)] += found.square
-    sums.present[np.ix_(here, node)] += found.present
+    node = dictionary.tree.node_of_line()[first].astype(np.int64)
+    rows = here.astype(np.int64)
+    add_table(sums.square, rows, node, found.square)
+    add_table(sums.present, rows, node, found.present)
     by_id = np.argsort(dictionary.functions.id)
     place = by_id[np.searchsorted(dictionary.functions.id, hour.block.functions.id, sorter=by_id)]
-    sums.functions[np.ix_(here, np.arange(4), place)] += found.functions
+    for column in range(4):
+        add_table(sums.functions[:, column], rows, place, found.functions[:, column])

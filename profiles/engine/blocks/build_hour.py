@@ -6,7 +6,7 @@ import numpy as np
 
 from profiles.engine.blocks.builder import MAX_NODES, Builder
 from profiles.engine.blocks.cells import Cells, Rows, safe_sums, write_cells
-from profiles.engine.blocks.container import write
+from profiles.engine.blocks.container import LEVEL, write
 from profiles.engine.blocks.dictionary import write_dictionary
 from profiles.engine.blocks.hour import KIND, HourBlock
 from profiles.engine.blocks.identities import write_identities
@@ -20,12 +20,14 @@ def build_hour(
     profiles: Sequence[BlockProfile],
     blocks: Sequence[tuple[HourBlock, Rows | None]] = (),
     max_nodes: int = MAX_NODES,
+    level: int = LEVEL,
 ) -> bytes:
     """A block of the profiles, and of those of the blocks that their masks say (None: all).
 
     The order in which they come does not matter, and any span of time is possible: the hours of
     a quiet day together are one block that is smaller than they were. BadTree for a profile or
     block that cannot be read, TooLarge (max_nodes) if they have too many nodes for one block.
+    `level` is zstd's: compression.FAST for a block that is soon built into another.
     """
     builder = Builder(max_nodes)
     parts = [
@@ -52,4 +54,4 @@ def build_hour(
         **of_cells,
         "identities": write_identities(rows.identities),
     }
-    return write(KIND, head, sections)
+    return write(KIND, head, sections, level)

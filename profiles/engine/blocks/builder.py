@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.dictionary import Dictionary, Functions, FunctionTree, LineTree
 from profiles.engine.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
 from profiles.engine.compression import DAMAGE
-from profiles.engine.loops import Forest, LineTrees, follow, frame_ids
+from profiles.engine.loops import Forest, LineTrees, first_uses, follow, frame_ids, in_groups
 from profiles.engine.metrics import Metric
 from profiles.engine.stored import labelled_of
 from profiles.engine.texts import Texts
@@ -121,10 +121,11 @@ class Builder:
         ids, names, frames = self._trees.table()
         tree, node = self._function_tree(parent, frame, frames[0], ids)
         # By node; of one node as they came, and so every parent before its children.
-        order = np.argsort(node, kind="stable")
-        place = _inverse(order)
-        kept, function = _by_first_use(tree.function)
-        tree = FunctionTree(tree.parent, function, _ends(node, len(tree.parent)))
+        first_line, place = in_groups(node, len(tree.parent))
+        order = np.empty(len(place), np.int64)
+        order[place] = np.arange(len(place))
+        kept, function = _by_first_use(tree.function, len(ids))
+        tree = FunctionTree(tree.parent, function, first_line)
         frames[0] = _inverse(kept, len(ids))[frames[0]]
         by_function = np.lexsort(frames[::-1])
         columns = frames[:, by_function]
@@ -155,16 +156,18 @@ class Builder:
 
     def _strings_of(self, *columns: NDArray[np.int32]) -> tuple[Texts, list[NDArray[np.int32]]]:
         """The strings that the columns name, by first use, and the columns so numbered."""
-        kept, index = _by_first_use(np.concatenate(columns))
+        index = np.concatenate(columns)
+        kept, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
         return Texts(*self._trees.texts.take(kept)), np.split(index, cuts)
 
 
-def _by_first_use(index: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _by_first_use(
+    index: NDArray[np.int32], below: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """What occurs in the index, in order of first use, and the index into that."""
-    used, first, inverse = np.unique(index, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return used[order].astype(np.int64), _inverse(order)[inverse]
+    first, number = first_uses(index, below)
+    return index[first].astype(np.int64), number
 
 
 def _inverse(order: NDArray[np.int64], size: int | None = None) -> NDArray[np.int32]:
@@ -172,10 +175,3 @@ def _inverse(order: NDArray[np.int64], size: int | None = None) -> NDArray[np.in
     place = np.zeros(len(order) if size is None else size, np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return place
-
-
-def _ends(node: NDArray[np.int32], nodes: int) -> NDArray[np.int64]:
-    """Where the lines of each node begin, and the last ones end: [nodes + 1]."""
-    starts = np.zeros(nodes + 1, np.int64)
-    np.cumsum(np.bincount(node, minlength=nodes), out=starts[1:])
-    return starts

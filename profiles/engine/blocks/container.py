@@ -15,15 +15,17 @@ Source = Callable[[int, int], bytes | memoryview]
 
 MAGIC = b"fb"
 VERSION = 1
-LEVEL = 5  # of zstd
+LEVEL = 5  # of zstd, for blocks that stay
 FIRST_READ = 65_536  # bytes: the directory, and of most blocks the profiles too
 _SIZE = 4
 _HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
 
 
-def write(kind: bytes, head: Mapping[str, Any], sections: Mapping[str, bytes]) -> bytes:
+def write(
+    kind: bytes, head: Mapping[str, Any], sections: Mapping[str, bytes], level: int = LEVEL
+) -> bytes:
     """`kind` is one byte; the head may hold whatever JSON can."""
-    frames = [compress(section, LEVEL) for section in sections.values()]
+    frames = [compress(section, level) for section in sections.values()]
     places, at = {}, 0
     for name, frame in zip(sections, frames, strict=True):
         places[name] = [at, len(frame), checksum(frame)]

@@ -9,7 +9,7 @@ from profiles.engine.blocks.block import Block
 from profiles.engine.blocks.cells import Cells
 from profiles.engine.blocks.used import used_nodes
 from profiles.engine.errors import TooLarge
-from profiles.engine.loops import RowMoments, mark_cells
+from profiles.engine.loops import RowMoments, add_table, mark_cells
 
 MAX_NODES = 2**21  # that the profiles of a chunk meet: 256 MB while they are added up
 LIMIT = "max_moment_nodes"  # how it is called in TooLarge
@@ -58,21 +58,8 @@ def _add_chunk(sums: GroupMoments, block: Block, cells: Cells, group: NDArray[np
     )
     of_chunk.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], rows, local)
     square, present, functions = of_chunk.tables()
-    _add_at(sums.square, here, used.node, square)
-    _add_at(sums.present, here, used.node, present)
+    rows = here.astype(np.int64)
+    add_table(sums.square, rows, used.node, square)
+    add_table(sums.present, rows, used.node, present)
     for column in range(functions.shape[1]):
-        _add_at(sums.functions[:, column], here, used.frames, functions[:, column])
-
-
-def _add_at(
-    sums: NDArray[np.float64],
-    rows: NDArray[np.int32],
-    columns: NDArray[np.int64],
-    values: NDArray[np.float64],
-) -> None:
-    """Add values [len(rows), len(columns)] there; row by row, which needs no table of places."""
-    for row, added in zip(rows.tolist(), values, strict=True):
-        if len(columns) == sums.shape[1]:
-            sums[row] += added
-        else:
-            sums[row, columns] += added
+        add_table(sums.functions[:, column], rows, used.frames, functions[:, column])

@@ -19,6 +19,7 @@ from profiles.engine.blocks.profile_columns import (
 )
 from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels
 from profiles.engine.blocks.used import used_nodes
+from profiles.engine.loops import sorted_cells
 from profiles.engine.metrics import Metric
 
 
@@ -113,9 +114,8 @@ def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
     order = np.lexsort((names, rows.profiles.time)).astype(np.int64)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    row = np.repeat(rank, rows.lengths)
     node = place[rows.node]
-    cells = np.argsort(row << 32 | node)
+    cells = sorted_cells(rank, rows.lengths, node, len(place))
     return BlockRows(
         profiles=rows.profiles.taken(order),
         identities=rows.identities.taken(order),
@@ -144,7 +144,10 @@ def cells_of(block: Block, rows: Rows | None) -> Cells:
     values = [np.zeros((len(block.metrics), 0), np.int64)]
     for _, cells, marks in block.cells.marked(rows, metrics):
         counts = np.diff(cells.starts)
-        kept = np.repeat(marks, counts).astype(bool)
+        if marks.all():
+            kept: slice | NDArray[np.bool_] = slice(None)
+        else:
+            kept = np.repeat(marks, counts).astype(bool)
         lengths.append(counts[marks.astype(bool)])
         nodes.append(cells.node[kept])
         values.append(cells.values[:, kept])

@@ -148,3 +148,65 @@ def place_in(const int64_t[::1] ends, Py_ssize_t count):
                 out[i] = <int32_t>g
                 i += 1
     return groups
+
+
+def in_groups(const int32_t[::1] group, Py_ssize_t groups):
+    """(starts int64 [groups + 1], place int32 [N]): rows in order of their group, else as they came."""
+    all_starts, places = np.zeros(groups + 1, np.int64), np.empty(group.shape[0], np.int32)
+    cdef int64_t[::1] starts = all_starts, next
+    cdef int32_t[::1] place = places
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(group.shape[0]):
+            starts[group[i] + 1] += 1
+        for i in range(groups):
+            starts[i + 1] += starts[i]
+    next = all_starts.copy()
+    with nogil:
+        for i in range(group.shape[0]):
+            place[i] = <int32_t>next[group[i]]
+            next[group[i]] += 1
+    return all_starts, places
+
+
+def sorted_cells(
+    const int64_t[::1] rank, const int64_t[::1] lengths, const int32_t[::1] node, Py_ssize_t nodes
+):
+    """The order in which cells stand by row, whose ranks these are, and then by node: int64 [C].
+
+    They come row by row, so many of each; nodes are less than `nodes`.
+    """
+    cdef Py_ssize_t cells = node.shape[0], rows = lengths.shape[0], r, i, at = 0
+    order = np.empty(cells, np.int64)
+    cdef int64_t[::1] out = order, next = np.zeros(rows + 1, np.int64), ends = np.zeros(nodes + 1, np.int64)
+    cdef int32_t[::1] by_node = np.empty(cells, np.int32), row = np.empty(cells, np.int32)
+    with nogil:
+        for r in range(rows):
+            next[rank[r] + 1] = lengths[r]
+            for i in range(at, at + lengths[r]):
+                row[i] = <int32_t>rank[r]
+                ends[node[i] + 1] += 1
+            at += lengths[r]
+        for r in range(rows):
+            next[r + 1] += next[r]
+        for i in range(nodes):
+            ends[i + 1] += ends[i]
+        for i in range(cells):
+            by_node[ends[node[i]]] = <int32_t>i
+            ends[node[i]] += 1
+        for i in range(cells):
+            at = by_node[i]
+            out[next[row[at]]] = at
+            next[row[at]] += 1
+    return order
+
+
+def add_table(
+    double[:, :] sums, const int64_t[::1] rows, const int64_t[::1] columns, const double[:, :] values
+):
+    """Add values [len(rows), len(columns)] at these rows and columns, which are distinct."""
+    cdef Py_ssize_t r, c
+    with nogil:
+        for r in range(rows.shape[0]):
+            for c in range(columns.shape[0]):
+                sums[rows[r], columns[c]] += values[r, c]

@@ -167,39 +167,52 @@ def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, i
     return column
 
 
+# Bounds are checked once for all numbers, so that the loops are a few instructions each.
+
+cdef const uint8_t* column_at(
+    const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t size
+) except? NULL nogil:
+    """The first of so many bytes; NULL of none."""
+    if at < 0 or size < 0 or size > body.shape[0] - at:
+        out_of_bounds()
+    return &body[at] if size else NULL
+
+
 cdef uint32_t widen_1(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, count = out.shape[0]
+    cdef const uint8_t* numbers = column_at(body, at, count)
+    cdef int32_t* into = &out[0] if count else NULL
     cdef uint32_t highest = 0, value
-    for i in range(out.shape[0]):
-        value = body[at + i]
+    for i in range(count):
+        value = numbers[i]
         highest = max(highest, value)
-        out[i] = <int32_t>value
+        into[i] = <int32_t>value
     return highest
 
 
 cdef uint32_t widen_2(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, count = out.shape[0]
+    cdef const uint8_t* numbers = column_at(body, at, 2 * count)
+    cdef int32_t* into = &out[0] if count else NULL
     cdef uint32_t highest = 0, value
-    for i in range(out.shape[0]):
-        value = body[at + 2 * i] | <uint32_t>body[at + 2 * i + 1] << 8
+    cdef uint16_t number
+    for i in range(count):
+        memcpy(&number, &numbers[2 * i], 2)
+        value = number
         highest = max(highest, value)
-        out[i] = <int32_t>value
+        into[i] = <int32_t>value
     return highest
 
 
 cdef uint32_t widen_4(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) except? 7 nogil:
-    cdef Py_ssize_t i, place
+    cdef Py_ssize_t i, count = out.shape[0]
+    cdef const uint8_t* numbers = column_at(body, at, 4 * count)
+    cdef int32_t* into = &out[0] if count else NULL
     cdef uint32_t highest = 0, value
-    for i in range(out.shape[0]):
-        place = at + 4 * i
-        value = (
-            body[place]
-            | <uint32_t>body[place + 1] << 8
-            | <uint32_t>body[place + 2] << 16
-            | <uint32_t>body[place + 3] << 24
-        )
+    for i in range(count):
+        memcpy(&value, &numbers[4 * i], 4)
         highest = max(highest, value)
-        out[i] = <int32_t>value
+        into[i] = <int32_t>value
     return highest
 
 

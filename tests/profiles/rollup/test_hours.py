@@ -176,7 +176,7 @@ def test_two_that_do_the_same_work_store_it_once(
         rows.stored(shop, minutes=minute)
     before = stock(project)
 
-    def beaten(profiles: list[BlockProfile], parts: list[object]) -> bytes:
+    def beaten(profiles: list[BlockProfile], parts: list[object], **_: int) -> bytes:
         assert not parts
         monkeypatch.setattr(head_blocks, "build_hour", build_hour)
         assert hours.roll_up_hours(project.pk, later) == 3
@@ -195,7 +195,7 @@ def test_a_profile_that_comes_meanwhile_is_left_for_the_next_time(
     rows.stored(shop)
     late = rows.new(shop, minutes=5)
 
-    def interrupted(profiles: list[BlockProfile], parts: list[object]) -> bytes:
+    def interrupted(profiles: list[BlockProfile], parts: list[object], **_: int) -> bytes:
         assert not parts
         insert([late])
         return build_hour(profiles)

@@ -4,12 +4,15 @@ import itertools
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from profiles import retention
+from profiles.engine.blocks import LEVEL, build_hour
+from profiles.engine.compression import FAST
 from profiles.models import Block, Profile
 from profiles.query import Selection, View, run_tree
 from profiles.rollup import days, head_blocks, hours, parts
@@ -25,6 +28,23 @@ from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes, stoc
 
 pytestmark = pytest.mark.django_db
 _numbers = itertools.count()
+
+
+@pytest.mark.usefixtures("few")
+def test_parts_are_packed_fast_and_what_stays_is_packed_well(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: list[int] = []
+
+    def noted(profiles: Any, parts: Any, *, level: int) -> bytes:
+        levels.append(level)
+        return build_hour(profiles, parts, level=level)
+
+    monkeypatch.setattr(head_blocks, "build_hour", noted)
+    stored(shop, 1, 2, 3, 4)
+    pack(project, 3.5)
+    hours.roll_up_hours(project.pk, rows.NOON + 3 * HOUR)
+    assert levels == [FAST, LEVEL]
 
 
 @pytest.mark.usefixtures("few")
