@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from profiles import retention
 from profiles.rollup import days, hours, parts
+from profiles.rollup.due import due_series
 from profiles.rollup.lease import lease
 from profiles.rollup.sweep import sweep
 from projects.models import Project
@@ -23,8 +24,9 @@ def roll_up_project(project: int) -> None:
     with lease(f"roll-up {project}") as ours:
         if ours:
             now = timezone.now()
-            hours.roll_up_hours(project, now)
-            parts.pack_long_heads(project, now)
+            series = due_series(now, project)
+            hours.roll_up_hours(project, now, series)
+            parts.pack_long_heads(project, now, series)
             days.roll_up_days(project, now)
 
 

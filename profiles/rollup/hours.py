@@ -11,7 +11,7 @@ from django.db.models.functions import Cast, Length, Substr
 
 from profiles.models import Block, Profile
 from profiles.rollup.closed import HOUR, MARGIN, hour_of, hours_before
-from profiles.rollup.due import due_series
+from profiles.rollup.due import Series, due_series
 from profiles.rollup.head_blocks import Batch, Hour, Source, leave, shares
 from profiles.store.blobs import BlobUnavailable
 
@@ -19,11 +19,14 @@ log = logging.getLogger(__name__)
 _SERVICES_A_STATEMENT = 200
 
 
-def roll_up_hours(project: int, now: datetime) -> int:
-    """Everything that is due of a project; returns how many profiles left the head."""
+def roll_up_hours(project: int, now: datetime, series: Sequence[Series] | None = None) -> int:
+    """Everything that is due of a project; returns how many profiles left the head.
+
+    `series` are those that due_series gave at this time, if it was asked already.
+    """
     moved = 0
     batch = Batch(project)
-    for hour, parts in due_hours(project, now):
+    for hour, parts in due_hours(project, now, series):
         for share in shares(chain(parts, _rows(project, hour, now))):
             if len(share) == 1 and share[0].is_block:
                 leave([share[0].pk])
@@ -41,10 +44,13 @@ def _text(hour: Hour) -> str:
     return f"{hour.service} {hour.type} {hour.start:%F %T}"
 
 
-def due_hours(project: int, now: datetime) -> list[tuple[Hour, Sequence[Source]]]:
+def due_hours(
+    project: int, now: datetime, series: Sequence[Series] | None = None
+) -> list[tuple[Hour, Sequence[Source]]]:
     """Closed hours with rows, or with parts; and these, in order of time."""
     parts = _parts(project, now)
-    services = sorted({each.service for each in due_series(now, project) if each.is_closed})
+    series = due_series(now, project) if series is None else series
+    services = sorted({each.service for each in series if each.is_closed})
     found = set(parts)
     for at in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[at : at + _SERVICES_A_STATEMENT]

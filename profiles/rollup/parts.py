@@ -4,7 +4,7 @@ A question reads a block of them in the time that it takes to merge a few rows. 
 closed, its parts and the rows that are left become one block (hours).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -26,11 +26,15 @@ class _Row(NamedTuple):
     size: int  # bytes of its tree
 
 
-def pack_long_heads(project: int, now: datetime) -> int:
-    """All that are due of a project; returns how many profiles left the head."""
+def pack_long_heads(project: int, now: datetime, found: Sequence[Series] | None = None) -> int:
+    """All that are due of a project; returns how many profiles left the head.
+
+    `found` is what due_series gave at this time, if it was asked already: that hours were rolled
+    up since then does not matter, for rows are counted here.
+    """
     moved, settled = 0, settled_before(now)
     batch = Batch(project)
-    for series in due_series(now, project):
+    for series in due_series(now, project) if found is None else found:
         if not series.is_long:
             continue
         for start, rows in groupby(_rows(series, now, settled), key=lambda row: hour_of(row.time)):

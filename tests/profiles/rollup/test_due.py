@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from profiles.models import Profile
+from profiles import tasks
+from profiles.models import Block, Profile
 from profiles.rollup import hours
 from profiles.rollup.due import due_series
 from projects.models import Deployment, Project, User
@@ -52,6 +54,17 @@ def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: De
     with count_queries() as statements:
         assert hours.projects_due(at(1)) == []
     assert len(statements) == 2
+
+
+def test_what_is_due_of_a_project_is_looked_for_once(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: rows.NOON + 3 * HOUR)
+    stored(shop, 1)
+    with count_queries() as statements:
+        tasks.roll_up_project(project.pk)
+    assert sum("series(id)" in statement for statement in statements) == 1
+    assert [block.level for block in Block.objects.all()] == ["hour"]
 
 
 @on_sqlite
