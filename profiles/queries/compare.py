@@ -1,11 +1,12 @@
 """Comparison: two selections node by node, and which of their differences are real."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -34,7 +35,8 @@ from profiles.queries.shown import highlighted, is_plain, shown
 from profiles.store.snapshot import snapshot
 
 Sides = tuple[Selection, Selection]
-_sides_known = remembered.Remembered[tuple[Measured, Coverage]]()
+_Side = tuple[Measured, Coverage]
+_sides_known = remembered.Remembered[_Side]()
 _threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
 
 
@@ -110,34 +112,42 @@ def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) ->
 
 
 def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
-    """A second side that is all in blocks is summed beside the first: most of that is done
-    without the GIL."""
     with ExitStack() as snapshots:
-        a, b = (
+        found = [
             snapshots.enter_context(
                 parts(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS)
             )
             for side in sides
-        )
-        keys = [remembered.key(sides[0], metric, a), remembered.key(sides[1], metric, b)]
-        beside = None
-        if b.is_in_blocks:
-            beside = _threads.submit(copy_context().run, _measured, b, metric, keys[1])
-            snapshots.callback(_ended, beside)
-        first, coverage = _measured(a, metric, keys[0])
-        second, other = beside.result() if beside else _measured(b, metric, keys[1])
+        ]
+        works = [
+            partial(_measured, of, metric, remembered.key(side, metric, of))
+            for side, of in zip(sides, found, strict=True)
+        ]
+        beside = next((n for n in (1, 0) if found[n].is_in_blocks), None)
+        (first, coverage), (second, other) = _both(works, beside, snapshots)
     return _Found(compared(first, second), (coverage, other), "")
 
 
-def _ended(work: Future[tuple[Measured, Coverage]]) -> None:
+def _both(
+    works: Sequence[Callable[[], _Side]], beside: int | None, snapshots: ExitStack
+) -> tuple[_Side, _Side]:
+    """What both sides are. One that is all in blocks is summed beside the other: most of that is
+    done without the GIL, and rows of the head have to be waited for."""
+    if beside is None:
+        return works[0](), works[1]()
+    other = _threads.submit(copy_context().run, works[beside])
+    snapshots.callback(_ended, other)
+    here = works[1 - beside]()
+    return (here, other.result()) if beside else (other.result(), here)
+
+
+def _ended(work: Future[_Side]) -> None:
     """No side is read any more once its snapshot ends or the other one failed."""
     if not work.cancel():
         wait([work])
 
 
-def _measured(
-    found: Found, metric: Metric, key: remembered.Key | None
-) -> tuple[Measured, Coverage]:
+def _measured(found: Found, metric: Metric, key: remembered.Key | None) -> _Side:
     """One side; what is all in blocks is remembered."""
     known = _sides_known.recall(key)
     if known is None:

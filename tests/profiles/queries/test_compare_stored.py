@@ -1,12 +1,16 @@
 """Comparisons and histories are the same wherever the profiles are stored."""
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from profiles.models import Profile
+from profiles.queries import compare, merged
 from profiles.query import (
     CompareResult,
     FilterOption,
@@ -59,6 +63,27 @@ def test_intervals_by_blocks_are_those_of_the_head(
     after = run_compare(*sides, view)
     assert rounded(after) == rounded(before)
     assert after.coverages == before.coverages
+
+
+@pytest.mark.parametrize("in_blocks", [0, 1])
+def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
+    sides: tuple[Selection, Selection], in_blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = sides if in_blocks == 0 else sides[::-1]
+    before = run_compare(*asked, View())
+    Profile.objects.update(stored_at=F("time"))
+    hours.roll_up_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
+    assert Profile.objects.count() == 12
+    threads = []
+
+    def summed(*arguments: Any) -> Any:
+        threads.append(threading.current_thread())
+        return merged.summed(*arguments)
+
+    monkeypatch.setattr(compare, "summed", summed)
+    after = run_compare(*asked, View())
+    assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
+    assert len(set(threads)) == len(threads) == 2
 
 
 def test_so_are_steps_and_days(sides: tuple[Selection, Selection]) -> None:
