@@ -27,8 +27,8 @@ from profiles.queries.part import Dimension, Sink, Trees
 from profiles.queries.row_stream import streamed
 from profiles.queries.used import Used
 
-CHUNK = 64  # rows of a part
-AHEAD = 3  # parts that are read, and being unpacked, before they are needed
+CHUNK = 16  # rows of a part
+AHEAD = 2  # parts that are read, and being unpacked, before they are needed
 _FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
 Unpacked = list[Numbers | BadTree | None]
 

@@ -15,7 +15,8 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from psycopg.types.json import set_json_loads
 
-AT_ONCE = 256  # rows that are in memory, beside those that the connection holds
+AT_ONCE = 16  # rows that PostgreSQL's driver waits for, beside which the connection holds others
+CHUNK = 256  # rows of a statement, of a database without a connection to stream over
 
 
 def streamed(rows: QuerySet[Any, tuple[Any, ...]]) -> Generator[tuple[Any, ...], None, None]:
@@ -42,9 +43,9 @@ def _from_postgresql(
 
 
 def _in_chunks(rows: QuerySet[Any, tuple[Any, ...]]) -> Generator[tuple[Any, ...], None, None]:
-    chunk = list(rows[:AT_ONCE])
+    chunk = list(rows[:CHUNK])
     yield from chunk
-    while len(chunk) == AT_ONCE:
+    while len(chunk) == CHUNK:
         time, pk = chunk[-1][-2:]
-        chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:AT_ONCE])
+        chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:CHUNK])
         yield from chunk

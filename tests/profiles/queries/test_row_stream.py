@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_stream, "AT_ONCE", 2)
+    monkeypatch.setattr(row_stream, "CHUNK", 2)
 
 
 @pytest.fixture
