@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -11,7 +10,7 @@ from profiles.models import Block, Level
 from profiles.queries import block_statements as statements
 from profiles.queries.asked import Selection
 from profiles.store.block_bytes import Place
-from profiles.store.snapshot import once
+from profiles.store.journey import Question, answer
 
 LONGEST = timedelta(days=1)  # of a block
 _FIELDS = (
@@ -66,7 +65,7 @@ def block_rows(
 
 def largest_rows(selection: Selection) -> list[BlockRow]:
     """The days inside its range, and the hours that are in none of these; in order of time."""
-    return _rows(selection, statements.largest(selection.start, selection.end))
+    return answer(of_largest(selection))
 
 
 def sums_suffice(selection: Selection) -> bool:
@@ -80,7 +79,15 @@ def rows_of(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
     return (BlockRow(*row) for row in rows.iterator(chunk_size=200))
 
 
+def of_largest(selection: Selection) -> Question[list[BlockRow]]:
+    return _question(selection, statements.largest(selection.start, selection.end))
+
+
 def _rows(selection: Selection, which: statements.Which) -> list[BlockRow]:
+    return answer(_question(selection, which))
+
+
+def _question(selection: Selection, which: statements.Which) -> Question[list[BlockRow]]:
     near = statements.Near(
         selection.project,
         selection.service,
@@ -89,8 +96,7 @@ def _rows(selection: Selection, which: statements.Which) -> list[BlockRow]:
         selection.start,
         selection.end,
     )
-    rows = partial(statements.rows, near, which)
-    return once((near, which), lambda: _in_order(BlockRow(*row) for row in rows()))
+    return statements.rows(near, which, lambda rows: _in_order(BlockRow(*row) for row in rows))
 
 
 def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:

@@ -3,14 +3,17 @@
 Put together by the ORM it would cost more CPU time than the database needs to carry it out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from django.db import connection
 
 from profiles.models import Blob, Block, Level
+from profiles.store.journey import Question
+
+T = TypeVar("T")
 
 
 class Near(NamedTuple):
@@ -64,23 +67,19 @@ def covered_by(days: Sequence[int]) -> Which:
     return Which(f"b.level = '{Level.HOUR}' AND b.covered_by_id IN ({places})", tuple(days))
 
 
-def rows(near: Near, which: Which) -> Iterator[tuple[Any, ...]]:
-    """The fields of BlockRow."""
+def rows(near: Near, which: Which, made: Callable[[Iterable[tuple[Any, ...]]], T]) -> Question[T]:
+    """What is made of the rows, each the fields of BlockRow."""
     part = _PART[connection.vendor]
     said = ", ".join(part.format(name) for name in _SAID)
-    values = [_adapted(value) for value in (*near, *which.parameters)]
-    with connection.cursor() as cursor:
-        cursor.execute(_ROWS.format(said=said, condition=which.condition), values)
-        found = cursor.fetchall()
-    for *kept, by_labels, moments, metrics in found:
-        kept[4:7] = map(_aware, kept[4:7])
-        yield (*kept, _is_true(by_labels), _is_true(moments), orjson.loads(metrics))
+    sql = _ROWS.format(said=said, condition=which.condition)
+    values = (*near, *which.parameters)
+    return Question((near, which), sql, values, lambda found: made(map(_fields, found)))
 
 
-def _adapted(value: str | int | datetime) -> Any:
-    if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value)
-    return value
+def _fields(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    *kept, by_labels, moments, metrics = row
+    kept[4:7] = map(_aware, kept[4:7])
+    return (*kept, _is_true(by_labels), _is_true(moments), orjson.loads(metrics))
 
 
 def _aware(time: datetime) -> datetime:

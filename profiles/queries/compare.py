@@ -27,7 +27,7 @@ from profiles.queries import remembered
 from profiles.queries.answers import CompareResult, Coverage, FunctionChange, Intervals
 from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View, watched
 from profiles.queries.merged import added, explained, merged, summed
-from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.metric_choice import chosen, look_ahead, metrics_of
 from profiles.queries.part import Trees
 from profiles.queries.parts import Found, parts
 from profiles.queries.project_ids import project_id_of
@@ -53,6 +53,7 @@ def run_compare(
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise Unanswerable("Only profiles of one service and type can be compared.")
     with snapshot():
+        look_ahead(a, b)
         metrics = _common(a, metrics_of(a), metrics_of(b))
         metric = chosen(view, metrics)
         found, coverages, why = _sides((a, b), metric, view, deadline)

@@ -10,6 +10,7 @@ from profiles.models import Profile
 from profiles.queries import head_statements as statements
 from profiles.queries.asked import Selection
 from profiles.queries.head_statements import Place, Totals
+from profiles.store.journey import Question, answer
 from profiles.store.snapshot import once
 
 LOOKED_AT = 50  # profiles, the newest: a service's metrics seldom change
@@ -20,8 +21,8 @@ def head_of(selection: Selection) -> QuerySet[Profile]:
     return unweighted(selection) if newest_totals(selection) else Profile.objects.none()
 
 
-def newest_totals(selection: Selection) -> list[Totals]:
-    """Of the selection's newest profiles in the head, Profile.totals; empty if it has none."""
+def of_newest(selection: Selection) -> Question[list[Totals]]:
+    """Of its range, service and type: it may be narrower."""
     place = Place(
         selection.project,
         selection.service,
@@ -29,7 +30,12 @@ def newest_totals(selection: Selection) -> list[Totals]:
         selection.start,
         selection.end,
     )
-    every = once(place, lambda: statements.newest_totals(place, LOOKED_AT))
+    return statements.newest_totals(place, LOOKED_AT)
+
+
+def newest_totals(selection: Selection) -> list[Totals]:
+    """Of the selection's newest profiles in the head, Profile.totals; empty if it has none."""
+    every = answer(of_newest(selection))
     if not every or not _is_narrower(selection):
         return every
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
-from django.db import connection
 
 from profiles.models import Profile
+from profiles.store.journey import Question, Rows
 
 Totals = Sequence[tuple[str, str, int]]  # Profile.totals
 
@@ -29,9 +29,10 @@ _NEWEST = (  # nothing in it comes from outside
 )
 
 
-def newest_totals(place: Place, count: int) -> list[Totals]:
+def newest_totals(place: Place, count: int) -> Question[list[Totals]]:
     """Of the newest, at most `count`."""
-    times: list[Any] = [connection.ops.adapt_datetimefield_value(time) for time in place[3:]]
-    with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, [*place[:3], *times, count])
-        return [orjson.loads(totals) for (totals,) in cursor.fetchall()]
+    return Question((place, count), _NEWEST, (*place, count), _read)
+
+
+def _read(rows: Rows) -> list[Totals]:
+    return [orjson.loads(totals) for (totals,) in rows]

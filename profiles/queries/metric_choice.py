@@ -4,14 +4,21 @@ from collections.abc import Sequence
 
 from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric
 from profiles.queries.asked import Selection, Unanswerable, View
-from profiles.queries.block_rows import largest_rows
-from profiles.queries.head_rows import newest_totals
+from profiles.queries.block_rows import largest_rows, of_largest
+from profiles.queries.head_rows import newest_totals, of_newest
+from profiles.store.journey import ask_ahead
 
 BLOCKS_LOOKED_AT = 5  # of the newest: a service's metrics seldom change
 
 
+def look_ahead(*selections: Selection) -> None:
+    """Inside a snapshot, ask at once what most questions about these begin with."""
+    ask_ahead([question(each) for each in selections for question in (of_newest, of_largest)])
+
+
 def metrics_of(selection: Selection) -> tuple[Metric, ...]:
     """Metrics of the selection's newest profiles; the one that is shown by itself comes first."""
+    look_ahead(selection)
     found: dict[Metric, None] = {}
     for metrics in (*newest_totals(selection), *_of_blocks(selection)):
         found.update({Metric(name, unit): None for name, unit, _ in metrics})

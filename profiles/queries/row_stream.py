@@ -15,6 +15,8 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from psycopg.types.json import set_json_loads
 
+from profiles.store.snapshot import open_now
+
 AT_ONCE = 16  # rows that PostgreSQL's driver waits for, beside which the connection holds others
 CHUNK = 256  # rows of a statement, of a database without a connection to stream over
 
@@ -36,6 +38,7 @@ def _from_postgresql(
         sql, parameters = rows.query.sql_with_params()
     except EmptyResultSet:  # what is asked for cannot be: there is no question to send
         return
+    open_now()
     # Django's own cursors bind in the client, and cannot have binary results.
     with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
         set_json_loads(orjson.loads, cursor)

@@ -18,6 +18,7 @@ class _Answers(threading.local):
     """Of the thread's snapshot, as its connection is; None outside one."""
 
     known: dict[Hashable, Any] | None = None
+    awaits_begin = False  # nothing was asked in it yet
 
 
 _answers = _Answers()
@@ -54,9 +55,29 @@ def once(question: Hashable, ask: Callable[[], T]) -> T:
     return answer
 
 
+def keep(question: Hashable, answer: object) -> None:
+    """Inside a snapshot: what `once` finds of it from now on."""
+    if _answers.known is not None:
+        _answers.known[question] = answer
+
+
 def answered(question: Hashable) -> Any | None:
     """What `once` has kept of it in this snapshot; None: nothing."""
     return (_answers.known or {}).get(question)
+
+
+def opening() -> list[str]:
+    """What has to be sent before, or with, the first statement of a snapshot; it is said once."""
+    if not _answers.awaits_begin:
+        return []
+    _answers.awaits_begin = False
+    return [_BEGIN[connection.vendor]]
+
+
+def open_now() -> None:
+    """For whoever sends statements beside Django."""
+    for statement in opening():
+        _execute(statement)
 
 
 # Not `atomic`: that would begin IMMEDIATE on SQLite, and lock the writers out; of PostgreSQL it
@@ -69,13 +90,24 @@ _BEGIN = {
 
 @contextlib.contextmanager
 def _begun() -> Iterator[None]:
+    """Until the first statement comes nothing is sent: it may go with it (journey)."""
     if connection.in_atomic_block:
         yield
         return
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGIN[connection.vendor])
+    _answers.awaits_begin = True
     try:
-        yield
+        with connection.execute_wrapper(_opened):
+            yield
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute("ROLLBACK")
+        if not opening():
+            _execute("ROLLBACK")
+
+
+def _opened(execute: Callable[..., Any], *statement: Any) -> Any:
+    open_now()
+    return execute(*statement)
+
+
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from profiles.query import (
     Selection,
     View,
+    run_compare,
     run_history,
     run_options,
     run_profiles,
@@ -23,7 +25,7 @@ from tests.profiles import rows
 from tests.queries import count_queries
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
-BEGIN_AND_END = 2  # SQLite's; PostgreSQL has the same, of which one is sent beside Django
+BEGIN_AND_END = 2
 
 
 @pytest.fixture
@@ -51,6 +53,22 @@ def _selection(of: Deployment, hours: int = 1) -> Selection:
 def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, asked: list[str]) -> None:
     assert run_tree(_selection(in_blocks), View()).coverage.profiles == 1
     assert len(asked) <= 2 + BEGIN_AND_END
+
+
+def test_postgresql_is_sent_them_with_the_beginning(
+    in_blocks: Deployment, asked: list[str]
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite takes one statement at a time, and no journey.")
+    run_tree(_selection(in_blocks), View())
+    assert len(asked) == 2
+    hour = timedelta(hours=1)
+    second = Selection(
+        in_blocks.project_id, "shop", ProfileType.CPU, rows.NOON + hour, rows.NOON + 2 * hour
+    )
+    compared = run_compare(_selection(in_blocks), second, View())
+    assert [coverage.profiles for coverage in compared.coverages] == [1, 1]
+    assert len(asked) == 4
 
 
 def test_a_history_takes_two_and_one_for_its_versions(

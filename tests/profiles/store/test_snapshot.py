@@ -1,14 +1,18 @@
 """A snapshot sees one moment, and writers need not wait for it."""
 
 import threading
+from contextlib import closing
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from profiles.models import Profile
+from profiles.queries.row_stream import streamed
+from profiles.store.journey import Question, Rows, answer, ask_ahead
 from profiles.store.snapshot import once, snapshot
 from projects.models import Project
 from tests.profiles import rows
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.real
 
@@ -30,6 +34,51 @@ def test_it_sees_nothing_that_came_later(project: Project) -> None:
 def _store_another(shop: object) -> None:
     rows.stored(shop)  # type: ignore[arg-type]
     connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_nothing_is_asked_nothing_is_sent(project: Project) -> None:
+    with count_queries() as sent, snapshot():
+        pass
+    assert sent == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["a question", "a stream"])
+def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
+    shop = rows.deployment(project)
+    rows.stored(shop)
+    how_many = Question("how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number)
+    with snapshot():
+        if first == "a question":
+            assert answer(how_many) == 1
+        else:
+            with closing(streamed(Profile.objects.values_list("time", "pk"))) as stream:
+                assert len(list(stream)) == 1
+        writer = threading.Thread(target=_store_another, args=[shop])
+        writer.start()
+        writer.join(60)
+        assert Profile.objects.count() == 1
+        assert answer(how_many) == 1
+    assert answer(how_many) == 2
+
+
+def _number(found: Rows) -> int:
+    return int(found[0][0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_asked_ahead_is_not_asked_again(project: Project) -> None:
+    numbers = [Question(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)]
+    with count_queries() as sent, snapshot():
+        ask_ahead(numbers[:2])
+        ask_ahead(numbers)
+        before = len(sent)
+        assert [answer(number) for number in numbers] == [(n, "50%s") for n in range(3)]
+        assert len(sent) == before
+    with pytest.raises(DatabaseError), snapshot():
+        ask_ahead([*numbers, Question("no", "SELECT nothing", (), _number)])
+    assert answer(numbers[2]) == (2, "50%s")
 
 
 @pytest.mark.django_db(transaction=True)
