@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
@@ -141,18 +141,23 @@ class Merge:
 
     def _add_block(self, block: Block, rows: Rows | None) -> _Added:
         kept, columns = self._columns(block.metrics)
-        values, used = block.used_sums(kept, rows, self.by_function)
+        sums = block.used_sums(kept, rows, self.by_function)
         labelled = None if self.by_function else block.labelled_of(rows)
-        if self.by_function:
-            frames = self._enter_functions(block, used.frames)
-        else:
-            frames = self._enter_lines(block, used.frames)
-        every = np.arange(len(used.node), dtype=np.int32)
-        place = self._forest.add(used.parent, used.frame, frames, every, values, columns)
+        added = self._add_sums(block, sums)
         if labelled:
             here = np.full(len(block.node_of_line), -1, np.int32)
-            here[used.node] = place
+            here[added.used.node] = added.place
             self._add_labelled(labelled, here, kept, columns)
+        return added
+
+    def _add_sums(self, block: Block, sums: UsedSums) -> _Added:
+        """Of those of its metrics that are wanted."""
+        values, used = sums
+        enter = self._enter_functions if self.by_function else self._enter_lines
+        frames = enter(block, used.frames)
+        _, columns = self._columns(block.metrics)
+        every = np.arange(len(used.node), dtype=np.int32)
+        place = self._forest.add(used.parent, used.frame, frames, every, values, columns)
         return _Added(used, frames, place)
 
     def _enter_functions(self, block: Block, functions: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.block import Block, UsedSums
 from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.day import DayBlock
 from profiles.engine.blocks.hour import HourBlock
-from profiles.engine.blocks.row_moments import GroupMoments, row_moments
+from profiles.engine.blocks.row_moments import UsedMoments, taken, used_moments
 from profiles.engine.codec import Numbers, encode, numbers_of, reading
 from profiles.engine.loops import MomentSums
 from profiles.engine.merge import MAX_NODES, Merge
@@ -79,15 +79,15 @@ class MomentMerge(Merge):
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         metric = self._metric_of(block)
         if metric is not None:
-            marks = np.ones(block.rows, bool) if profiles is None else profiles
-            group = marks.astype(np.int32) - np.int32(1)
-            self._add_moments(block, profiles, row_moments(block, metric, group, 1))
+            sums = block.used_sums([metric], profiles, by_function=True)
+            self._add_moments(block, sums, used_moments(block, metric, profiles, sums.used))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         """ValueError if the block has no moments: its hours have to be taken instead."""
         metric = self._metric_of(block)
         if metric is not None:
-            self._add_moments(block, groups, block.moments(metric, groups))
+            sums = block.used_sums([metric], groups, by_function=True)
+            self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
 
     def moments(self) -> Moments:
         tree = self.tree()
@@ -108,14 +108,8 @@ class MomentMerge(Merge):
         """Its index in the block; None where no profile of the block has the metric."""
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
 
-    def _add_moments(self, block: Block, rows: Rows | None, found: GroupMoments) -> None:
-        used, frames, place = self._add_block(block, rows)
+    def _add_moments(self, block: Block, sums: UsedSums, found: UsedMoments) -> None:
+        used, frames, place = self._add_sums(block, sums)
         self._moments.grow(self._forest.nodes.count, self._forest.frames.count)
-        self._moments.add_nodes(
-            used.parent,
-            place,
-            frames[used.frame],
-            np.ascontiguousarray(found.square[0, used.node]),
-            np.ascontiguousarray(found.present[0, used.node]),
-        )
-        self._moments.add_functions(frames, found.functions[0][:, used.frames])
+        self._moments.add_nodes(used.parent, place, frames[used.frame], found.square, found.present)
+        self._moments.add_functions(frames, found.functions)

@@ -1,8 +1,8 @@
 """What hour and day blocks have in common: symbols, two trees, and the values of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,24 @@ from profiles.engine.texts import Texts
 Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 
+class Derived(Protocol):
+    """Something that takes time to make of a block."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+
+D = TypeVar("D", bound=Derived)
+
+
 class UsedSums(NamedTuple):
     values: NDArray[np.int64]  # [K, M], of the nodes that are used
     used: UsedNodes
+
+    @property
+    def size(self) -> int:
+        return self.values.nbytes + self.used.size
 
 
 class Block:
@@ -49,16 +64,23 @@ class Block:
             self._cuts = [int(cut) for cut in head["cuts"]]
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
-        self._whole: tuple[tuple[list[int], bool], UsedSums] | None = None
+        self._derived: dict[type[Derived], tuple[Hashable, Derived]] = {}
 
     @property
     def size(self) -> int:
         """Bytes that it takes in memory now, about."""
-        of_whole = 0
-        if self._whole:
-            sums = self._whole[1]
-            of_whole = sums.values.nbytes + sums.used.size
-        return self._container.size + of_whole
+        derived = [*self._derived.values()]  # of other threads more may come at any time
+        return self._container.size + sum(each.size for _, each in derived)
+
+    def derived(self, kind: type[D], asked: Hashable, make: Callable[[], D]) -> D:
+        """What `make` gives, kept until another of its kind is asked for: meant for what is of all
+        rows, as most questions want it."""
+        known = self._derived.get(kind)
+        if known and known[0] == asked:
+            return cast("D", known[1])
+        made = make()
+        self._derived[kind] = asked, made
+        return made
 
     @cached_property
     def profiles(self) -> ProfileColumns:
@@ -117,19 +139,18 @@ class Block:
         )
 
     def used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
-        """The same of those nodes alone that have values, and of what leads to them.
+        """The same of those nodes alone that have values, and of what leads to them."""
+        if rows is None:
+            asked = (*metrics, by_function)
+            return self.derived(
+                UsedSums, asked, lambda: self._used_sums(metrics, None, by_function)
+            )
+        return self._used_sums(metrics, rows, by_function)
 
-        Of all rows it is kept: that is what most questions ask for.
-        """
-        asked, known = ([*metrics], by_function), self._whole
-        if rows is None and known and known[0] == asked:
-            return known[1]
+    def _used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
         sums, marks = self.sums(metrics, rows, by_function)
         used = self.used(marks, by_function)
-        found = UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
-        if rows is None:
-            self._whole = asked, found
-        return found
+        return UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
 
     def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
         """The nodes that `sums` marked, and what leads to them; of the same tree."""

@@ -1,18 +1,21 @@
 """Moments of the rows of a block, over its tree of functions."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
-from profiles.engine.blocks.cells import Cells
-from profiles.engine.blocks.used import used_nodes
+from profiles.engine.blocks.cells import Cells, Rows
+from profiles.engine.blocks.used import UsedNodes, used_nodes
 from profiles.engine.errors import TooLarge
 from profiles.engine.loops import RowMoments, add_table, mark_cells
 
 MAX_NODES = 2**21  # that the profiles of a chunk meet: 256 MB while they are added up
 LIMIT = "max_moment_nodes"  # how it is called in TooLarge
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,67 @@ class GroupMoments:
     present: NDArray[np.float64]  # [G, N], profiles in which that is not zero
     # [G, 4, P]: Σself², profiles with self, Σtotal² (recursion counted once), profiles with total.
     functions: NDArray[np.float64]
+
+
+class UsedMoments(NamedTuple):
+    """Σ over rows of a block, of one metric; of those nodes and functions alone that they use."""
+
+    square: Floats  # [M], as in GroupMoments
+    present: Floats  # [M]
+    functions: Floats  # [4, frames]
+
+    @property
+    def size(self) -> int:
+        return self.square.nbytes + self.present.nbytes + self.functions.nbytes
+
+
+def used_moments(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedMoments:
+    """Of a metric of the block, by index; `used` is what its used_sums of these rows says.
+
+    Those of all rows (None) are kept with the block. TooLarge as row_moments.
+    """
+    if rows is None:
+        return block.derived(UsedMoments, metric, lambda: _used_moments(block, metric, None, used))
+    return _used_moments(block, metric, rows, used)
+
+
+def _used_moments(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedMoments:
+    if len(block.cells.chunks) == 1 and len(used.node) <= MAX_NODES:
+        return _of_one_chunk(block, metric, rows, used)
+    group = np.zeros(block.rows, np.int32) if rows is None else rows.astype(np.int32) - np.int32(1)
+    return taken(row_moments(block, metric, group, 1), used)
+
+
+def taken(moments: GroupMoments, used: UsedNodes) -> UsedMoments:
+    """Of the only group, those of the nodes that are used."""
+    return UsedMoments(
+        moments.square[0, used.node],
+        moments.present[0, used.node],
+        moments.functions[0][:, used.frames],
+    )
+
+
+def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedMoments:
+    """The nodes that its rows meet need not be looked for: the sums have found them."""
+    chunk = block.cells.chunks[0]
+    cells = block.cells.read(chunk, [metric])
+    meant = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
+    # Sums of all rows may be stored ones, which do not say what they were made of.
+    marked = _met(block, cells, meant)[used.node] if rows is None else used.marked
+    sums = RowMoments(used.parent, used.frame, marked, len(used.frames), 1)
+    place = np.full(len(block.tree.parent), -1, np.int32)
+    place[used.node] = np.arange(len(used.node), dtype=np.int32)
+    group = np.zeros(block.rows, np.int32)
+    sums.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], meant, group)
+    square, present, functions = sums.tables()
+    return UsedMoments(square[0], present[0], functions[0])
+
+
+def _met(block: Block, cells: Cells, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Which nodes of its tree of functions these rows have cells at."""
+    marks = np.zeros(len(block.tree.parent), np.uint8)
+    mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
+    return marks
 
 
 def row_moments(block: Block, metric: int, group: NDArray[np.int32], groups: int) -> GroupMoments:
@@ -46,16 +110,12 @@ def _add_chunk(sums: GroupMoments, block: Block, cells: Cells, group: NDArray[np
     here, of_row = np.unique(group[rows], return_inverse=True)
     local = np.zeros(len(group), np.int32)
     local[rows] = of_row
-    marks = np.zeros(len(block.tree.parent), np.uint8)
-    mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
-    with_values = marks.copy()
+    marks = _met(block, cells, rows)
     used = used_nodes(block.tree.parent, block.tree.function, marks)
     if len(used.node) > MAX_NODES:
         raise TooLarge(LIMIT, len(used.node), MAX_NODES)
     place = np.cumsum(marks, dtype=np.int32) - 1
-    of_chunk = RowMoments(
-        used.parent, used.frame, with_values[used.node], len(used.frames), len(here)
-    )
+    of_chunk = RowMoments(used.parent, used.frame, used.marked, len(used.frames), len(here))
     of_chunk.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], rows, local)
     square, present, functions = of_chunk.tables()
     rows = here.astype(np.int64)

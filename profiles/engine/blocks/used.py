@@ -16,11 +16,12 @@ class UsedNodes:
     parent: NDArray[np.int32]  # [M], among these
     frame: NDArray[np.int32]  # [M], index `frames`
     frames: NDArray[np.int64]  # which of the block's
+    marked: NDArray[np.uint8]  # [M], not those that only lead to others
 
     @property
     def size(self) -> int:
         """Bytes."""
-        columns = (self.node, self.parent, self.frame, self.frames)
+        columns = (self.node, self.parent, self.frame, self.frames, self.marked)
         return sum(column.nbytes for column in columns)
 
 
@@ -28,6 +29,7 @@ def used_nodes(
     parent: NDArray[np.int32], frame: NDArray[np.int32], used: NDArray[np.uint8]
 ) -> UsedNodes:
     """The marked nodes and what leads to them; `used` is marked so too."""
+    marked = used.copy()
     mark_parents(parent, used)
     node = np.flatnonzero(used)
     if len(node) == len(parent):
@@ -39,4 +41,4 @@ def used_nodes(
     seen = np.zeros(int(frame.max(initial=-1)) + 1, bool)
     seen[of_node] = True
     place = np.cumsum(seen, dtype=np.int32) - 1
-    return UsedNodes(node, above, place[of_node], np.flatnonzero(seen))
+    return UsedNodes(node, above, place[of_node], np.flatnonzero(seen), marked[node])

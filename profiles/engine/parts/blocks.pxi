@@ -109,23 +109,31 @@ def sum_cells(
     uint8_t[::1] used,
 ):
     """Add the cells of the marked rows to sums[place[node]], and mark those places as used."""
-    cdef Py_ssize_t r, i
-    cdef int32_t at
-    cdef int64_t before, after, value
+    cdef Py_ssize_t r
     with nogil:
         for r in range(rows.shape[0]):
-            if not rows[r]:
-                continue
-            for i in range(starts[r], starts[r + 1]):
-                at = place[nodes[i]]
-                value = values[i]
-                before = sums[at]
-                after = <int64_t>(<uint64_t>before + <uint64_t>value)
-                if ((before ^ after) & (value ^ after)) < 0:
-                    with gil:
-                        raise BadProfile("The values of a stack add up to more than 64 bits hold.")
-                sums[at] = after
-                used[at] = 1
+            if rows[r]:
+                sum_row(nodes, values, starts[r], starts[r + 1], place, sums, used)
+
+
+cdef int sum_row(
+    const int32_t[::1] nodes, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
+    const int32_t[::1] place, int64_t[::1] sums, uint8_t[::1] used,
+) except -1 nogil:
+    cdef Py_ssize_t i
+    cdef int32_t at
+    cdef int64_t before, after, value
+    for i in range(first, last):
+        at = place[nodes[i]]
+        value = values[i]
+        before = sums[at]
+        after = <int64_t>(<uint64_t>before + <uint64_t>value)
+        if ((before ^ after) & (value ^ after)) < 0:
+            with gil:
+                raise BadProfile("The values of a stack add up to more than 64 bits hold.")
+        sums[at] = after
+        used[at] = 1
+    return 0
 
 
 def mark_parents(const int32_t[::1] parent, uint8_t[::1] used):

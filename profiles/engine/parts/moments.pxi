@@ -11,46 +11,95 @@ cdef enum:
     LANES = 16  # rows that are added up side by side
 
 
+# All lanes are read before any is written: so the compiler adds several of them at once.
 cdef inline void add_lanes(double* into, const double* row) noexcept nogil:
+    cdef double[LANES] sums
     cdef int j
     for j in range(LANES):
-        into[j] += row[j]
+        sums[j] = into[j] + row[j]
+    for j in range(LANES):
+        into[j] = sums[j]
 
 
 cdef inline void add_squares(const double* row, double* square, double* present) noexcept nogil:
     """In four sums, which the compiler can keep side by side."""
-    cdef double[4] sums
-    cdef int j, count = 0
-    sums[0] = sums[1] = sums[2] = sums[3] = 0
-    for j in range(0, LANES, 4):
-        sums[0] += row[j] * row[j]
-        sums[1] += row[j + 1] * row[j + 1]
-        sums[2] += row[j + 2] * row[j + 2]
-        sums[3] += row[j + 3] * row[j + 3]
-    for j in range(LANES):
-        count += row[j] != 0
+    cdef double[4] sums, counts
+    cdef int j
+    for j in range(4):
+        sums[j] = row[j] * row[j] + row[4 + j] * row[4 + j]
+    for j in range(4):
+        sums[j] += row[8 + j] * row[8 + j]
+    for j in range(4):
+        sums[j] += row[12 + j] * row[12 + j]
+    for j in range(4):
+        counts[j] = <double>(row[j] != 0) + <double>(row[4 + j] != 0)
+    for j in range(4):
+        counts[j] += <double>(row[8 + j] != 0) + <double>(row[12 + j] != 0)
     square[0] += (sums[0] + sums[1]) + (sums[2] + sums[3])
-    present[0] += count
+    present[0] += (counts[0] + counts[1]) + (counts[2] + counts[3])
+
+
+cdef int add_all_squares(
+    const double[:, ::1] table, double[::1] square, double[::1] present
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(table.shape[0]):
+        add_squares(&table[i, 0], &square[i], &present[i])
+    return 0
+
+
+cdef int add_chains(
+    double[:, ::1] total, const int32_t[::1] above, double[::1] square, double[::1] present
+) except -1 nogil:
+    """Add each one's totals to its caller's, once its own are complete, and their squares."""
+    cdef Py_ssize_t i
+    for i in range(total.shape[0] - 1, -1, -1):
+        add_squares(&total[i, 0], &square[i], &present[i])
+        if above[i] >= 0:
+            add_lanes(&total[above[i], 0], &total[i, 0])
+    return 0
+
+
+cdef int add_calls(
+    double[:, ::1] into, const int32_t[::1] rows, const double[:, ::1] total, const int32_t[::1] chains
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(rows.shape[0]):
+        add_lanes(&into[rows[i], 0], &total[chains[i], 0])
+    return 0
+
+
+cdef int add_cells(
+    double[:, ::1] into, Py_ssize_t lane, const int32_t[::1] row_of_line,
+    const int32_t[::1] lines, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(first, last):
+        into[row_of_line[lines[i]], lane] += <double>values[i]
+    return 0
 
 
 @cython.final
 cdef class RowMoments:
     """Moments of rows of cells over a function tree, by group of rows.
 
-    Of LANES rows of a group the totals stand side by side: an array for each node, which is
-    added to its caller's. Pointers go to rows of LANES numbers, where the bounds are checked.
+    Of LANES rows of a group the totals stand side by side: an array for each chain, which is
+    added to its caller's. A chain are nodes with the same total in every row: most callers have
+    one callee, and no values. Pointers go to rows of LANES numbers, where the bounds are checked.
     """
 
     cdef const int32_t[::1] function
-    cdef int32_t[::1] equal  # the node with the same total in every row: the end of a chain
-    cdef int32_t[::1] above  # of such a node: that of the node which calls the chain; -1: none
-    cdef int32_t[::1] calling  # nodes of functions that are outermost at several nodes
+    cdef int32_t[::1] chain  # of each node; they stand in the order of their ends
+    cdef int32_t[::1] above  # of each chain: that of the node which calls it; -1: none
+    cdef int32_t[::1] own  # of each function its row of `of_own`; -1: it has no values
+    cdef int32_t[::1] calling  # chains of the nodes of functions that are outermost at several
+    cdef int32_t[::1] called  # the row of `of_several` of each of these
+    cdef int32_t[::1] several  # the function of each such row
     cdef int32_t[::1] only  # the node of a function that is at one; -1: at several
-    cdef double[:, ::1] total  # [N, LANES]
-    cdef double[:, ::1] of_function  # [2 P, LANES]: self of each, then total of each
-    cdef double[:, ::1] square  # [G, N]
-    cdef double[:, ::1] present
-    cdef double[:, :, ::1] functions  # [G, FUNCTION_COLUMNS, P]
+    cdef double[:, ::1] total  # [chains, LANES]
+    cdef double[:, ::1] of_own, of_several  # [rows, LANES]
+    cdef double[:, ::1] square, present  # [G, chains]
+    cdef double[:, ::1] own_square, own_present, several_square, several_present  # [G, rows]
 
     def __init__(
         self,
@@ -62,39 +111,65 @@ cdef class RowMoments:
     ):
         cdef Py_ssize_t count = parent.shape[0]
         self.function = function
-        self.equal, self.above = np.empty(count, np.int32), np.empty(count, np.int32)
-        self.find_chains(parent, has_values, np.zeros(count, np.int32))
-        outermost = np.zeros(count, np.uint8)
-        mark_outermost(parent, function, outermost, np.zeros(functions, np.int32))
-        nodes = np.flatnonzero(outermost).astype(np.int32)
-        of_node = np.asarray(function)[nodes]
-        several = np.bincount(of_node, minlength=functions) > 1
-        self.calling = nodes[several[of_node]]
-        only = np.full(functions, -1, np.int32)
-        only[of_node] = nodes
-        only[several] = -1
-        self.only = only
-        self.total = np.zeros((count, LANES))
-        self.of_function = np.zeros((2 * functions, LANES))
-        self.square, self.present = np.zeros((groups, count)), np.zeros((groups, count))
-        self.functions = np.zeros((groups, FUNCTION_COLUMNS, functions))
+        self.chain = np.empty(count, np.int32)
+        chains = self.find_chains(parent, has_values, np.zeros(count, np.int32), np.empty(count, np.int32))
+        self.total = np.zeros((chains, LANES))
+        self.square, self.present = np.zeros((groups, chains)), np.zeros((groups, chains))
+        self.find_own(has_values, functions, groups)
+        self.find_several(parent, functions, groups)
 
-    cdef int find_chains(
-        self, const int32_t[::1] parent, const uint8_t[::1] has_values, int32_t[::1] children
-    ) except -1:
-        """A node without values has the total of its child, if it has but one."""
-        cdef Py_ssize_t i, above
+    cdef find_chains(
+        self, const int32_t[::1] parent, const uint8_t[::1] has_values, int32_t[::1] children, int32_t[::1] end
+    ):
+        """A node without values has the total of its child, if it has but one. How many chains."""
+        cdef Py_ssize_t i, above, chains = 0
+        cdef int32_t[::1] chain = self.chain, caller
         with nogil:
             for i in range(parent.shape[0]):
-                self.equal[i] = <int32_t>i
+                end[i] = <int32_t>i
                 if parent[i] >= 0:
                     children[parent[i]] += 1
             for i in range(parent.shape[0] - 1, -1, -1):
                 above = parent[i]
-                self.above[self.equal[i]] = <int32_t>above
                 if above >= 0 and children[above] == 1 and not has_values[above]:
-                    self.equal[above] = self.equal[i]
-        return 0
+                    end[above] = end[i]
+            for i in range(parent.shape[0]):
+                if end[i] == i:
+                    chain[i] = <int32_t>chains
+                    chains += 1
+            for i in range(parent.shape[0]):
+                chain[i] = chain[end[i]]
+        self.above = caller = np.empty(chains, np.int32)
+        with nogil:
+            for i in range(parent.shape[0] - 1, -1, -1):  # the first node of a chain comes last
+                caller[chain[i]] = chain[parent[i]] if parent[i] >= 0 else -1
+        return chains
+
+    cdef find_own(self, const uint8_t[::1] has_values, Py_ssize_t functions, Py_ssize_t groups):
+        has = np.zeros(functions, bool)
+        has[np.asarray(self.function)[np.flatnonzero(has_values)]] = True
+        count = np.count_nonzero(has)
+        self.own = np.where(has, np.cumsum(has) - 1, -1).astype(np.int32)
+        self.of_own = np.zeros((count, LANES))
+        self.own_square, self.own_present = np.zeros((groups, count)), np.zeros((groups, count))
+
+    cdef find_several(self, const int32_t[::1] parent, Py_ssize_t functions, Py_ssize_t groups):
+        outermost = np.zeros(parent.shape[0], np.uint8)
+        mark_outermost(parent, self.function, outermost, np.zeros(functions, np.int32))
+        nodes = np.flatnonzero(outermost)
+        of_node = np.asarray(self.function)[nodes]
+        several = np.bincount(of_node, minlength=functions) > 1
+        at_several = several[of_node]
+        self.calling = np.asarray(self.chain)[nodes[at_several]]
+        self.called = (np.cumsum(several) - 1)[of_node[at_several]].astype(np.int32)
+        self.several = np.flatnonzero(several).astype(np.int32)
+        only = np.full(functions, -1, np.int32)
+        only[of_node] = nodes
+        only[several] = -1
+        self.only = only
+        count = len(self.several)
+        self.of_several = np.zeros((count, LANES))
+        self.several_square, self.several_present = np.zeros((groups, count)), np.zeros((groups, count))
 
     def add(
         self,
@@ -106,64 +181,54 @@ cdef class RowMoments:
         const int32_t[::1] group,
     ):
         """Add these rows of cells at lines; group [R] of each row, those of one stand together."""
-        cdef Py_ssize_t first = 0, last, i
+        cdef Py_ssize_t first = 0, last, row
+        cdef const int32_t[::1] chain, own
         if not self.total.shape[0]:
             return
+        node = np.asarray(node_of_line)
+        chain = np.asarray(self.chain)[node]
+        own = np.asarray(self.own)[np.asarray(self.function)[node]]
         with nogil:
             while first < rows.shape[0]:
                 last = first
-                memset(&self.total[0, 0], 0, self.total.shape[0] * LANES * sizeof(double))
-                memset(&self.of_function[0, 0], 0, self.of_function.shape[0] * LANES * sizeof(double))
+                clear(self.total)
+                clear(self.of_own)
+                clear(self.of_several)
                 while last < rows.shape[0] and last - first < LANES and group[rows[last]] == group[rows[first]]:
-                    for i in range(starts[rows[last]], starts[rows[last] + 1]):
-                        self.enter(node_of_line[nodes[i]], last - first, <double>values[i])
+                    row = rows[last]
+                    add_cells(self.total, last - first, chain, nodes, values, starts[row], starts[row + 1])
+                    add_cells(self.of_own, last - first, own, nodes, values, starts[row], starts[row + 1])
                     last += 1
                 self.take(group[rows[first]])
                 first = last
 
     def tables(self):
         """(squares [G, N], present [G, N], functions [G, 4, P])."""
-        square = np.take(self.square, self.equal, axis=1)
-        present = np.take(self.present, self.equal, axis=1)
-        functions, only = np.array(self.functions), np.asarray(self.only)
+        square = np.take(self.square, self.chain, axis=1)
+        present = np.take(self.present, self.chain, axis=1)
+        only, own = np.asarray(self.only), np.flatnonzero(np.asarray(self.own) >= 0)
+        functions = np.zeros((self.square.shape[0], FUNCTION_COLUMNS, only.shape[0]))
+        functions[:, SELF_SQUARE, own] = self.own_square
+        functions[:, SELF_PRESENT, own] = self.own_present
+        functions[:, TOTAL_SQUARE, self.several] = self.several_square
+        functions[:, TOTAL_PRESENT, self.several] = self.several_present
         once = np.flatnonzero(only >= 0)
         functions[:, TOTAL_SQUARE, once] = square[:, only[once]]
         functions[:, TOTAL_PRESENT, once] = present[:, only[once]]
         return square, present, functions
 
-    cdef inline int enter(self, int32_t node, Py_ssize_t lane, double value) except -1 nogil:
-        self.total[node, lane] += value
-        self.of_function[self.function[node], lane] += value
+    cdef int take(self, int32_t group) except -1 nogil:
+        add_chains(self.total, self.above, self.square[group], self.present[group])
+        add_calls(self.of_several, self.called, self.total, self.calling)
+        add_all_squares(self.of_own, self.own_square[group], self.own_present[group])
+        add_all_squares(self.of_several, self.several_square[group], self.several_present[group])
         return 0
 
-    cdef int take(self, int32_t group) except -1 nogil:
-        cdef Py_ssize_t i, functions = self.functions.shape[2]
-        cdef int32_t node
-        for i in range(self.equal.shape[0] - 1, -1, -1):
-            if self.equal[i] != i:
-                continue
-            add_squares(&self.total[i, 0], &self.square[group, i], &self.present[group, i])
-            if self.above[i] >= 0:
-                add_lanes(&self.total[self.above[i], 0], &self.total[i, 0])
-        for i in range(self.calling.shape[0]):
-            node = self.calling[i]
-            add_lanes(
-                &self.of_function[functions + self.function[node], 0],
-                &self.total[self.equal[node], 0],
-            )
-        for i in range(functions):
-            add_squares(
-                &self.of_function[i, 0],
-                &self.functions[group, SELF_SQUARE, i],
-                &self.functions[group, SELF_PRESENT, i],
-            )
-            if self.only[i] < 0:
-                add_squares(
-                    &self.of_function[functions + i, 0],
-                    &self.functions[group, TOTAL_SQUARE, i],
-                    &self.functions[group, TOTAL_PRESENT, i],
-                )
-        return 0
+
+cdef inline int clear(double[:, ::1] table) except -1 nogil:
+    if table.shape[0]:
+        memset(&table[0, 0], 0, table.shape[0] * LANES * sizeof(double))
+    return 0
 
 
 def mark_cells(
@@ -174,11 +239,21 @@ def mark_cells(
     uint8_t[::1] marks,
 ):
     """Mark the places of the nodes that these rows have cells at."""
-    cdef Py_ssize_t r, i
+    cdef Py_ssize_t r
     with nogil:
         for r in range(rows.shape[0]):
-            for i in range(starts[rows[r]], starts[rows[r] + 1]):
-                marks[place[nodes[i]]] = 1
+            mark_places(nodes, starts[rows[r]], starts[rows[r] + 1], place, marks)
+
+
+# A function of its own, as where cells are added: what the loop reads need not be looked up again
+# after each mark.
+cdef int mark_places(
+    const int32_t[::1] nodes, Py_ssize_t first, Py_ssize_t last, const int32_t[::1] place, uint8_t[::1] marks
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(first, last):
+        marks[place[nodes[i]]] = 1
+    return 0
 
 
 cdef int mark_outermost(

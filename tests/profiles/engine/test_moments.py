@@ -12,6 +12,7 @@ from profiles.engine.blocks import (
     BlockProfile,
     build_day,
     build_hour,
+    cells,
     open_day,
     open_hour,
     row_moments,
@@ -80,6 +81,47 @@ def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
     having = [p for p in profiles if CPU in one_by_one.metrics_of([p])]
     found, expected = merge.moments(), one_by_one.merged(having, [CPU], True)
     assert meaning(found.tree)["own"] == expected["own"]  # type: ignore[index]
+
+
+@few
+@given(PROFILES, st.data())
+def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
+    profiles: list[BlockProfile], data: st.DataObject
+) -> None:
+    block = open_hour(build_hour(profiles))
+    marks = np.array([data.draw(st.booleans()) for _ in range(block.rows)], bool)
+    for metric in range(len(block.metrics)):
+        for rows, meant in ((marks, marks), (None, np.ones(block.rows, bool))):
+            used = block.used_sums([metric], rows, by_function=True).used
+            found = row_moments.used_moments(block, metric, rows, used)
+            group = meant.astype(np.int32) - np.int32(1)
+            every = row_moments.row_moments(block, metric, group, 1)
+            for one, other in zip(found, row_moments.taken(every, used), strict=True):
+                assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "CHUNK_ROWS", 2)
+    stacks = [{"main;a;b": i + 1, f"main;{i % 3};a": 2 * i, "a;main": 7} for i in range(7)]
+    profiles = [profile_of(tree_of(of_one), time=i) for i, of_one in enumerate(stacks)]
+    block = open_hour(build_hour(profiles))
+    assert len(block.cells.chunks) == 4
+    rows = np.arange(7) % 3 != 1
+    merge = MomentMerge(CPU)
+    merge.add_hour(block, rows if marked else None)
+    assert_equal(merge, [p for p, row in zip(profiles, rows, strict=True) if row or not marked])
+
+
+def test_of_all_rows_they_are_kept_with_the_block() -> None:
+    block = open_hour(build_hour([profile_of(tree_of({"main;a": i, "b": 1})) for i in range(9)]))
+    used = block.used_sums([0], None, by_function=True).used
+    some = row_moments.used_moments(block, 0, np.arange(9) < 4, used)
+    before = block.size
+    every = row_moments.used_moments(block, 0, None, used)
+    assert block.size - before == every.size == sum(column.nbytes for column in every)
+    assert row_moments.used_moments(block, 0, None, used) is every
+    assert some.present.tolist() != every.present.tolist()
 
 
 def test_deep_recursion_counts_once() -> None:
