@@ -109,30 +109,47 @@ def sum_cells(
     uint8_t[::1] used,
 ):
     """Add the cells of the marked rows to sums[place[node]], and mark those places as used."""
-    cdef Py_ssize_t r
+    cdef Py_ssize_t r, i, places = min(sums.shape[0], used.shape[0])
     with nogil:
+        for i in range(place.shape[0]):
+            if not 0 <= place[i] < places:
+                out_of_bounds()
         for r in range(rows.shape[0]):
             if rows[r]:
                 sum_row(nodes, values, starts[r], starts[r + 1], place, sums, used)
 
 
+# Of a row are checked its ends, and each node: by pointers, for the loop takes most of the time.
 cdef int sum_row(
     const int32_t[::1] nodes, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
     const int32_t[::1] place, int64_t[::1] sums, uint8_t[::1] used,
 ) except -1 nogil:
     cdef Py_ssize_t i
-    cdef int32_t at
+    cdef uint32_t count = <uint32_t>place.shape[0]
+    cdef const int32_t* node
+    cdef const int32_t* places
+    cdef const int64_t* number
     cdef int64_t before, after, value
+    cdef int64_t* sum_of
+    cdef uint8_t* mark
+    cdef int32_t at
+    if last <= first:
+        return 0
+    if first < 0 or last > nodes.shape[0] or last > values.shape[0] or not count:
+        out_of_bounds()
+    node, number, places, sum_of, mark = &nodes[0], &values[0], &place[0], &sums[0], &used[0]
     for i in range(first, last):
-        at = place[nodes[i]]
-        value = values[i]
-        before = sums[at]
+        if <uint32_t>node[i] >= count:
+            out_of_bounds()
+        at = places[node[i]]
+        value = number[i]
+        before = sum_of[at]
         after = <int64_t>(<uint64_t>before + <uint64_t>value)
         if ((before ^ after) & (value ^ after)) < 0:
             with gil:
                 raise BadProfile("The values of a stack add up to more than 64 bits hold.")
-        sums[at] = after
-        used[at] = 1
+        sum_of[at] = after
+        mark[at] = 1
     return 0
 
 

@@ -73,9 +73,25 @@ cdef int add_cells(
     double[:, ::1] into, Py_ssize_t lane, const int32_t[::1] row_of_line,
     const int32_t[::1] lines, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
 ) except -1 nogil:
+    """Checked as in sum_row."""
     cdef Py_ssize_t i
+    cdef uint32_t count = <uint32_t>row_of_line.shape[0], rows = <uint32_t>into.shape[0], row
+    cdef const int32_t* line
+    cdef const int32_t* row_of
+    cdef const int64_t* value
+    cdef double* lanes
+    if last <= first:
+        return 0
+    if first < 0 or last > lines.shape[0] or last > values.shape[0] or not count:
+        out_of_bounds()
+    line, value, row_of, lanes = &lines[0], &values[0], &row_of_line[0], &into[0, lane]
     for i in range(first, last):
-        into[row_of_line[lines[i]], lane] += <double>values[i]
+        if <uint32_t>line[i] >= count:
+            out_of_bounds()
+        row = <uint32_t>row_of[line[i]]
+        if row >= rows:
+            out_of_bounds()
+        lanes[<Py_ssize_t>row * LANES] += <double>value[i]
     return 0
 
 
@@ -186,8 +202,9 @@ cdef class RowMoments:
         if not self.total.shape[0]:
             return
         node = np.asarray(node_of_line)
-        chain = np.asarray(self.chain)[node]
-        own = np.asarray(self.own)[np.asarray(self.function)[node]]
+        nowhere = node < 0  # lines that no row has
+        chain = np.where(nowhere, -1, np.asarray(self.chain)[node]).astype(np.int32)
+        own = np.where(nowhere, -1, np.asarray(self.own)[np.asarray(self.function)[node]]).astype(np.int32)
         with nogil:
             while first < rows.shape[0]:
                 last = first
@@ -239,21 +256,11 @@ def mark_cells(
     uint8_t[::1] marks,
 ):
     """Mark the places of the nodes that these rows have cells at."""
-    cdef Py_ssize_t r
+    cdef Py_ssize_t r, i
     with nogil:
         for r in range(rows.shape[0]):
-            mark_places(nodes, starts[rows[r]], starts[rows[r] + 1], place, marks)
-
-
-# A function of its own, as where cells are added: what the loop reads need not be looked up again
-# after each mark.
-cdef int mark_places(
-    const int32_t[::1] nodes, Py_ssize_t first, Py_ssize_t last, const int32_t[::1] place, uint8_t[::1] marks
-) except -1 nogil:
-    cdef Py_ssize_t i
-    for i in range(first, last):
-        marks[place[nodes[i]]] = 1
-    return 0
+            for i in range(starts[rows[r]], starts[rows[r] + 1]):
+                marks[place[nodes[i]]] = 1
 
 
 cdef int mark_outermost(
