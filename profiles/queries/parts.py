@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 
 from profiles.engine.metrics import Metric
 from profiles.queries.asked import Selection, check
@@ -47,7 +47,9 @@ def parts(
             yield Found(there, _checked(there.blocks, deadline))
             return
         with closing(head_parts(there.head, metric, cuts, trees)) as head:
-            yield Found(there, _checked(chain(head, there.blocks), deadline))
+            in_order = moments or by_profile  # sums of floats depend on it, in their last bits
+            found = chain(head, there.blocks) if in_order else _blocks_first(there.blocks, head)
+            yield Found(there, _checked(found, deadline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,15 @@ class Found:
     def blocks(self) -> tuple[int, ...] | None:
         """Block.pk of all that the parts are in; None if some are in the head, which changes."""
         return None if self._there.head.exists() else self._there.rows
+
+
+def _blocks_first(blocks: Iterator[Part], head: Iterator[Part]) -> Iterator[Part]:
+    """The first rows of the head are unpacked meanwhile, and most of their functions are known
+    then: of these their texts are not read."""
+    begun = [*islice(head, 1)]
+    yield from blocks
+    yield from begun
+    yield from head
 
 
 def _checked(found: Iterator[Part], deadline: float | None) -> Iterator[Part]:

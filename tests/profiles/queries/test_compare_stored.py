@@ -9,6 +9,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from profiles.engine.merge import Merge
 from profiles.models import Profile
 from profiles.queries import compare, merged
 from profiles.query import (
@@ -19,6 +20,8 @@ from profiles.query import (
     ViewFilter,
     run_compare,
     run_history,
+    run_tree,
+    tree_json,
 )
 from profiles.rollup import days, hours
 from projects.models import Deployment
@@ -84,6 +87,18 @@ def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
     after = run_compare(*asked, View())
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
     assert len(set(threads)) == len(threads) == 2
+
+
+def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
+    sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = replace(sides[0], end=sides[1].end)
+    before = tree_json(run_tree(both, View()))
+    Profile.objects.update(stored_at=F("time"))
+    hours.roll_up_hours(both.project, sides[0].end + timedelta(minutes=30))
+    assert Profile.objects.count() == 12
+    monkeypatch.setattr(Merge, "_enter_unknown", None)
+    assert tree_json(run_tree(both, View())) == before
 
 
 def test_so_are_steps_and_days(sides: tuple[Selection, Selection]) -> None:
