@@ -16,7 +16,7 @@ from ingest.errors import Overloaded
 
 log = logging.getLogger(__name__)
 
-# One on two cores would take a tenth less CPU time for small profiles, and a third fewer large ones.
+# One on two cores takes a tenth less CPU time for small profiles, but a third fewer large ones.
 THREADS = max(2, min(8, os.cpu_count() or 2))
 LARGE_BYTES = 2**19  # as they are sent
 # Bodies that are held in memory at once; beyond it uploads are told to come again.
