@@ -82,17 +82,6 @@ def frame_ids(const uint64_t[::1] functions, const int32_t[::1] line):
     return numbers
 
 
-def pair_ids(const uint64_t[::1] first, const uint64_t[::1] second):
-    """Id of each pair, uint64 [N]."""
-    numbers = np.empty(first.shape[0], np.uint64)
-    cdef uint64_t[::1] ids = numbers
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(first.shape[0]):
-            ids[i] = pair(first[i], second[i])
-    return numbers
-
-
 def node_ids(const int32_t[::1] parent, const int32_t[::1] frame, const uint64_t[::1] frames):
     """Id of each node, uint64 [N]; parents stand before their children, roots have parent -1."""
     cdef uint64_t[::1] ids = np.empty(parent.shape[0], np.uint64)
