@@ -1,4 +1,4 @@
-"""The parameters of an address ⇄ which profiles, and what of them (docs/interfaces.md)."""
+"""The parameters of an address ⇄ which profiles, and what of them (docs/reference/urls.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Settings of the site, all from the environment; docs/settings.md has the table."""
+"""Settings of the site, all from the environment; docs/reference/settings.md has the table."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

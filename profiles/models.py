@@ -67,10 +67,10 @@ class Level(models.TextChoices):
 
 
 class Block(models.Model):
-    """Profiles of a service and type, start <= time < end, that left the head; docs/blocks.md.
+    """Profiles of a service and type, start <= time < end, that left the head.
 
     A day block says again what the hour blocks say that it covers: of the two kinds a question
-    reads one.
+    reads one. docs/reference/formats.md has their bytes.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE)

@@ -47,7 +47,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
 
 @require_safe
 def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
-    """As docs/interfaces.md has it; errors as {"error": sentence}."""
+    """As docs/reference/api.md has it; errors as {"error": sentence}."""
     if not request.user.is_authenticated:
         sentence = _("Sign in to see this project.")
         return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)

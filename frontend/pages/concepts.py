@@ -1,4 +1,4 @@
-"""`/help/concepts`: docs/concepts.md, for whoever looks at a profile."""
+"""`/help/concepts`: docs/guide/concepts.md, for whoever looks at a profile."""
 
 from functools import cache
 
@@ -18,4 +18,4 @@ def concepts(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _text() -> SafeString:
-    return html_of((settings.BASE_DIR / "docs" / "concepts.md").read_text())
+    return html_of((settings.BASE_DIR / "docs" / "guide" / "concepts.md").read_text())

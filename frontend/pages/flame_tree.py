@@ -25,7 +25,7 @@ _COMPRESSION = 5  # of gzip: beyond it, a few percent less for twice the time
 
 @require_safe
 def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
-    """As docs/interfaces.md has it ("The tree on the wire"); errors as {"error": sentence}."""
+    """As docs/reference/api.md has it ("tree"); errors as {"error": sentence}."""
     if not request.user.is_authenticated:
         return _refused(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)

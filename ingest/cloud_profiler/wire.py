@@ -1,6 +1,6 @@
 """The messages of the Cloud Profiler API v2 as JSON: pure functions, bytes in and bytes out.
 
-google/devtools/cloudprofiler/v2/profiler.proto; docs/interfaces.md has what we add.
+google/devtools/cloudprofiler/v2/profiler.proto; docs/reference/wire-protocol.md has what we add.
 """
 
 from dataclasses import dataclass

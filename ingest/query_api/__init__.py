@@ -1,1 +1,1 @@
-"""The query API: `GET /api/v1/projects/{project}/…`, for programs that read (docs/api.md)."""
+"""The query API, `GET /api/v1/projects/{project}/…`; docs/reference/api.md."""

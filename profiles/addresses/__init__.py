@@ -1,1 +1,1 @@
-"""Addresses: what the parameters of a query ask for, read strictly (docs/interfaces.md)."""
+"""Addresses: what the parameters of a query ask for, read strictly (docs/reference/api.md)."""

@@ -1,4 +1,4 @@
-"""Codec: a call tree as bytes and back; docs/stored-tree.md describes them."""
+"""Codec: a call tree as bytes and back; docs/reference/formats.md describes them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -29,7 +29,7 @@ class FrameColumns(TypedDict):
 
 
 class TreeColumns(TypedDict):
-    """The columns of the JSON of docs/interfaces.md; sums over the profiles, integers.
+    """The columns of the JSON of docs/reference/api.md; sums over the profiles, integers.
 
     Nodes have no ids here: they are hashes of what is here (docs/decisions/0003-ids.md).
     """

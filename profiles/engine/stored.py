@@ -1,4 +1,4 @@
-"""A tree as it is stored: two sections of columns, numbers and texts; docs/stored-tree.md.
+"""A tree as it is stored: two sections of columns, numbers and texts; docs/reference/formats.md.
 
 Merging needs the texts of those functions alone that it meets for the first time. Columns are
 little-endian, in the narrowest width that holds them. Every index is checked while it is read.

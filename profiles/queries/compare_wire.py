@@ -13,7 +13,7 @@ from profiles.queries.wire import asked, covered, dumps
 
 
 def compare_json(result: CompareResult) -> bytes:
-    """The JSON of docs/interfaces.md; siblings by their mean widths, or by name."""
+    """The JSON of docs/reference/api.md; siblings by their mean widths, or by name."""
     return dumps(compare_document(result))
 
 

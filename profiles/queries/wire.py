@@ -1,4 +1,4 @@
-"""Trees on the wire: the JSON of docs/interfaces.md."""
+"""Trees on the wire: the JSON of docs/reference/api.md."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Roll-up: head rows become hour blocks, hour blocks day blocks; docs/operating.md.
+"""Roll-up: head rows become hour blocks, hour blocks day blocks; docs/development/architecture.md.
 
 Every step is: read, build, write a blob, then one commit in which the blocks appear and what they
 were made of vanishes. A step that dies leaves everything as it was, and a blob that is swept.

@@ -1,5 +1,5 @@
 /**
- * The tree of docs/interfaces.md ("The tree on the wire") as typed arrays, with what is derived
+ * The tree of docs/reference/api.md ("tree") as typed arrays, with what is derived
  * from it: parents, totals, offsets. Node 0 is a root of our own: the whole service.
  */
 

@@ -1,4 +1,4 @@
-"""Blocks: many profiles of one service and type in one run of bytes; docs/blocks.md."""
+"""Blocks: many profiles of one service and type in one run of bytes; docs/reference/formats.md."""
 
 from profiles.engine.blocks.build_day import build_day
 from profiles.engine.blocks.build_hour import build_hour

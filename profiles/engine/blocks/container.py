@@ -1,4 +1,4 @@
-"""Container: named sections in one run of bytes, each to be read alone; docs/blocks.md."""
+"""Container: named sections that can be read alone; docs/reference/formats.md."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

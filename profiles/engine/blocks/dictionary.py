@@ -1,4 +1,4 @@
-"""The symbols and nodes of a block, once for all its profiles; docs/blocks.md.
+"""The symbols and nodes of a block, once for all its profiles; docs/reference/formats.md.
 
 Two trees in one: that of functions, in pre-order, and below each of its nodes the nodes of
 lines that it groups. What is merged by function never reads the lines.

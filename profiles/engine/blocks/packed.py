@@ -1,4 +1,4 @@
-"""Columns of numbers as bytes behind a JSON head; docs/blocks.md.
+"""Columns of numbers as bytes behind a JSON head; docs/reference/formats.md.
 
 A number is base + factor × raw, and raw takes as few bytes as the greatest of its column needs.
 The first bytes of all numbers stand together, then all second ones: that is what zstd can shrink.

@@ -1,6 +1,6 @@
 # The columns of stored trees, added to forests without making arrays of them.
 
-cdef enum:  # in order; docs/stored-tree.md
+cdef enum:  # in order; docs/reference/formats.md
     FUNCTION_ID = 0
     NAME_OF_FUNCTION = 1
     FILE_OF_FUNCTION = 2

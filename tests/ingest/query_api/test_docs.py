@@ -1,4 +1,4 @@
-"""docs/api.md: its examples are asked, and answered as it says; no address is left out."""
+"""Run the examples of docs/reference/api.md and compare the answers; every URL has one."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DOCS = Path(__file__).parents[3] / "docs" / "api.md"
+DOCS = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 _EXAMPLE = re.compile(
     r"```sh\n(curl [^`]*)```\n(?:\n```(?:json|csv|text)\n([^`]*)```\n)?",
 )

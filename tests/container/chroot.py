@@ -1,0 +1,84 @@
+"""Run commands in a root folder as a container engine would: own mounts and processes."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# Configuration of package installers on this machine that commands in the root need too.
+_FILES = ("/etc/resolv.conf", "/etc/pip.conf", "/etc/apt/apt.conf.d")
+_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+
+@dataclass(slots=True)
+class Root:
+    """A folder that is the root of commands, with the state that instructions leave behind."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})
+    workdir: str = "/"
+    user: str = "0:0"
+
+    def resolve(self, path: str) -> Path:
+        """The place on this machine of a path in the root, relative ones from the workdir."""
+        return self.folder / os.path.join(self.workdir, path).lstrip("/")
+
+    def run(self, command: str, seconds: float) -> None:
+        """Run a shell command; CalledProcessError with its output if it fails."""
+        line = self.command(["/bin/sh", "-ec", command], network_files=True)
+        done = subprocess.run(
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False
+        )
+        if done.returncode:
+            print(done.stdout.decode(errors="replace")[-4000:])
+            done.check_returncode()
+
+    def command(
+        self,
+        command: Sequence[str],
+        *,
+        read_only: bool = False,
+        volumes: Mapping[str, Path] | None = None,
+        network_files: bool = False,
+    ) -> list[str]:
+        """The line that runs a command in the root, the first process of its own PID namespace."""
+        root, environment = shlex.quote(str(self.folder)), dict(self.environment)
+        mounts = [f"mount --bind {root} {root}", f"mount -t proc proc {root}/proc"]
+        if network_files:
+            environment |= installer_environment()
+        if read_only:
+            mounts += [f"mount -o remount,bind,ro {root}", f"mount -t tmpfs tmpfs {root}/tmp"]
+        mounts += [
+            f"mount --bind {shlex.quote(str(place))} {root}{path}"
+            for path, place in (volumes or {}).items()
+        ]
+        enter = ["chroot", f"--userspec={self.user}", str(self.folder), "/usr/bin/env", "-i"]
+        inside = f'cd {shlex.quote(self.workdir)} && exec "$@"'
+        settings = [f"{name}={value}" for name, value in environment.items()]
+        call = shlex.join([*enter, *settings, "/bin/sh", "-c", inside, "sh", *command])
+        script = " && ".join([*mounts, f"exec {call}"])
+        unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+        return [*unshare, "/bin/sh", "-c", script]
+
+
+def installer_environment() -> dict[str, str]:
+    """Proxies and the certificates of this machine, for apt and pip in the root."""
+    proxies = {name: os.environ[name] for name in _PROXIES if name in os.environ}
+    return proxies | {"PIP_CERT": _CERTIFICATES, "SSL_CERT_FILE": _CERTIFICATES}
+
+
+def copy_installer_configuration(root: Path) -> None:
+    """Let apt and pip in the root use what they use on this machine."""
+    for name in (*_FILES, _CERTIFICATES):
+        source, target = Path(name), root / name.lstrip("/")
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        elif source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copyfile(source, target)
