@@ -92,3 +92,8 @@ requirements: $(STAMPS)/dev
 
 clean:
 	rm -rf .venv node_modules $(STAMPS) build dist *.egg-info data profiles/engine/*.so profiles/engine/*.c
+
+# The container image, built and started without a container engine: as root on Debian, some minutes.
+.PHONY: container-check
+container-check: $(STAMPS)/dev
+	@$(BIN)/python -m tests.container.check

@@ -71,9 +71,7 @@ def make_base(folder: Path) -> None:
     if not mirror:
         raise CheckFailed("apt has no mirror of Debian: name one in DEBIAN_MIRROR")
     command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(folder)]
-    subprocess.run(
-        [*command, mirror], check=True, stdout=subprocess.DEVNULL, timeout=BASE_SECONDS
-    )
+    subprocess.run([*command, mirror], check=True, stdout=subprocess.DEVNULL, timeout=BASE_SECONDS)
 
 
 def check(base: Path, scratch: Path) -> None:
@@ -150,9 +148,7 @@ def _serve(stage: Stage, root: Root, scratch: Path) -> None:
     print(f"The image adds {size} MB to its base image.")
 
 
-def _check_running(
-    stage: Stage, root: Root, process: "subprocess.Popen[bytes]", port: str
-) -> None:
+def _check_running(stage: Stage, root: Root, process: "subprocess.Popen[bytes]", port: str) -> None:
     url = f"http://127.0.0.1:{port}"
     _wait_until_it_answers(f"{url}/ok", process)
     for page in PAGES:

@@ -1,0 +1,150 @@
+"""The documentation: links lead somewhere, and nothing that the code has is missing."""
+
+import re
+import subprocess
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ingest.urls import urlpatterns
+from profiler_site.cli import command
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+MAX_LINE = 200  # characters, outside tables and code
+
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_INLINE_CODE = re.compile(r"`[^`\n]+`")
+_FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+_DOCS_PATH = re.compile(r"\bdocs/[\w./-]*\w")
+_SETTING = re.compile(r'"(FLAMEWATCH_[A-Z_]+|DATABASE_URL|REDIS_URL|BLOB_URL)"')
+
+
+def tracked(*patterns: str) -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+PAGES = tracked("*.md")
+CODE = tracked("*.py", "*.pyx", "*.pxi", "*.js", "*.html", "*.toml", "*.yaml", "Makefile")
+
+
+@cache
+def prose(page: Path) -> str:
+    """The text of a page without its fenced code."""
+    return _FENCE.sub("", page.read_text())
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """The anchors of a page's headings, as GitHub forms them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return frozenset(
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    )
+
+
+def settings() -> set[str]:
+    """The environment variables that the server reads."""
+    sources = (ROOT / "profiler_site" / name for name in ("settings.py", "secret_key.py"))
+    return {name for path in sources for name in _SETTING.findall(path.read_text())}
+
+
+def links(page: Path) -> list[str]:
+    return _LINK.findall(_INLINE_CODE.sub("code", prose(page)))
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    for target in links(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        if not linked.exists() or (anchor and anchor not in anchors(linked)):
+            yield target
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_files_and_headings(name: str) -> None:
+    assert list(broken_links(ROOT / name)) == []
+
+
+def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A `title`, here\n[1](#a-title-here) [2](#none) [3](none.md) [4](page.md#x)")
+    assert list(broken_links(page)) == ["#none", "none.md", "page.md#x"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_lines_are_short_enough_to_review(name: str) -> None:
+    lines = prose(ROOT / name).splitlines()
+    plain = [line for line in lines if not line.startswith(("|", "    "))]
+    assert [line for line in plain if len(line) > MAX_LINE] == []
+
+
+def test_every_page_of_the_docs_is_linked() -> None:
+    linked = {
+        (ROOT / page).parent.joinpath(target.partition("#")[0]).resolve()
+        for page in PAGES
+        for target in links(ROOT / page)
+    }
+    pages = {path.resolve() for path in DOCS.rglob("*.md")}
+    assert pages - linked == set()
+
+
+def test_the_code_mentions_no_page_that_is_gone() -> None:
+    mentioned = {
+        (name, path)
+        for name in CODE
+        for path in _DOCS_PATH.findall((ROOT / name).read_text())
+        if path.endswith(".md")
+    }
+    assert {(name, path) for name, path in mentioned if not (ROOT / path).exists()} == set()
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    documented = (DOCS / "reference" / "settings.md").read_text()
+    assert len(settings()) >= 30
+    assert {name for name in settings() if f"`{name}`" not in documented} == set()
+
+
+def test_no_setting_of_the_reference_is_gone() -> None:
+    documented = (DOCS / "reference" / "settings.md").read_text()
+    rows = set(re.findall(r"^\| `(FLAMEWATCH_[A-Z_]+)`", documented, re.MULTILINE))
+    assert rows - settings() == set()
+
+
+@pytest.mark.parametrize("name", command.ARGUMENTS)
+def test_every_command_and_option_is_in_the_reference(name: str) -> None:
+    documented = (DOCS / "reference" / "cli.md").read_text()
+    section = documented.partition(f"## `flamewatch {name}`\n")[2].partition("\n## ")[0]
+    assert section
+    parser = ArgumentParser(add_help=False)
+    command.ARGUMENTS[name](parser)
+    options = [option for action in parser._actions for option in action.option_strings]
+    assert [option for option in options if option not in section] == []
+
+
+def test_every_endpoint_is_in_the_reference() -> None:
+    documented = (DOCS / "reference" / "api.md").read_text()
+    names = [str(pattern.pattern).rpartition("/")[2] for pattern in urlpatterns]
+    assert len(names) == 8
+    for name in names:
+        assert re.search(rf"^(GET|POST) /api/v1/projects/{{project}}/{name}$", documented, re.M)
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "decisions").glob("0*.md")), ids=lambda p: p.stem)
+def test_a_decision_has_its_sections_and_is_listed(path: Path) -> None:
+    sections = re.findall(r"^## (.+)$", path.read_text(), re.MULTILINE)
+    assert sections == ["Context", "Decision", "Consequences", "Alternatives"]
+    title = path.read_text().splitlines()[0].partition(". ")[2]
+    assert f"[{title}]({path.name})" in (DOCS / "decisions" / "README.md").read_text()
