@@ -12,7 +12,12 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Configuration of package installers on this machine that commands in the root need too.
 _FILES = ("/etc/resolv.conf", "/etc/pip.conf", "/etc/apt/apt.conf.d")
 _CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+_MAX_OUTPUT = 4000  # characters
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+
+class CommandFailed(Exception):
+    """A command in a root failed; the text has the command, its status and its output."""
 
 
 @dataclass(slots=True)
@@ -29,14 +34,14 @@ class Root:
         return self.folder / os.path.join(self.workdir, path).lstrip("/")
 
     def run(self, command: str, seconds: float) -> None:
-        """Run a shell command; CalledProcessError with its output if it fails."""
+        """Run a shell command; CommandFailed with the end of its output if it fails."""
         line = self.command(["/bin/sh", "-ec", command], network_files=True)
         done = subprocess.run(
             line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False
         )
         if done.returncode:
-            print(done.stdout.decode(errors="replace")[-4000:])
-            done.check_returncode()
+            output = done.stdout.decode(errors="replace")[-_MAX_OUTPUT:]
+            raise CommandFailed(f"`{command}` ended with status {done.returncode}:\n{output}")
 
     def command(
         self,
