@@ -1,6 +1,7 @@
 """The container files, as far as they can be checked without building an image."""
 
 import re
+import tomllib
 
 import pytest
 
@@ -32,8 +33,11 @@ def test_images_are_named_without_a_host() -> None:
 def test_the_image_has_what_the_server_reads_and_no_more() -> None:
     names = context_files(ROOT, ignore_patterns(IGNORE_FILE.read_text()))
     folders = {name.partition("/")[0] for name in names if "/" in name}
-    apps = {"profiler_site", "projects", "scheduler", "ingest", "profiles", "frontend"}
-    assert folders == apps | {"agents", "docs", "requirements"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    apps = {package.removesuffix("*") for package in packages}
+    assert apps | {"agents", "docs", "requirements"} <= folders
+    assert folders & {"tests", "benchmarks", "examples", "node_modules", "data"} == set()
     assert "docs/guide/concepts.md" in names
     assert any(name.startswith("agents/python/native/") and name.endswith(".c") for name in names)
     assert not any("/tests/" in name for name in names)
