@@ -1,6 +1,22 @@
 """How large a profile may be; the fields are named like the settings that set them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+MAX_NAME_BYTES = 4096  # of one string; longer ones are cut and marked, see Strings
+MAX_SAMPLE_TYPES = 64  # each is a column of all samples, and a row of the database's JSON
+MAX_SAMPLE_TYPE_BYTES = 256  # of a sample type's name, and of its unit
+# However small a profile is, it may come to so many bytes when it is decoded.
+FREE_EXPANSION_BYTES = 2**20
+NODE_BYTES = 8  # that a node of the call tree counts as: its parent and its frame
+
+
+class Allowed(NamedTuple):
+    """A limit that holds for one profile."""
+
+    limit: str  # the setting
+    most: int
+    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,8 +27,30 @@ class DigestLimits:
     max_symbols: int = 1_000_000  # strings, functions, locations, lines: each
     max_sample_labels: int = 500_000  # samples with the same labels count once
     max_total: int = 2**56  # of all values of a metric; 2.3 years in ns, 64 PiB
+    max_string_bytes: int = 2**26  # of names and labels, as they are stored
+    # Multiple of the raw profile's bytes that its strings, and its nodes, may come to.
+    max_expansion: int = 16
     max_stack_frames: int = 100_000_000  # over all stacks: bounds the time a digest takes
     negative: bool = False  # values below zero, as in differences of profiles
+
+    def strings_of(self, raw_size: int) -> Allowed:
+        """Bytes of names and labels that a raw profile of this size may have."""
+        expanded = self._expanded(raw_size)
+        if expanded < self.max_string_bytes:
+            unit = f"bytes of names and labels in a profile of {raw_size:,} bytes"
+            return Allowed(setting("max_expansion"), expanded, unit)
+        return Allowed(setting("max_string_bytes"), self.max_string_bytes, "")
+
+    def nodes_of(self, raw_size: int) -> Allowed:
+        """Nodes that the call tree of a raw profile of this size may have."""
+        expanded = self._expanded(raw_size) // NODE_BYTES
+        if expanded < self.max_nodes:
+            unit = f"nodes of the call tree of a profile of {raw_size:,} bytes"
+            return Allowed(setting("max_expansion"), expanded, unit)
+        return Allowed(setting("max_nodes"), self.max_nodes, "")
+
+    def _expanded(self, raw_size: int) -> int:
+        return self.max_expansion * raw_size + FREE_EXPANSION_BYTES
 
 
 def setting(field: str) -> str:
