@@ -75,17 +75,18 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
 
 def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
     """BadProfile for names and units that the database's text cannot hold as they are."""
-    for number in numbers(wire, spans.places["sample_types"], 3)[:, 1:].ravel().tolist():
-        if strings.replaced(number):
-            raise BadProfile(
-                f"The name or unit of a sample type, {strings.text(number)[:80]!r}, is too long,"
-                " is not UTF-8, or has a NUL."
-            )
-        if (size := len(strings.text(number).encode())) > MAX_SAMPLE_TYPE_BYTES:
-            raise BadProfile(
-                f"The name or unit of a sample type has {size:,} bytes;"
-                f" {MAX_SAMPLE_TYPE_BYTES} are allowed."
-            )
+    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+        for number in (name, unit):
+            text = strings.text(number)
+            if len(text) > MAX_SAMPLE_TYPE_BYTES or len(text.encode()) > MAX_SAMPLE_TYPE_BYTES:
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text[:80]!r}…, has more than the"
+                    f" {MAX_SAMPLE_TYPE_BYTES} bytes that are allowed."
+                )
+            if strings.replaced(number):
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text!r}, is not UTF-8 or has a NUL."
+                )
 
 
 def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:

@@ -16,7 +16,13 @@ class Allowed(NamedTuple):
 
     limit: str  # the setting
     most: int
-    unit: str
+    counted: str = ""
+    raw_size: int = 0
+
+    @property
+    def unit(self) -> str:
+        """What is counted, for messages; made only where one is needed."""
+        return f"{self.counted} of a profile of {self.raw_size:,} bytes" if self.counted else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +43,15 @@ class DigestLimits:
         """Bytes of names and labels that a raw profile of this size may have."""
         expanded = self._expanded(raw_size)
         if expanded < self.max_string_bytes:
-            unit = f"bytes of names and labels in a profile of {raw_size:,} bytes"
-            return Allowed(setting("max_expansion"), expanded, unit)
-        return Allowed(setting("max_string_bytes"), self.max_string_bytes, "")
+            return Allowed(_EXPANSION, expanded, "bytes of names and labels", raw_size)
+        return Allowed(_STRING_BYTES, self.max_string_bytes)
 
     def nodes_of(self, raw_size: int) -> Allowed:
         """Nodes that the call tree of a raw profile of this size may have."""
         expanded = self._expanded(raw_size) // NODE_BYTES
         if expanded < self.max_nodes:
-            unit = f"nodes of the call tree of a profile of {raw_size:,} bytes"
-            return Allowed(setting("max_expansion"), expanded, unit)
-        return Allowed(setting("max_nodes"), self.max_nodes, "")
+            return Allowed(_EXPANSION, expanded, "nodes of the call tree", raw_size)
+        return Allowed(_NODES, self.max_nodes)
 
     def _expanded(self, raw_size: int) -> int:
         return self.max_expansion * raw_size + FREE_EXPANSION_BYTES
@@ -56,3 +60,7 @@ class DigestLimits:
 def setting(field: str) -> str:
     """The name of the setting behind a field, for messages."""
     return f"FLAMEWATCH_{field.upper()}"
+
+
+_EXPANSION, _STRING_BYTES = setting("max_expansion"), setting("max_string_bytes")
+_NODES = setting("max_nodes")
