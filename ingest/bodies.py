@@ -9,6 +9,10 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.unpack import unpack
 
 READ_SECONDS = 60.0
+# Base64 of gzip has three quarters of its bytes when it is compressed, a pprof profile that is not
+# gzip a twentieth. Small bodies may be as repetitive as they like.
+MAX_RATIO = 50
+ANY_RATIO_BYTES = 64 * 2**10
 
 
 async def read(receive: Receive, limit: str, allowed: int) -> bytes:
@@ -54,9 +58,14 @@ def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -
         return body
     if encoding != "gzip":
         raise BadRequest("Content-Encoding may be gzip or nothing.")
+    of_its_size = max(ANY_RATIO_BYTES, MAX_RATIO * len(body))
     try:
-        return unpack(body, allowed)
+        return unpack(body, min(allowed, of_its_size))
     except TooLarge:
-        raise BodyTooLarge(limit, allowed) from None
+        if allowed <= of_its_size:
+            raise BodyTooLarge(limit, allowed) from None
+        raise BodyTooLarge(
+            f"Content-Encoding: gzip, a body of {len(body):,} bytes,", of_its_size
+        ) from None
     except BadProfile:
         raise BadRequest("The body is not gzip, as its Content-Encoding says.") from None

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from profiles.engine.codec import encode_columns
-from profiles.engine.digest import Digested, digest, unpack
+from profiles.engine.digest import Digested, digest
 from profiles.limits import digest_limits
 from profiles.store.new_profile import hash_of, totals_of
 from projects.profile_types import ProfileType
@@ -25,9 +23,8 @@ class Packed:
     comments: tuple[str, ...] = ()
 
 
-def pack(body: bytes, type: ProfileType) -> Packed:
-    """Raises BadProfile and TooLarge of profiles.engine.errors."""
-    raw = unpack(body, settings.MAX_PROFILE_BYTES)
+def pack(body: bytes, raw: bytes, type: ProfileType) -> Packed:
+    """`raw`: the body unpacked. Raises BadProfile and TooLarge of profiles.engine.errors."""
     digested: Digested = digest(raw, type, digest_limits())
     return Packed(
         body_hash=hash_of(body),

@@ -5,12 +5,15 @@ Large profiles queue for a thread of their own, where those that are digested in
 not wait for them.
 """
 
+import asyncio
 import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from queue import SimpleQueue
+from typing import TypeVar
 
 from ingest.errors import Overloaded
 
@@ -19,10 +22,12 @@ log = logging.getLogger(__name__)
 # One on two cores takes a tenth less CPU time for small profiles, but a third fewer large ones.
 THREADS = max(2, min(8, os.cpu_count() or 2))
 LARGE_BYTES = 2**19  # as they are sent
+LARGE_RAW_BYTES = 8 * 2**20  # as they are unpacked
 # Bodies that are held in memory at once; beyond it uploads are told to come again.
 BYTES_IN_FLIGHT = 256 * 2**20
 
 Work = Callable[[], None]
+T = TypeVar("T")
 
 
 class Pool:
@@ -66,6 +71,47 @@ def submit(work: Work, size: int) -> None:
     """Have a profile of so many bytes digested; `work` raises nothing, for nobody waits for it
     here."""
     (_digests if size < LARGE_BYTES else _large_digests).submit(work)
+
+
+def submit_large(work: Work) -> None:
+    """The same for a profile that turned out to be large when it was unpacked."""
+    _large_digests.submit(work)
+
+
+async def run(function: Callable[[], T], size: int) -> T:
+    """Call a function for a body of so many bytes in one of these threads; raise what it raises."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+
+    def work() -> None:
+        if outcome.done():  # nobody waits for it any more
+            return
+        try:
+            result = function()
+        except Exception as error:
+            _call(loop, partial(_settle_error, outcome, error))
+        else:
+            _call(loop, partial(_settle, outcome, result))
+
+    submit(work, size)
+    return await outcome
+
+
+def _call(loop: asyncio.AbstractEventLoop, settle: Work) -> None:
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:
+        log.debug("The event loop of a request was closed before its body was read.")
+
+
+def _settle(outcome: "asyncio.Future[T]", result: T) -> None:
+    if not outcome.done():
+        outcome.set_result(result)
+
+
+def _settle_error(outcome: "asyncio.Future[T]", error: Exception) -> None:
+    if not outcome.done():
+        outcome.set_exception(error)
 
 
 class Budget:

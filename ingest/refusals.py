@@ -20,7 +20,7 @@ from ingest.durations import seconds
 from profiles.addresses.parameters import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import Unanswerable
-from profiles.store.head import Conflict, Rejected, StoreUnavailable
+from profiles.store.head import Conflict, Rejected, StoreUnavailable, Unstorable
 from projects.authentication import Refused
 from projects.quotas import QuotaReached
 from projects.sync_pool import TooBusy
@@ -55,6 +55,9 @@ _RULES: dict[type[Exception], Rule] = {
     Refused: Rule(401, "UNAUTHENTICATED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
+    Unstorable: Rule(
+        400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot hold."
+    ),
     Rejected: Rule(404, "NOT_FOUND", _SELDOM, "What this profile belongs to is gone."),
     Http404: Rule(404, "NOT_FOUND", _SELDOM, "There is nothing at this address."),
     errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),

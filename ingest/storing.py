@@ -2,22 +2,26 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+
+from django.conf import settings
 
 from ingest import digesting, pool, refusals
 from ingest.digesting import Packed
 from ingest.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.self_report import self_report
 from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.unpack import unpack
 from profiles.store import again, head
 from profiles.store.awaited import Awaited, tell
-from profiles.store.head import Conflict, NewProfile
+from profiles.store.head import Conflict, NewProfile, Unstorable
 from projects import agent_reports, quotas, registry, sync_pool
 from projects.profile_types import ProfileType
 from projects.quota_reached import QuotaReached
 
 _OF_THE_UPLOAD = (
     *(BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge),
-    TooManyLabelValues,
+    *(TooManyLabelValues, Unstorable),
 )
 
 
@@ -68,11 +72,26 @@ class _Upload:
             )
         return outcome
 
-    def _digest(self) -> None:
+    def _digest(self, is_large: bool = False) -> None:
+        """A few bytes may unpack to many: these go to the thread of large profiles, too."""
         if self._awaited.is_over:
             return
+        allowed = int(settings.MAX_PROFILE_BYTES)
         try:
-            self.packed = digesting.pack(self._body, self._type)
+            raw = unpack(self._body, allowed if is_large else min(allowed, pool.LARGE_RAW_BYTES))
+        except TooLarge as error:
+            if is_large or allowed <= pool.LARGE_RAW_BYTES:
+                tell([(self._awaited, error)])
+            else:
+                pool.submit_large(partial(self._digest, is_large=True))
+        except Exception as error:
+            tell([(self._awaited, error)])
+        else:
+            self._enter(raw)
+
+    def _enter(self, raw: bytes) -> None:
+        try:
+            self.packed = digesting.pack(self._body, raw, self._type)
             self.new = self._make_row(self.packed)
             if again.may_be_in_a_block(self.new):
                 tell([(self._awaited, None)])

@@ -17,6 +17,8 @@ def digest_limits() -> DigestLimits:
         max_nodes=settings.MAX_NODES,
         max_symbols=settings.MAX_SYMBOLS,
         max_sample_labels=settings.MAX_SAMPLE_LABELS,
+        max_string_bytes=settings.MAX_STRING_BYTES,
+        max_expansion=settings.MAX_EXPANSION,
         max_total=settings.MAX_TOTAL,
         max_stack_frames=settings.MAX_STACK_FRAMES,
     )

@@ -5,6 +5,7 @@ Every reader gets the path of the field that it reads, which its BadField names.
 
 import binascii
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,10 +19,10 @@ Message = dict[str, Any]
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_PADDING = {0: "", 2: "==", 3: "="}
+_PADDING = {0: b"", 2: b"==", 3: b"="}
 
 
-def get(message: Message, name: str) -> Any:
+def get(message: Mapping[str, Any], name: str) -> Any:
     """The value of a field, by its JSON name or its proto name; None where absent."""
     value = message.get(name)
     if value is None:
@@ -29,12 +30,14 @@ def get(message: Message, name: str) -> Any:
     return value
 
 
-def text(message: Message, name: str, path: str) -> str:
+def text(message: Mapping[str, Any], name: str, path: str) -> str:
     value = get(message, name)
     if value is None:
         return ""
     if not isinstance(value, str):
         raise BadField(path, "has to be a string")
+    if "\0" in value:
+        raise BadField(path, "may not have the character NUL")
     return value
 
 
@@ -84,18 +87,19 @@ def time(value: str, path: str) -> datetime:
 
 
 def octets(message: Message, name: str, path: str) -> bytes:
-    """Base64 of either alphabet, padded or not; empty where absent."""
-    encoded = text(message, name, path)
+    """Base64 of either alphabet, padded or not; empty where absent. Text, or bytes of it."""
+    value = get(message, name)
+    encoded = value if isinstance(value, bytes) else text(message, name, path).encode()
     try:
         return _decode(encoded)
     except (ValueError, binascii.Error):
         raise BadField(path, "is not base64") from None
 
 
-def _decode(encoded: str) -> bytes:
-    if encoded[-1:] != "=" and len(encoded) % 4:
-        encoded += _PADDING.get(len(encoded) % 4, "=")  # one digit too many stays an error
-    altchars = b"-_" if "-" in encoded or "_" in encoded else None
+def _decode(encoded: bytes) -> bytes:
+    if encoded[-1:] != b"=" and len(encoded) % 4:
+        encoded += _PADDING.get(len(encoded) % 4, b"=")  # one digit too many stays an error
+    altchars = b"-_" if b"-" in encoded or b"_" in encoded else None
     return pybase64.b64decode(encoded, altchars, validate=True)
 
 

@@ -38,10 +38,10 @@ async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]
 def _wanted(access: Access, query: Mapping[str, str]) -> Wanted:
     return Wanted(
         project=access.project,
-        service=query.get("service", ""),
+        service=fields.text(query, "service", "service"),
         type=fields.profile_type(query["type"], "type") if query.get("type") else None,
-        zone=query.get("zone", ""),
-        version=query.get("version", ""),
+        zone=fields.text(query, "zone", "zone"),
+        version=fields.text(query, "version", "version"),
         start=_time(query, "start"),
         end=_time(query, "end"),
     )

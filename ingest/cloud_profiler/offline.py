@@ -10,7 +10,7 @@ import orjson
 from ingest import agents, credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
-from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_message
+from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_upload
 from ingest.cloud_profiler.wire import OfflineProfile
 from ingest.deployments import Target
 from ingest.digesting import Packed
@@ -28,7 +28,7 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
     credentials.require_write(access)
     credentials.require_own(access, project)
     with held(request):
-        profile = wire.offline_profile(await read_message(request))
+        profile = await read_upload(request, wire.offline_profile)
         check_size(profile.sent.body)
         known = await _known(access, request, profile)
         target = await deployments.target(access.project, known.deployment)

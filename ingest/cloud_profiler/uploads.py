@@ -10,7 +10,7 @@ from ingest import credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.names import Issued
-from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_message
+from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_upload
 from ingest.cloud_profiler.wire import SentProfile
 from ingest.deployments import Target
 from ingest.digesting import Packed
@@ -28,7 +28,7 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     """
     issued = await _issued(request, project, name_id)
     with storing.refusals_noted(issued.agent), held(request):
-        sent = wire.sent_profile(await read_message(request))
+        sent = await read_upload(request, wire.sent_profile)
         check_size(sent.body)
         label_values.take(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)

@@ -5,12 +5,22 @@ google/devtools/cloudprofiler/v2/profiler.proto; docs/reference/wire-protocol.md
 
 from dataclasses import dataclass
 
-import orjson
-
 from ingest.cloud_profiler import fields
 from ingest.cloud_profiler.fields import Message
 from ingest.cloud_profiler.labels import KEY_LABEL, WireDeployment, deployment, profile_labels
-from ingest.errors import BadField, BadRequest
+from ingest.errors import BadField
+from ingest.json_body import parse
+
+__all__ = [
+    "Handshake",
+    "OfflineProfile",
+    "SentProfile",
+    "handshake",
+    "key_label",
+    "offline_profile",
+    "parse",
+    "sent_profile",
+]
 from projects.profile_types import ProfileType
 
 
@@ -39,17 +49,6 @@ class OfflineProfile:
     deployment: WireDeployment
     start_ns: int | None  # Unix time
     sent: SentProfile
-
-
-def parse(body: bytes) -> Message:
-    """Any JSON object, whatever the Content-Type said."""
-    try:
-        message = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"The body is not JSON: {error}") from None
-    if not isinstance(message, dict):
-        raise BadRequest("The body has to be a JSON object.")
-    return message
 
 
 def key_label(message: Message) -> str:

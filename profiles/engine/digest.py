@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.errors import BadProfile
-from profiles.engine.limits import DigestLimits
-from profiles.engine.loops import Spans, Stacks, Symbols, Wire, comments, numbers
+from profiles.engine.limits import MAX_SAMPLE_TYPE_BYTES, DigestLimits
+from profiles.engine.loops import Spans, Stacks, Strings, Symbols, Wire, comments, numbers
 from profiles.engine.metrics import Metric, default_of, dropped_when_zero, normalise
 from profiles.engine.sample_labels import read_label_sets
 from profiles.engine.stored import Stored, tree_of
@@ -51,7 +51,9 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
     wire = Wire(raw)
     spans = Spans(wire, limits)
-    symbols = Symbols(wire, spans.places, limits)
+    strings = Strings(wire, spans.places["strings"])
+    _check_sample_types(wire, spans, strings)
+    symbols = Symbols(wire, strings, spans.places, limits)
     metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
     samples = spans.places["samples"]
     stacks = Stacks(wire, symbols, factors, limits, len(samples))
@@ -69,6 +71,22 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
         totals=tuple(totals[kept].tolist()),
         comments=_comments(wire, symbols) if spans.commented else (),
     )
+
+
+def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
+    """BadProfile for names and units that the database's text cannot hold as they are."""
+    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+        for number in (name, unit):
+            text = strings.text(number)
+            if len(text) > MAX_SAMPLE_TYPE_BYTES or len(text.encode()) > MAX_SAMPLE_TYPE_BYTES:
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text[:80]!r}…, has more than the"
+                    f" {MAX_SAMPLE_TYPE_BYTES} bytes that are allowed."
+                )
+            if strings.replaced(number):
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text!r}, is not UTF-8 or has a NUL."
+                )
 
 
 def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
@@ -144,7 +162,7 @@ def _labelled(
     keys, values = stacks.labelled.table()
     first = samples[stacks.label_sets.table()[1][0]]
     return LabelledSelf(
-        label_sets=read_label_sets(wire, first, symbols.strings.text, limits),
+        label_sets=read_label_sets(wire, first, symbols.strings, limits),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
         values=values[kept],

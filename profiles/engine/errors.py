@@ -10,10 +10,14 @@ class BadProfile(Exception):
 
 
 class TooLarge(Exception):
-    """A profile passes a limit: its name (the setting's), the value met, and the value allowed."""
+    """A profile passes a limit: its name (the setting's), the value met, and the value allowed.
 
-    def __init__(self, limit: str, value: int, allowed: int) -> None:
-        super().__init__(f"{limit} allows {allowed:,}; here are {value:,} or more")
+    `unit` follows the allowed value in the message where the setting's name does not say it.
+    """
+
+    def __init__(self, limit: str, value: int, allowed: int, unit: str = "") -> None:
+        counted = f"{allowed:,} {unit}" if unit else f"{allowed:,}"
+        super().__init__(f"{limit} allows {counted}; here are {value:,} or more")
         self.limit = limit
         self.value = value
         self.allowed = allowed

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.limits import DigestLimits
+from profiles.engine.limits import Allowed, DigestLimits
 
 def text_ids(strings: Sequence[str]) -> NDArray[np.uint64]: ...
 def text_ids_of(text: bytes, ends: NDArray[np.int64]) -> NDArray[np.uint64]: ...
@@ -18,7 +18,7 @@ def node_ids(
 
 class Keys:
     count: int
-    def __init__(self, allowed: int, limit: str, expected: int = ...) -> None: ...
+    def __init__(self, allowed: int, limit: str, expected: int = ..., unit: str = ...) -> None: ...
     def enter_all(
         self, keys: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
@@ -83,6 +83,7 @@ def outermost(
 ) -> NDArray[np.uint8]: ...
 
 class Wire:
+    size: int
     def __init__(self, raw: bytes) -> None: ...
 
 class Spans:
@@ -101,12 +102,21 @@ class Index:
     def __init__(self, kind: str, table: NDArray[np.uint64]) -> None: ...
 
 class Strings:
+    def __init__(self, wire: Wire, at: NDArray[np.intp]) -> None: ...
     def text(self, string: int) -> str: ...
+    def replaced(self, string: int) -> bool: ...
+    def sizes(self, numbers: NDArray[np.uint64]) -> NDArray[np.int64]: ...
+
+def within(allowed: Allowed, met: int) -> None: ...
 
 class Symbols:
     strings: Strings
     def __init__(
-        self, wire: Wire, places: dict[str, NDArray[np.intp]], limits: DigestLimits
+        self,
+        wire: Wire,
+        strings: Strings,
+        places: dict[str, NDArray[np.intp]],
+        limits: DigestLimits,
     ) -> None: ...
     def used(
         self, of_nodes: NDArray[np.int32]

@@ -7,19 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.limits import DigestLimits
-from profiles.engine.loops import Wire, label_rows
+from profiles.engine.loops import Strings, Wire, label_rows, within
 from profiles.engine.tree import Label
 
 
 def read_label_sets(
-    wire: Wire, samples: NDArray[np.intp], string: Callable[[int], str], limits: DigestLimits
+    wire: Wire, samples: NDArray[np.intp], strings: Strings, limits: DigestLimits
 ) -> tuple[tuple[Label, ...], ...]:
     """The labels of each sample, sorted; samples is [count, 2], their places.
 
-    TooLarge if there are more than `limits.max_sample_labels` of them.
+    TooLarge if there are more than `limits.max_sample_labels` of them, or if their texts, which
+    are stored with each sample, come to more than its strings may.
     """
     rows, which, ends = label_rows(wire, samples, limits)
-    labels = _labels(rows, string)
+    sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
+    within(limits.strings_of(wire.size), int(sizes[which].sum()))
+    labels = _labels(rows, strings.text)
     sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     ranks = _ranks(labels)[which]
     order = np.lexsort((ranks, sample))
@@ -36,7 +39,9 @@ def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Labe
     """Column by column: there may be very many, and they are made under the GIL."""
     often = cache(string)  # keys and units
     _, key, text, number, unit = rows.T
-    keys, values = map(often, key.tolist()), list(map(string, text.tolist()))
+    distinct, which = np.unique(text, return_inverse=True)
+    texts = list(map(string, distinct.tolist()))
+    keys, values = map(often, key.tolist()), [texts[at] for at in which.tolist()]
     units: list[str | None] = [None] * len(values)
     numbers, units_of_numbers = np.ascontiguousarray(number).view(np.int64), unit.tolist()
     for at in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():

@@ -15,10 +15,19 @@ from collections.abc import Callable, Sequence
 from django.db import DatabaseError, InterfaceError, connection
 
 from profiles.store.awaited import Awaited, StoreUnavailable, tell
-from profiles.store.insert import Conflict, Outcome, Rejected, insert
+from profiles.store.insert import Conflict, Outcome, Rejected, Unstorable, insert
 from profiles.store.new_profile import NewProfile
 
-__all__ = ["Conflict", "NewProfile", "Rejected", "StoreUnavailable", "enter", "stop", "store"]
+__all__ = [
+    "Conflict",
+    "NewProfile",
+    "Rejected",
+    "StoreUnavailable",
+    "Unstorable",
+    "enter",
+    "stop",
+    "store",
+]
 
 log = logging.getLogger(__name__)
 
@@ -100,8 +109,8 @@ _start = threading.Lock()
 def enter(new: NewProfile, awaited: Awaited) -> None:
     """Have a profile stored, from any thread: True when it was new, False when it was there.
 
-    Raises StoreUnavailable; `awaited` is told Conflict (other bytes under this name), Rejected or
-    StoreUnavailable.
+    Raises StoreUnavailable; `awaited` is told Conflict (other bytes under this name), Rejected,
+    Unstorable or StoreUnavailable.
     """
     global _writer
     with _start:

@@ -1,8 +1,9 @@
 """Insert: profiles become head rows, each once, with the counters that belong to them."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import DataError, IntegrityError, OperationalError, transaction
 
 from profiles.models import Profile
 from profiles.store.new_profile import NewProfile
@@ -10,6 +11,8 @@ from profiles.store.statements import Name, add_usage, insert_profiles
 from projects.bounded_cache import BoundedCache
 from projects.day_usage import utc_day
 from projects.models import Deployment
+
+log = logging.getLogger(__name__)
 
 
 class Conflict(Exception):
@@ -20,13 +23,22 @@ class Rejected(Exception):
     """The database takes everything else, but not this profile (its project is gone, say)."""
 
 
-Outcome = bool | Conflict | Rejected
+class Unstorable(Exception):
+    """A value of this profile is none that the database can hold."""
+
+
+Outcome = bool | Conflict | Rejected | Unstorable
+
+# Of one row's values, by the database or its driver: a text with a NUL or a lone surrogate, a
+# number that is too large. All other errors are the database's own.
+_OF_VALUES = (DataError, ValueError, OverflowError, TypeError)
 
 
 def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
     """Store what is new in one commit: True stored, False the same was there already.
 
-    Should the commit be refused, each profile gets one of its own, so that a bad one fails alone.
+    Should the commit fail by what is in it, each half gets one of its own, and so on: a bad profile
+    fails alone, and costs its batch a few commits, not one for each.
     """
     try:
         with transaction.atomic():
@@ -36,7 +48,12 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
     except IntegrityError:
         if len(batch) == 1:
             return [_refused(batch[0])]
-    return [outcome for new in batch for outcome in insert([new])]
+    except _OF_VALUES as error:
+        if len(batch) == 1:
+            log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
+            return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
+    middle = len(batch) // 2
+    return [*insert(batch[:middle]), *insert(batch[middle:])]
 
 
 def _refused(new: NewProfile) -> Outcome:

@@ -1,6 +1,7 @@
 """Bodies are read within bounds of size and time."""
 
 import asyncio
+import gzip
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,3 +88,13 @@ def test_a_budget_has_what_was_given_back() -> None:
             pass
     with budget.reserved(100):
         pass
+
+
+def test_a_compressed_body_has_a_bounded_ratio() -> None:
+    sent = gzip.compress(b" " * 20_000_000)
+    with pytest.raises(
+        BodyTooLarge, match=f"a body of {len(sent):,} bytes, allows {50 * len(sent):,}"
+    ):
+        bodies.decoded(sent, {"content-encoding": "gzip"}, "LIMIT", 10**8)
+    small = gzip.compress(b" " * 60_000)
+    assert len(bodies.decoded(small, {"content-encoding": "gzip"}, "LIMIT", 10**8)) == 60_000

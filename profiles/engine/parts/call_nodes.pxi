@@ -16,9 +16,10 @@ cdef class CallNodes:
     cdef int64_t[:, ::1] sums
     cdef Py_ssize_t rows
 
-    def __init__(self, Py_ssize_t width, Py_ssize_t samples, Py_ssize_t allowed, str limit):
-        """There will be no more rows of sums than `samples`."""
-        self.keys = Keys(allowed, limit, NODES_OF_A_SAMPLE * samples + NODES_OF_ALL)
+    def __init__(self, Py_ssize_t width, Py_ssize_t samples, allowed):
+        """There will be no more rows of sums than `samples`; `allowed`: limits.Allowed."""
+        expected = NODES_OF_A_SAMPLE * samples + NODES_OF_ALL
+        self.keys = Keys(allowed.most, allowed.limit, expected, allowed.unit)
         self.parent = np.empty(self.keys.keys.shape[0], np.int32)
         self.frame = np.empty(self.parent.shape[0], np.int32)
         self.row_of = np.empty(self.parent.shape[0], np.int32)

@@ -1,6 +1,11 @@
 # The content-addressed ids of frames and nodes; docs/decisions/0003-ids.md defines them.
 # Words are read as they lie in memory: the machine is little-endian, as all that we build for are.
 
+cdef enum:
+    ONES = 0x0101010101010101  # of each byte the lowest bit
+    UNUSUAL = 0x8080808080808080  # and the highest
+
+
 cdef inline uint64_t mix(uint64_t x) noexcept nogil:
     """The finaliser of splitmix64."""
     x ^= x >> 30
@@ -17,21 +22,25 @@ cdef inline uint64_t pair(uint64_t first, uint64_t second) noexcept nogil:
 cdef uint64_t text_id(
     const uint8_t[::1] data, Py_ssize_t start, Py_ssize_t stop, uint64_t* seen
 ) except? 7 nogil:
-    """Id of the text between start and stop; `seen` gets its bytes, one upon the other."""
+    """Id of the text between start and stop.
+
+    `seen` gets a bit of UNUSUAL where a byte is 0, or not ASCII.
+    """
     cdef uint64_t h = <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>(stop - start)
-    cdef uint64_t word
+    cdef uint64_t word, tail
     cdef Py_ssize_t at = start
     if start < 0 or start > stop or stop > data.shape[0]:
         out_of_bounds()
     while stop - at >= 8:
         memcpy(&word, &data[at], 8)
-        seen[0] |= word
+        seen[0] |= word | (word - ONES)  # of a byte from 1 to 127 neither has the highest bit
         h = mix(h ^ word)
         at += 8
     word = 0
     if at < stop:
         memcpy(&word, &data[at], stop - at)
-    seen[0] |= word
+        tail = word | ONES << (8 * (stop - at))
+        seen[0] |= tail | (tail - ONES)
     return mix(h ^ word)
 
 

@@ -4,6 +4,7 @@
 KINDS = {"sample_types": 1, "samples": 2, "mappings": 3, "locations": 4, "functions": 5, "strings": 6}
 SCALARS = {"time": 9, "duration": 10, "default_type": 14}
 cdef enum:
+    SAMPLE_TYPES = 1
     MESSAGES = 6  # the last of them
     COMMENTS = 13  # numbers of strings, packed or one by one
     LAST = 15
@@ -37,6 +38,10 @@ cdef class Spans:
 
 
 cdef check(const Py_ssize_t* counts, limits):
+    if counts[SAMPLE_TYPES] > MAX_SAMPLE_TYPES:
+        raise BadProfile(
+            f"The profile has {counts[SAMPLE_TYPES]} sample types; {MAX_SAMPLE_TYPES} are allowed."
+        )
     for kind, number in KINDS.items():
         field = "max_samples" if kind == "samples" else "max_symbols"
         allowed = getattr(limits, field)

@@ -54,7 +54,9 @@ cdef class Stacks:
         self.former_depth = 0
         self.frame_at = np.empty(limits.max_depth, np.int32)
         self.path = np.empty(limits.max_depth, np.uint64)
-        self.nodes = CallNodes(width, samples, limits.max_nodes, setting("max_nodes"))
+        # A sample takes two bytes, and one for each value: no more of them can have values.
+        samples = min(samples, wire.raw.shape[0] // (width + 2))
+        self.nodes = CallNodes(width, samples, limits.nodes_of(wire.raw.shape[0]))
         self.total = np.zeros(width, np.int64)
 
     def totals(self):

@@ -1,8 +1,10 @@
 # The strings of a profile, as bytes: most are never looked at.
 
 cdef enum:
-    NOT_ASCII = 128
+    TO_CHECK = 128
+    MARK_BYTES = 19  # behind what is left of a string that is cut: an ellipsis and a hash
 
+cdef Py_ssize_t NAME_BYTES = MAX_NAME_BYTES
 cdef bytes UNKNOWN = b"?"  # what is called so that has neither name nor address
 
 
@@ -27,29 +29,64 @@ cdef class Strings:
         self.made = {self.none: b"", self.unknown: UNKNOWN}
         self.is_made = np.zeros(at.shape[0] + 2, np.uint8)
         self.ids = np.empty(at.shape[0] + 2, np.uint64)
-        self.replace_foreign()
+        self.replace_unusable()
         for i in (self.none, self.unknown):
             self.is_made[i], self.ids[i] = True, id_of(self.made[i])
 
-    cdef replace_foreign(self):
-        """Strings that are not UTF-8 count as what they are replaced by."""
-        cdef Py_ssize_t i, foreign = 0
+    cdef replace_unusable(self):
+        """Strings that are too long, not UTF-8, or have NULs count as what they are replaced by."""
+        cdef Py_ssize_t i, unusual = 0
         cdef uint64_t seen
         with nogil:
             for i in range(self.none):
-                seen = 0
-                self.ids[i] = text_id(self.wire.raw, self.at[i, 0], self.at[i, 1], &seen)
-                if seen & <uint64_t>0x8080808080808080:
-                    self.is_made[i] = NOT_ASCII
-                    foreign += 1
-        if foreign:
+                seen = UNUSUAL
+                if self.at[i, 1] - self.at[i, 0] <= NAME_BYTES:
+                    seen = 0
+                    self.ids[i] = text_id(self.wire.raw, self.at[i, 0], self.at[i, 1], &seen)
+                if seen & <uint64_t>UNUSUAL:
+                    self.is_made[i] = TO_CHECK
+                    unusual += 1
+        if unusual:
             for i in np.flatnonzero(self.is_made).tolist():
-                data = self.wire.piece(self.at[i, 0], self.at[i, 1])
-                good = data.decode("utf-8", "replace").encode()
-                self.is_made[i] = good != data
-                if self.is_made[i]:
-                    self.made[i] = good
-                    self.ids[i] = id_of(good)
+                self.check(i)
+
+    cdef check(self, Py_ssize_t i):
+        """Replace the string if it cannot be used as it is."""
+        cdef Py_ssize_t start = self.at[i, 0], stop = self.at[i, 1]
+        data = self.wire.piece(start, min(stop, start + NAME_BYTES))
+        usable = data.decode("utf-8", "replace").replace("\0", "\ufffd").encode()
+        if stop - start > NAME_BYTES or len(usable) > NAME_BYTES:
+            usable = self.cut(usable, start, stop)
+        self.is_made[i] = usable != data
+        if self.is_made[i]:
+            self.made[i] = usable
+            self.ids[i] = id_of(usable)
+
+    cdef bytes cut(self, bytes usable, Py_ssize_t start, Py_ssize_t stop):
+        """The beginning, an ellipsis, and a hash of the whole: what differs stays different."""
+        cdef uint64_t seen = 0, whole
+        with nogil:
+            whole = text_id(self.wire.raw, start, stop, &seen)
+        kept = usable[: NAME_BYTES - MARK_BYTES].decode("utf-8", "ignore")
+        return f"{kept}…{whole:016x}".encode()
+
+    def replaced(self, uint64_t string):
+        """Whether the string that the profile points at is another here."""
+        return bool(self.is_made[self.checked(string)])
+
+    def sizes(self, const uint64_t[::1] numbers):
+        """Bytes of each of the strings that the profile points at, int64 [len(numbers)]."""
+        found = np.empty(numbers.shape[0], np.int64)
+        cdef int64_t[::1] sizes = found
+        cdef Py_ssize_t i
+        for i in range(numbers.shape[0]):
+            sizes[i] = self.size(self.checked(numbers[i]))
+        return found
+
+    cdef Py_ssize_t size(self, Py_ssize_t i) except -1:
+        if self.is_made[i]:
+            return len(<bytes>self.made[i])
+        return self.at[i, 1] - self.at[i, 0]
 
     cdef append(self, list texts):
         """Add made-up strings, bytes, behind the others."""
@@ -81,19 +118,16 @@ cdef class Strings:
         """The string that the profile points at, as text."""
         return self.data(self.checked(string)).decode()
 
-    cdef gather(self, const int32_t[::1] which):
+    cdef gather(self, const int32_t[::1] which, allowed):
         """(bytes, ends int64 [len(which)]): those strings, one behind the other."""
         all_ends = np.empty(which.shape[0], np.int64)
         cdef int64_t[::1] ends = all_ends
         cdef uint8_t[::1] out
         cdef Py_ssize_t k, i, j, to = 0
         for k in range(which.shape[0]):
-            i = which[k]
-            if self.is_made[i]:
-                to += len(<bytes>self.made[i])
-            else:
-                to += self.at[i, 1] - self.at[i, 0]
+            to += self.size(which[k])
             ends[k] = to
+        within(allowed, to)
         text = np.empty(to, np.uint8)
         out = text
         to = 0
@@ -142,9 +176,15 @@ cdef class UsedStrings:
             self.which[number] = string
         return self.place[string] - 1
 
-    cdef table(self):
-        """(bytes, ends int64): the texts, one behind the other."""
-        return self.strings.gather(self.which[: self.texts.count])
+    cdef table(self, allowed):
+        """(bytes, ends int64): the texts, one behind the other; TooLarge beyond what is allowed."""
+        return self.strings.gather(self.which[: self.texts.count], allowed)
+
+
+def within(allowed, Py_ssize_t met):
+    """Raise TooLarge beyond a limit (limits.Allowed)."""
+    if met > allowed.most:
+        raise TooLarge(allowed.limit, met, allowed.most, allowed.unit)
 
 
 cdef uint64_t id_of(bytes data) except? 7:

@@ -27,14 +27,17 @@ cdef class Keys:
     cdef readonly Py_ssize_t count
     cdef Py_ssize_t allowed
     cdef str limit
+    cdef str unit
     cdef int shift
     cdef uint64_t[::1] keys
     cdef int32_t[::1] slots  # number + 1
 
-    def __init__(self, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST):
+    def __init__(
+        self, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST, str unit=""
+    ):
         self.count = 0
         self.allowed = min(allowed, 2**30)
-        self.limit = limit
+        self.limit, self.unit = limit, unit
         self.keys = np.empty(max(1, min(expected, self.allowed)), np.uint64)
         self.refill()
 
@@ -73,7 +76,7 @@ cdef class Keys:
     cdef grow(self):
         cdef Py_ssize_t capacity = self.keys.shape[0]
         if capacity >= self.allowed:
-            raise TooLarge(self.limit, self.allowed + 1, self.allowed)
+            raise TooLarge(self.limit, self.allowed + 1, self.allowed, self.unit)
         self.keys = enlarged(self.keys, min(2 * capacity, self.allowed))
         self.refill()
 

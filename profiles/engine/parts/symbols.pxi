@@ -10,6 +10,7 @@ cdef enum:  # field numbers, which are the columns of `numbers`
     LOCATION_LINE = 4
 
 cdef uint64_t LAST_LINE = 2**31 - 1
+cdef Py_ssize_t LONGEST_BINARY = 255  # characters: file systems allow 255 bytes
 
 
 @cython.final
@@ -21,6 +22,7 @@ cdef class Symbols:
 
     cdef Wire wire
     cdef readonly Strings strings
+    cdef object string_limit
     cdef uint64_t[:, ::1] mappings
     cdef int32_t[::1] mapping_name
     cdef uint64_t[:, ::1] locations
@@ -37,9 +39,10 @@ cdef class Symbols:
     cdef int32_t[::1] line
     cdef int32_t[::1] mapping
 
-    def __init__(self, Wire wire, dict places, limits):
+    def __init__(self, Wire wire, Strings strings, dict places, limits):
         self.wire = wire
-        self.strings = Strings(wire, places["strings"])
+        self.strings = strings
+        self.string_limit = limits.strings_of(wire.raw.shape[0])
         self.mappings = numbers(wire, places["mappings"], 7)
         self.mapping_index = Index("mapping", self.mappings)
         self.functions = Functions(wire, self.strings, places["functions"])
@@ -110,24 +113,33 @@ cdef class Symbols:
 
     cdef name_unsymbolised(self):
         """Functions `binary+0x…` for locations without a named line."""
-        cdef Py_ssize_t i, first = self.functions.name.shape[0]
+        cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, known
+        binaries = [None] * self.mappings.shape[0]
         names = {}
         for i in range(self.locations.shape[0]):
-            if self.line_function[self.first[i]] < 0:
-                name = self.unsymbolised(i)
-                self.line_function[self.first[i]] = (
-                    self.functions.unknown if name is UNKNOWN
-                    else first + names.setdefault(name, len(names))
-                )
+            if self.line_function[self.first[i]] >= 0:
+                continue
+            name = self.unsymbolised(i, binaries)
+            if name is UNKNOWN:
+                self.line_function[self.first[i]] = <int32_t>self.functions.unknown
+                continue
+            known = len(names)
+            self.line_function[self.first[i]] = first + names.setdefault(name, known)
+            if len(names) > known:
+                size += len(name)
+                within(self.string_limit, size)
         self.functions.append(list(names))
 
-    cdef bytes unsymbolised(self, Py_ssize_t location):
+    cdef bytes unsymbolised(self, Py_ssize_t location, list binaries):
+        """`binaries`: of each mapping, as soon as one of its locations has been named."""
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
         if row < 0:
             return f"0x{address:x}".encode() if address else UNKNOWN
-        path = self.strings.text(self.mappings[row, MAPPING_FILE])
-        binary = path.rpartition("/")[2] or "?"
+        binary = binaries[row]
+        if binary is None:
+            path = self.strings.text(self.mappings[row, MAPPING_FILE])
+            binary = binaries[row] = path.rpartition("/")[2][:LONGEST_BINARY] or "?"
         if address == 0:
             return binary.encode()
         if address >= self.mappings[row, MAPPING_START]:
@@ -196,7 +208,7 @@ cdef class Symbols:
         cdef UsedStrings strings = UsedStrings(self.strings, 2 * most + kept.shape[0])
         cdef Keys ids = Keys(most, "", most)
         self.fill(kept, ids, strings, functions, frames)
-        text, ends = strings.table()
+        text, ends = strings.table(self.string_limit)
         name, file = functions[:, : ids.count]
         function, line, mapping = frames
         return text, ends, ids.table(), name, file, function, line, mapping

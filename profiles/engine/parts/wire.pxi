@@ -22,6 +22,11 @@ cdef class Wire:
     def __init__(self, const uint8_t[::1] raw):
         self.raw = raw
 
+    @property
+    def size(self):
+        """Bytes of the message."""
+        return self.raw.shape[0]
+
     cdef bytes piece(self, Py_ssize_t start, Py_ssize_t stop):
         """The bytes between. A slice of the view would be an object more for each string."""
         if start < 0 or start > stop or stop > self.raw.shape[0]:

@@ -1,15 +1,18 @@
 """The head: a profile that was acknowledged is stored, once."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
+from django.db import connection
 
 from profiles.models import Profile
 from profiles.store import head
+from profiles.store import insert as inserting
 from profiles.store.insert import insert
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
@@ -84,6 +87,46 @@ async def test_a_bad_profile_fails_alone(shop: Deployment) -> None:
     )
     assert isinstance(outcomes.pop(1), head.Rejected)
     assert outcomes == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "sqlite_takes_it"),
+    [
+        pytest.param({"weight": 2**70}, False, id="a number beyond 64 bits"),
+        pytest.param({"service": "lone \ud800"}, False, id="half a pair of surrogates"),
+        pytest.param({"totals": [("cpu\0", "nanoseconds", 1)]}, True, id="NUL in JSON"),
+        pytest.param({"service": "shop\0"}, True, id="NUL"),
+    ],
+)
+async def test_a_value_that_the_database_cannot_hold_fails_alone(
+    shop: Deployment, change: dict[str, Any], sqlite_takes_it: bool
+) -> None:
+    batch = [rows.new(shop) for _ in range(20)]
+    batch[7] = replace(batch[7], **change)
+    outcomes = await sync_to_async(insert)(batch)
+    bad = outcomes.pop(7)
+    assert outcomes == [True] * 19
+    taken = sqlite_takes_it and connection.vendor == "sqlite"
+    assert bad is True if taken else isinstance(bad, head.Unstorable)
+    assert await Profile.objects.acount() == 19 + taken
+    assert (await DayUsage.objects.aget()).profiles == 19 + taken
+
+
+async def test_a_bad_value_costs_few_commits(
+    shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = [rows.new(shop) for _ in range(64)]
+    batch[40] = replace(batch[40], weight=2**70)
+    sizes = list[int]()
+    insert_new = inserting._insert_new
+
+    def counted(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+        sizes.append(len(batch))
+        return insert_new(batch)
+
+    monkeypatch.setattr(inserting, "_insert_new", counted)
+    await sync_to_async(insert)(batch)
+    assert len(sizes) == 13  # the whole, and two for each halving
 
 
 async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
