@@ -64,7 +64,7 @@ def build(source: Path, native_wheel: Path, folder: Path, run: Run) -> None:
         includes = _includes(scratch / "include")
         for target in TARGETS:
             run(_compile_command(source, extension, target, includes, unpacked / BINARY))
-            _check(target, (unpacked / BINARY).read_bytes())
+            check(target, (unpacked / BINARY).read_bytes())
             packed = scratch / target.tag
             packed.mkdir()
             wheel = [sys.executable, "-m", "wheel"]
@@ -120,7 +120,7 @@ def _compile_command(
     ]
 
 
-def _check(target: Target, binary: bytes) -> None:
+def check(target: Target, binary: bytes) -> None:
     """Raise ValueError if the binary needs more than its tag promises."""
     newest = max(glibc_versions(binary), default=None)
     if newest is not None and (target.glibc is None or newest > target.glibc):
