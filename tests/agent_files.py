@@ -24,5 +24,6 @@ def build(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((ROOT / name).read_bytes())
     files = folder / "files"
-    shutil.copytree(agent_dist.TARGET, files)  # what building takes is there already
+    if agent_dist.TARGET.is_dir():
+        shutil.copytree(agent_dist.TARGET, files)  # what building takes is there already
     agent_dist.build(source / "agents/python", files)
