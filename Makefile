@@ -11,7 +11,7 @@ AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.
 # The server with its demo, on http://127.0.0.1:8000 (another: make up PORT=8001).
 PORT ?= 8000
 
-up: install data/agents/.built
+up: install
 	@exec $(BIN)/flamewatch up --demo --port $(PORT)
 
 install: $(STAMPS)/server $(STAMPS)/agent
@@ -27,16 +27,13 @@ $(STAMPS)/server: $(STAMPS)/venv $(SOURCES)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(STAMPS)/agent: $(STAMPS)/venv $(AGENT_SOURCES)
-	@rm -rf agents/python/build
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./agents/python
+# The agent's sdist and wheel, which the server serves: it is on no index yet.
+dist/agents/.built: $(STAMPS)/venv $(AGENT_SOURCES) $(wildcard tools/*.py)
+	@$(BIN)/python -m tools.agent_dist
 	@touch $@
 
-# The agent's sdist and wheel, which the server serves: it is on no index yet.
-data/agents/.built: $(STAMPS)/agent
-	@rm -rf data/agents && mkdir -p data/agents
-	@$(BIN)/python -m build --no-isolation --outdir data/agents agents/python >$(STAMPS)/agent-files.log 2>&1 || \
-		{ cat $(STAMPS)/agent-files.log; exit 1; }
+$(STAMPS)/agent: dist/agents/.built
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-index --force-reinstall --find-links dist/agents flamewatch-agent
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/server $(STAMPS)/agent requirements/dev.txt
@@ -71,9 +68,14 @@ lint: $(STAMPS)/dev $(STAMPS)/node
 golden: $(STAMPS)/dev
 	@$(BIN)/python -m tests.golden.make
 
-# The agent's sdist and wheel, as the server serves them: one wheel for all CPythons on this kind of machine.
-wheels: data/agents/.built
-	@ls data/agents/*.whl data/agents/*.tar.gz
+# A wheel of the agent for each platform (glibc and musl, x86-64 and aarch64), in dist/agents, for a release: a minute,
+# and a compiler of 100 MB. Where that cannot be had, the wheel of this machine alone, as `make install` builds it.
+wheels: $(STAMPS)/venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/wheels.txt || \
+		echo "The cross compiler cannot be installed (above)." >&2
+	@$(BIN)/python -m tools.agent_dist --all-platforms
+	@touch dist/agents/.built
+	@ls dist/agents
 
 # CPython 3.14 and 3.15 and a debug build for the agent's tests, which then run on them too: what Debian's
 # unstable suite has of them today. As root; a minute, 450 MB. `make test` fetches them where they are
@@ -86,7 +88,7 @@ screenshots: $(STAMPS)/dev
 	@$(BIN)/python -m tests.screenshots
 
 requirements: $(STAMPS)/dev
-	@for name in server dev; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+	@for name in server dev wheels; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make requirements" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 

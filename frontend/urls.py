@@ -61,5 +61,16 @@ urlpatterns = [
     ),
     path("help/concepts", concepts.concepts, name="concepts"),
     path("agents/python/", agent_files.index, name="agent_files"),
+    path("agents/python/simple/", agent_files.simple_projects, name="agent_index"),
+    path(
+        "agents/python/simple/<str:project>/",
+        agent_files.simple_project,
+        name="agent_index_project",
+    ),
+    path(
+        "agents/python/<str:digest>/<str:name>",
+        agent_files.download_build,
+        name="agent_file_build",
+    ),
     path("agents/python/<str:name>", agent_files.download, name="agent_file"),
 ]

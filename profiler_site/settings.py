@@ -18,7 +18,14 @@ DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqli
 REDIS_URL = env.text("REDIS_URL", "")
 BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
 FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
-AGENT_FILES_DIR = Path(env.text("FLAMEWATCH_AGENT_FILES_DIR", str(DATA_DIR / "agents")))
+# `make install` builds the agent's files beside the source, for every data folder.
+_BUILT_AGENT_FILES = BASE_DIR / "dist" / "agents"
+AGENT_FILES_DIR = Path(
+    env.text(
+        "FLAMEWATCH_AGENT_FILES_DIR",
+        str(_BUILT_AGENT_FILES if _BUILT_AGENT_FILES.is_dir() else DATA_DIR / "agents"),
+    )
+)
 
 # -- How profiles are asked for -------------------------------------------------------
 WAITING_PER_DEPLOYMENT = env.integer("FLAMEWATCH_WAITING_PER_DEPLOYMENT", 32, lowest=1)

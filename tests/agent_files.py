@@ -1,8 +1,10 @@
-"""The agent's sdist and wheel, built once, as `make up` builds them."""
+"""The agent's sdist and wheel, built once, as `make install` builds them."""
 
+import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tools import agent_dist
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,9 +23,7 @@ def build(folder: Path) -> None:
         target = source / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((ROOT / name).read_bytes())
-    build_command = [sys.executable, "-m", "build", "--no-isolation", "--outdir"]
-    subprocess.run(
-        [*build_command, str(folder / "files"), str(source / "agents/python")],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    files = folder / "files"
+    if agent_dist.TARGET.is_dir():
+        shutil.copytree(agent_dist.TARGET, files)  # what building takes is there already
+    agent_dist.build(source / "agents/python", files)

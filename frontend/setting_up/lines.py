@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from frontend.agent_files import AgentFile
+from frontend.agent_files import AGENT, AgentFile
 
 # Stands where a key's text would: keys are shown once, when they are made.
 KEY_PLACEHOLDER = "fw_…"
@@ -32,15 +32,15 @@ def lines(server: str, key: str, files: list[AgentFile]) -> Lines:
 
 
 def _install(server: str, files: list[AgentFile]) -> str:
-    """pip, from this server alone: nobody else's index may have a package of the same name.
+    """Return the line for pip, with this server as its only source.
 
-    A wheel is found by `--find-links`. An sdist goes by its address, because building it
-    takes setuptools, which pip then fetches from the index that it knows.
+    `--extra-index-url` would let anybody who takes the name on a public index replace the agent.
+    An sdist alone goes by its address: building it takes setuptools, which pip then fetches from
+    the index that it knows.
     """
-    wheels = [file for file in files if file.is_wheel]
-    sdists = [file for file in files if not file.is_wheel]
-    if sdists and not wheels:
-        return f'pip install "flamewatch-agent @ {server}/agents/python/{sdists[-1].name}"'
+    sdists = [file.name for file in files if file.project == AGENT and not file.is_wheel]
+    if sdists and not any(file.is_wheel for file in files):
+        return f'pip install "flamewatch-agent @ {server}/agents/python/{sdists[-1]}"'
     trust = _trust(server)
     return f"pip install --no-index --find-links {server}/agents/python/{trust} flamewatch-agent"
 

@@ -50,7 +50,11 @@ def _project_create(parser: ArgumentParser) -> None:
 def _key_create(parser: ArgumentParser) -> None:
     parser.add_argument("project", help="its id")
     parser.add_argument(
-        "--scope", choices=["write", "read"], required=True, help="agents write, programs read"
+        "--scope",
+        action="append",
+        choices=["write", "read"],
+        required=True,
+        help="agents write, programs read; give it twice for a key that may do both",
     )
     parser.add_argument(
         "--name", default="command line", help="what the settings call it (default: %(default)s)"

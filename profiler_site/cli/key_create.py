@@ -1,4 +1,4 @@
-"""`flamewatch key create PROJECT --scope write|read`"""
+"""`flamewatch key create PROJECT --scope write|read [--scope …]`"""
 
 from argparse import Namespace
 
@@ -11,6 +11,7 @@ def run(options: Namespace) -> int:
     project = Project.objects.filter(project_id=options.project).first()
     if project is None:
         raise CommandFailed(f"There is no project {options.project}.")
-    write = options.scope == "write"
-    _, text = keys.create(project, options.name, write=write, read=not write)
+    _, text = keys.create(
+        project, options.name, write="write" in options.scope, read="read" in options.scope
+    )
     return answer(options, text, {"project": project.project_id, "key": text})

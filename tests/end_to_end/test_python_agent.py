@@ -39,7 +39,7 @@ def server() -> Iterator[RunningServer]:
 @pytest.fixture(scope="module")
 def installed(built_agent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, unpacked: all that installing it would do."""
-    [wheel] = built_agent.glob("*.whl")
+    [wheel] = built_agent.glob("flamewatch_agent-*.whl")
     folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)

@@ -1,55 +1,183 @@
 """`/agents/python/`: what pip installs the agent from."""
 
 import hashlib
+import io
 import re
+import tarfile
+import zipfile
+from functools import lru_cache
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-WHEEL = "flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl"
+WHEEL = "flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl"
 SDIST = "flamewatch_agent-0.1.0.tar.gz"
+SETUPTOOLS = "setuptools-84.2.1-py3-none-any.whl"
+JSON = "application/vnd.pypi.simple.v1+json"
+# As pip 22.3 to 23.0 look for the hash of a file: in the whole address, up to its end.
+OLD_PIP_HASH = re.compile(r"(sha1|sha224|sha384|sha256|sha512|md5)=(.*)")
+
+
+@lru_cache  # both have times in them
+def wheel(requires_python: str = ">=3.11") -> bytes:
+    """Return a wheel with metadata and nothing else."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        metadata = f"Metadata-Version: 2.4\nRequires-Python: {requires_python}\n\nText.\n"
+        archive.writestr("flamewatch_agent-0.1.0.dist-info/METADATA", metadata)
+    return content.getvalue()
+
+
+@lru_cache
+def sdist() -> bytes:
+    """Return an sdist with metadata and nothing else."""
+    content, metadata = io.BytesIO(), b"Requires-Python: >=3.11\n"
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
+        member = tarfile.TarInfo("flamewatch_agent-0.1.0/PKG-INFO")
+        member.size = len(metadata)
+        archive.addfile(member, io.BytesIO(metadata))
+    return content.getvalue()
+
+
+class Links(HTMLParser):
+    """Attributes of the links of a page, unescaped, by the name of their file."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.by_name: dict[str, dict[str, str | None]] = {}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.link = dict(attrs)
+
+    def handle_data(self, data: str) -> None:
+        if data.strip().endswith((".whl", ".gz")):
+            self.by_name[data] = self.link
+
+
+def links(client: Client, address: str = "/agents/python/") -> dict[str, dict[str, str | None]]:
+    return Links(client.get(address).content.decode()).by_name
+
+
+def address_of(client: Client, name: str) -> str:
+    return str(links(client)[name]["href"])
 
 
 @pytest.fixture
 def folder(settings: Settings, tmp_path: Path, db: None) -> Path:
     served = tmp_path / "agents"
     served.mkdir()
-    (served / WHEEL).write_bytes(b"a wheel")
-    (served / SDIST).write_bytes(b"an sdist")
+    (served / WHEEL).write_bytes(wheel())
+    (served / SDIST).write_bytes(sdist())
+    (served / SETUPTOOLS).write_bytes(wheel(">=3.10"))
     (served / "notes.txt").write_text("not served")
+    (served / "other-1.0-py3-none-any.whl").write_text("not served")
     (tmp_path / "secret_key").write_text("never served")
     settings.AGENT_FILES_DIR = served
     return served
 
 
 def test_it_lists_the_distributions_with_their_hashes(client: Client, folder: Path) -> None:
+    assert list(links(client)) == [WHEEL, SDIST, SETUPTOOLS]
+    digest = hashlib.sha256(wheel()).hexdigest()
+    assert address_of(client, WHEEL) == (f"/agents/python/{digest[:16]}/{WHEEL}#sha256={digest}")
+
+
+def test_old_versions_of_pip_read_the_hash(client: Client, folder: Path) -> None:
+    found = OLD_PIP_HASH.search(address_of(client, WHEEL))
+    assert found
+    assert found.groups() == ("sha256", hashlib.sha256(wheel()).hexdigest())
+
+
+def test_pip_learns_which_pythons_a_file_is_for(client: Client, folder: Path) -> None:
+    listed = links(client)
+    assert listed[WHEEL]["data-requires-python"] == ">=3.11"
+    assert listed[SDIST]["data-requires-python"] == ">=3.11"
+    assert listed[SETUPTOOLS]["data-requires-python"] == ">=3.10"
+    assert 'data-requires-python="&gt;=3.11"' in client.get("/agents/python/").content.decode()
+
+
+def test_odd_metadata_stays_within_its_attribute(client: Client, folder: Path) -> None:
+    (folder / WHEEL).write_bytes(wheel('"><script>'))
     page = client.get("/agents/python/").content.decode()
-    digest = hashlib.sha256(b"a wheel").hexdigest()
-    assert f'href="/agents/python/{WHEEL}?sha256={digest}#sha256={digest}">{WHEEL}</a>' in page
-    assert re.findall(r">([^<]+)</a>", page) == [WHEEL, SDIST]
+    assert "<script" not in page
+    assert Links(page).by_name[WHEEL]["data-requires-python"] == '"><script>'
+
+
+@pytest.mark.parametrize("content", [b"", b"no distribution", sdist()[:30], wheel()[:50]])
+def test_a_broken_file_is_listed_and_logged(
+    content: bytes, client: Client, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / WHEEL).write_bytes(content)
+    (folder / SDIST).write_bytes(content)
+    listed = links(client)
+    assert "data-requires-python" not in listed[WHEEL]
+    assert "data-requires-python" not in listed[SDIST]
+    assert f"{folder / WHEEL} is no readable distribution" in caplog.text
+
+
+def test_the_index_lists_projects_and_their_files(client: Client, folder: Path) -> None:
+    page = client.get("/agents/python/simple/").content.decode()
+    assert '<a href="/agents/python/simple/flamewatch-agent/">flamewatch-agent</a>' in page
+    assert list(links(client, "/agents/python/simple/flamewatch-agent/")) == [WHEEL, SDIST]
+    assert client.get("/agents/python/simple/other/").status_code == 404
+
+
+def test_the_index_answers_in_json_if_asked(client: Client, folder: Path) -> None:
+    accept = f"{JSON}, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01"
+    listed = client.get("/agents/python/simple/flamewatch-agent/", headers={"Accept": accept})
+    assert listed.headers["Content-Type"] == JSON
+    assert "Accept" in listed.headers["Vary"]
+    digest = hashlib.sha256(wheel()).hexdigest()
+    assert listed.json()["meta"] == {"api-version": "1.0"}
+    assert listed.json()["name"] == "flamewatch-agent"
+    assert listed.json()["files"][0] == {
+        "filename": WHEEL,
+        "url": f"/agents/python/{digest[:16]}/{WHEEL}",
+        "hashes": {"sha256": digest},
+        "requires-python": ">=3.11",
+    }
+    root = client.get("/agents/python/simple/", headers={"Accept": JSON}).json()
+    assert root["projects"] == [{"name": "flamewatch-agent"}, {"name": "setuptools"}]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "x/y"])
+def test_the_index_is_html_for_everybody_else(accept: str, client: Client, folder: Path) -> None:
+    for address in ("/agents/python/simple/", "/agents/python/simple/flamewatch-agent/"):
+        answer = client.get(address, headers={"Accept": accept})
+        assert answer.headers["Content-Type"].startswith("text/html")
 
 
 def test_it_serves_them_to_anyone(client: Client, folder: Path) -> None:
     answer = client.get(f"/agents/python/{SDIST}")
-    assert answer.content == b"an sdist"
+    assert answer.content == sdist()
     assert answer.headers["Content-Type"] == "application/gzip"
+    assert "immutable" not in answer.headers["Cache-Control"]
 
 
-def test_what_is_asked_for_by_its_hash_may_be_kept_for_ever(client: Client, folder: Path) -> None:
-    digest = hashlib.sha256(b"a wheel").hexdigest()
-    kept = client.get(f"/agents/python/{WHEEL}", {"sha256": digest})
-    assert "immutable" in kept.headers["Cache-Control"]
-    asked = client.get(f"/agents/python/{WHEEL}", {"sha256": "0" * 64})
-    assert "immutable" not in asked.headers["Cache-Control"]
+def test_an_address_of_earlier_versions_still_answers(client: Client, folder: Path) -> None:
+    digest = hashlib.sha256(wheel()).hexdigest()
+    assert client.get(f"/agents/python/{WHEEL}", {"sha256": digest}).content == wheel()
 
 
-def test_a_file_that_is_built_again_has_another_hash(client: Client, folder: Path) -> None:
-    client.get("/agents/python/")
-    (folder / WHEEL).write_bytes(b"another wheel")
-    page = client.get("/agents/python/").content.decode()
-    assert hashlib.sha256(b"another wheel").hexdigest() in page
+def test_one_build_may_be_cached_for_ever(client: Client, folder: Path) -> None:
+    answer = client.get(address_of(client, WHEEL))
+    assert answer.content == wheel()
+    assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_a_file_that_is_built_again_has_another_address(client: Client, folder: Path) -> None:
+    before = address_of(client, WHEEL)
+    (folder / WHEEL).write_bytes(wheel(">=3.12"))
+    after = address_of(client, WHEEL)
+    assert client.get(after).content == wheel(">=3.12")
+    gone = client.get(before)
+    assert gone.status_code == 404
+    assert "built again" in gone.content.decode()
 
 
 @pytest.mark.parametrize(

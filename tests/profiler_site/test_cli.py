@@ -77,6 +77,33 @@ def test_it_adds_a_project_and_a_key(
     assert (row.may_write, row.may_read) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("scopes", "write", "read"),
+    [(["write"], True, False), (["read"], False, True), (["write", "read"], True, True)],
+)
+def test_a_key_has_every_scope_that_was_given(
+    scopes: list[str], write: bool, read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_user(monkeypatch)
+    assert main(["project", "create", "Acme Shop", "--owner", "alice@example.org"]) == 0
+    given = [word for scope in scopes for word in ("--scope", scope)]
+    assert main(["key", "create", "acme-shop", *given]) == 0
+    row = ApiKey.objects.get()
+    assert (row.may_write, row.may_read) == (write, read)
+
+
+def test_an_unknown_scope_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["key", "create", "acme-shop", "--scope", "write", "--scope", "admin"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert "'admin'" in said
+    assert "write" in said
+    assert not ApiKey.objects.exists()
+
+
 def test_an_unknown_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", "create", "X", "--owner", "nobody@example.org"]) == 1
     assert "There is no account for nobody@example.org" in capsys.readouterr().err

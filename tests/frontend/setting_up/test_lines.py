@@ -5,7 +5,8 @@ from pathlib import Path
 from frontend.agent_files import AgentFile
 from frontend.setting_up.lines import lines
 
-WHEEL = AgentFile("flamewatch_agent-0.1.0-cp311-abi3-linux_x86_64.whl", Path(), "")
+WHEEL = AgentFile("flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl", Path(), "")
+SETUPTOOLS = AgentFile("setuptools-84.2.1-py3-none-any.whl", Path(), "")
 SDIST = AgentFile("flamewatch_agent-0.1.0.tar.gz", Path(), "")
 
 
@@ -28,6 +29,15 @@ def test_an_sdist_alone_goes_by_its_address() -> None:
         'pip install "flamewatch-agent @'
         ' http://127.0.0.1:8000/agents/python/flamewatch_agent-0.1.0.tar.gz"'
     )
+
+
+def test_an_sdist_with_its_build_requirements_takes_no_index() -> None:
+    shown = lines("http://127.0.0.1:8000", "fw_key", [SDIST, SETUPTOOLS])
+    assert shown.install.startswith("pip install --no-index --find-links ")
+
+
+def test_what_building_takes_is_no_agent() -> None:
+    assert "flamewatch-agent @" not in lines("http://127.0.0.1", "fw_key", [SETUPTOOLS]).install
 
 
 def test_the_key_and_the_address_are_in_what_is_run() -> None:

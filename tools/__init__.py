@@ -1,0 +1,1 @@
+"""Build tools; no part of the server."""
