@@ -13,6 +13,7 @@ Lines are not computed here: `stacks.py` does it after the capture, from the lin
 
 from collections.abc import Sequence
 from contextvars import Context, ContextVar
+from types import CodeType
 from typing import Literal, TypedDict
 
 Kind = Literal["cpu", "wall", "threads", "contention"]
@@ -33,6 +34,7 @@ class Counts(TypedDict):
     labels_full: int  # samples that lost their labels: more than 256 distinct sets
     lost: int  # sum of the values of dropped samples, in the unit of the value
     tried: int  # contention: locks that did not look free, and were tried without waiting
+    idle: int  # contention: waits that were left out, by `idle`
 
 class Raw(TypedDict):
     """One capture, as compact columns. The unit of values: nanoseconds; for "threads": threads."""
@@ -106,6 +108,7 @@ def start(
     max_bytes: int = 8 << 20,
     per_thread: bool = True,
     exclude: Sequence[int] = (),
+    idle: tuple[tuple[CodeType, CodeType | None], ...] = (),
 ) -> None:
     """Begin a capture; returns at once.
 
@@ -120,7 +123,8 @@ def start(
     `max_depth` (1..2048): deeper stacks keep their leaf-most frames and are marked cut.
     `max_bytes` (256 KiB..1 GiB): bound on the tables of one capture. `per_thread=False` merges the
     stacks of all threads (thread id 0). `exclude`: up to 16 native ids of threads that are not to
-    be seen (the agent's).
+    be seen (the agent's). `idle`: up to 32 pairs of code objects; contention leaves out waits
+    in a frame of the first that the second called (None: whoever called it).
 
     Raises RuntimeError when unsupported, when a capture is running, or when the kernel refuses
     what is needed (the message says what); ValueError for arguments out of range.

@@ -80,6 +80,6 @@ def test_code_that_runs_once_has_its_name_in_cpu_profiles(run: Run) -> None:
     result = run("modules.py")
     seen = result["seen"]
     assert seen["all"] > 0.2e9
-    assert seen["body"] + seen["made"] > 0.9 * seen["all"]
+    assert seen["body"] + seen["made"] > 0.8 * seen["all"]
     assert seen.get("freed", 0) < 0.02 * seen["all"]
     assert {4, 5} & set(result["lines"]), "the loop of a body"
