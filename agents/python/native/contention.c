@@ -88,7 +88,7 @@ Waiting wait_begins(void) {
   if (!capture || !is_ours() || !is_chosen())
     return none;
   pid_t thread = (pid_t)syscall(SYS_gettid);
-  int64_t now = monotonic_ns();
+  int64_t now = monotonic_ns(), used = own_cpu_ns();
   int place = is_excluded(capture, thread) ? -1 : free_place();
   if (place < 0)
     return none;
@@ -98,7 +98,7 @@ Waiting wait_begins(void) {
   else
     begin_at(place, thread, now);
   distance = budget_spend(&budget, now, idle ? IDLE_COST : 1);
-  capture->sampler_cpu_ns += monotonic_ns() - now;
+  capture->sampler_cpu_ns += own_cpu_ns() - used;
   return (Waiting){waits[place].stack ? place : -1, run};
 }
 

@@ -31,7 +31,7 @@ static bool handler_set;
 static struct sigaction previous;
 static atomic_bool taking;              /* handlers may use the slots */
 static atomic_int inside;               /* handlers that do */
-static atomic_llong no_slot, lost;
+static atomic_llong no_slot, lost, handlers_cpu_ns;
 
 static Slot *slot(int i) { return (Slot *)(slots + (size_t)i * slot_bytes); }
 
@@ -74,6 +74,12 @@ static void take_sample(Timer *timer) {
   atomic_store(&s->state, READY);
 }
 
+static void take_timed_sample(Timer *timer) {
+  int64_t began = own_cpu_ns();
+  take_sample(timer);
+  handlers_cpu_ns += own_cpu_ns() - began;
+}
+
 /* A host's handler that was put over ours may call ours in turn: once round is enough. */
 static __thread bool chaining __attribute__((tls_model("initial-exec")));
 
@@ -96,7 +102,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   } else {
     inside++;
     if (taking)
-      take_sample(timer);
+      take_timed_sample(timer);
     inside--;
   }
   errno = saved;
@@ -160,7 +166,7 @@ bool interrupts_open(const Options *options) {
   slots = memory;
   for (int i = 0; i < slots_n; i++)
     prepare_slot(slot(i), options->max_depth);
-  no_slot = lost = 0;
+  no_slot = lost = handlers_cpu_ns = 0;
   slots_used = 0;
   fresh_peak = 0;
   fresh_codes_open();
@@ -203,6 +209,7 @@ void interrupts_close(Capture *capture) {
   capture->memory_bytes += (size_t)slots_used * (slot_bytes - FRESH_BYTES + fresh_peak);
   capture->counts.no_slot += no_slot;
   capture->counts.lost += lost;
+  capture->sampler_cpu_ns += handlers_cpu_ns;
   restore_handler();
   if (!quiet)
     slots = NULL; /* some thread still writes into them: better lost than reused */

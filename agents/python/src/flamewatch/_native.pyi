@@ -43,7 +43,7 @@ class Raw(TypedDict):
     period_ns: int
     started_ns: int  # Unix time
     duration_ns: int  # by the monotonic clock
-    sampler_cpu_ns: int  # what the sampler thread itself used; contention: threads, for samples
+    sampler_cpu_ns: int  # CPU time of the sampler thread, and of the host's threads for samples
     memory_bytes: int  # of the capture's tables, at their largest
     # int64[n, 7], row: native thread id, value, count, first frame, number of frames, cut (0 or 1),
     # labels (0: none; else index into `labels`, from 1)
@@ -66,7 +66,7 @@ class HeapCounts(TypedDict):
     cut: int  # samples of stacks deeper than `max_depth`
     forgotten: int  # places in the code left out, to make room, as nothing of theirs was in use
     lost: int  # bytes that the dropped samples stood for
-    spent_ns: int  # by the threads that allocated, to take the samples
+    spent_ns: int  # CPU time of the threads that allocated, for samples since the read before
 
 class RawHeap(TypedDict):
     """Memory, by the stacks that allocated it; `stacks`, `frames`, `codes` as in `Raw`.
