@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ EXPECTED = {
     "THREADS": "ship",
     "CONTENTION": "reserve",
 }
+LOOK_SECONDS = 5.0  # six queries a look; more often than that a key gets 429
 AMONG = 15  # functions by total; frameworks have a dozen frames around a request
 
 
@@ -150,9 +152,14 @@ def test_a_host_shows_its_work_in_all_six_types(
         "FLAMEWATCH_URL": server.url,
         "FLAMEWATCH_KEY": server.add_key(project),
     }
+
+    def shown() -> bool:
+        time.sleep(LOOK_SECONDS)
+        return not missing(server, key, host)
+
     with running(host, port, environment, tmp_path), work(host, port, environment, tmp_path):
         try:
-            until(lambda: not missing(server, key, host), 120, "profile of every type")
+            until(shown, 150, "profile of every type")
         except AssertionError as error:
             log = (tmp_path / "log").read_text(errors="replace")
             pytest.fail(f"{error}: {missing(server, key, host)}\n{log[-3000:]}")
