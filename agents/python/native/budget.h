@@ -25,8 +25,8 @@ static inline Budget budget_from(int64_t now, int samples_per_second) {
   return (Budget){now, samples_per_second / (double)NS_PER_S, full, full};
 }
 
-/* `taken` samples more by `now` (0 or 1): how many times longer the distance is from here on. */
-static inline double budget_spend(Budget *budget, int64_t now, int taken) {
+/* `taken` samples more by `now` (0 to 1): how many times longer the distance is from here on. */
+static inline double budget_spend(Budget *budget, int64_t now, double taken) {
   double left = budget->left + (double)(now - budget->at) * budget->per_ns;
   budget->left = fmax((left < budget->full ? left : budget->full) - taken, 0);
   budget->at = now;

@@ -15,6 +15,12 @@
 typedef enum Kind { KIND_CPU, KIND_WALL, KIND_THREADS, KIND_CONTENTION } Kind;
 
 #define EXCLUDED_MAX 16
+#define IDLE_MAX 32
+
+/* A wait for work: the code of the frame that waits, and of its caller (0: any caller). */
+typedef struct IdleWait {
+  uintptr_t inner, outer;
+} IdleWait;
 
 typedef struct Options {
   Kind kind;
@@ -23,10 +29,12 @@ typedef struct Options {
   size_t max_bytes;
   bool per_thread;
   pid_t excluded[EXCLUDED_MAX];
+  int idle_n;
+  IdleWait idle[IDLE_MAX]; /* contention: waits that are left out */
 } Options;
 
 typedef struct Counts {
-  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost, tried;
+  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost, tried, idle;
 } Counts;
 
 typedef struct Capture {

@@ -16,6 +16,9 @@ static inline int64_t clock_ns(clockid_t clock) {
 
 static inline int64_t monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
+/* What the calling thread has used: what it costs the host, however many others want its core. */
+static inline int64_t own_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
 /* The CPU clock of any thread of this process, by the kernel's encoding (glibc's
    pthread_getcpuclockid does the same, but wants a live pthread_t, which we don't have). */
 static inline clockid_t thread_cpu_clock(pid_t tid) { return (clockid_t)((~(unsigned)tid << 3) | 6); }

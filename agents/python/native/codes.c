@@ -19,6 +19,18 @@ static bool same_head(const char *a, const char *b) {
          !memcmp(a + names, b + names, (size_t)(o->code_line_table + 8 - o->code_file));
 }
 
+uint64_t code_fingerprint(uintptr_t address, const char *head) { /* FNV-1a over words */
+  const Offsets *o = &python.offsets;
+  uint64_t h = 14695981039346656037ULL ^ address;
+  for (int at = 0; at + 8 <= FLAGS_END - HEAD_START; at += 8)
+    h = (h ^ word_at(head, at)) * 1099511628211ULL;
+  h = (h ^ (uint32_t)int_at(head, o->code_first_line - HEAD_START)) * 1099511628211ULL;
+  for (int at = o->code_file; at <= o->code_line_table; at += 8)
+    h = (h ^ word_at(head, at - HEAD_START)) * 1099511628211ULL;
+  h ^= h >> 29;
+  return h ? h : 1;
+}
+
 static uintptr_t head_word(const char *head, int offset) { return word_at(head, offset - HEAD_START); }
 
 static CodeFound found(const Code *code, uint32_t *id) {
@@ -103,20 +115,35 @@ static void put_in_bucket(Codes *codes, Code *code) {
   *bucket = code;
 }
 
-CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id) {
-  for (const Code *code = *bucket_of(codes, place->code); code; code = code->next)
-    if (code->address == place->code && same_head(code->head, place->head))
-      return found(code, id);
+static const Code *known_code(Codes *codes, uintptr_t address, const char *head) {
+  for (const Code *code = *bucket_of(codes, address); code; code = code->next)
+    if (code->address == address && same_head(code->head, head))
+      return code;
+  return NULL;
+}
+
+/* A code of its own in `arena`; where that fails, the arena is as before. */
+static Copied read_place(Code **read, Arena *arena, const Place *place) {
   Code *code = arena_take(arena, sizeof *code);
   if (!code)
-    return CODE_FULL;
+    return COPY_FULL;
   code->address = place->code;
   memcpy(code->head, place->head, HEAD_MAX);
   Copied copied = read_living(code, arena);
-  if (copied != COPIED) {
+  if (copied != COPIED)
     arena_trim(arena, code, 0);
+  *read = code;
+  return copied;
+}
+
+CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id) {
+  const Code *known = known_code(codes, place->code, place->head);
+  if (known)
+    return found(known, id);
+  Code *code;
+  Copied copied = read_place(&code, arena, place);
+  if (copied != COPIED)
     return copied == COPY_FULL ? CODE_FULL : freed_code(codes, arena, id);
-  }
   put_in_bucket(codes, code);
   keep(codes, code);
   return found(code, id);
@@ -146,4 +173,13 @@ const Code *code_copy(Codes *to, Arena *arena, const Code *code) {
     to->freed = copy;
   keep(to, copy);
   return copy;
+}
+
+Code *code_read(Arena *arena, const Place *place) {
+  Code *code;
+  return read_place(&code, arena, place) == COPIED ? code : NULL;
+}
+
+bool code_learn(Codes *codes, Arena *arena, const Code *code) {
+  return known_code(codes, code->address, code->head) || code_copy(codes, arena, code);
 }

@@ -34,9 +34,20 @@ typedef struct Codes {
 typedef enum CodeFound { CODE_OK, CODE_HIDDEN, CODE_FULL } CodeFound;
 
 bool codes_open(Codes *codes, Arena *arena);
-/* A CPU sample's code may be freed before its name is read (made by exec, run once): that is one
-   code of the name "[freed code]", so that the sample and its callers are not lost. */
+/* A CPU sample's code may be freed before its name is read, if the handler had no room for it
+   (fresh_codes.h): that is one code of the name "[freed code]", so that the sample and its callers are
+   not lost. */
 CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id);
+
+/* Read the code object of `place` into `arena`, outside any table. NULL: it has been freed, or there
+   is no room. Async-signal-safe. */
+Code *code_read(Arena *arena, const Place *place);
+
+/* Put a copy of `code` into the table unless it is there. False: the arena is full. */
+bool code_learn(Codes *codes, Arena *arena, const Code *code);
+
+/* Hash of what makes a code object itself: its address and head. Never 0. */
+uint64_t code_fingerprint(uintptr_t address, const char *head);
 
 /* The same code in another table, where it was not yet; NULL: the arena is full. */
 const Code *code_copy(Codes *to, Arena *arena, const Code *code);

@@ -14,6 +14,7 @@
 
 #define WAITS_MAX 1024 /* at a time; more are not counted */
 #define SAMPLES_PER_SECOND 500
+#define IDLE_COST 0.125 /* samples: the two frames that tell a wait for work take 2 µs */
 
 typedef struct Wait {
   Stack *stack; /* NULL: a free place */
@@ -42,12 +43,27 @@ static int free_place(void) {
   return -1;
 }
 
-static Walked walk_here(void) {
+static Walked walk_here(int max_depth) {
   walk->depth = walk->label_n = 0;
   walk->cut = false;
-  if (!walk_read_state(walk, (uintptr_t)PyThreadState_Get()))
-    return WALK_TORN;
-  Walked walked = walk_frames(walk);
+  walk->max_depth = max_depth;
+  return walk_read_state(walk, (uintptr_t)PyThreadState_Get()) ? walk_frames(walk) : WALK_TORN;
+}
+
+/* A thread that waits for something to do waits for no lock that another one holds. */
+static bool is_idle(void) {
+  const Options *options = &capture->options;
+  if (!options->idle_n || walk_here(2) != WALK_OK)
+    return false;
+  uintptr_t inner = walk->places[0].code, outer = walk->depth > 1 ? walk->places[1].code : 0;
+  for (int i = 0; i < options->idle_n; i++)
+    if (options->idle[i].inner == inner && (!options->idle[i].outer || options->idle[i].outer == outer))
+      return true;
+  return false;
+}
+
+static Walked walk_all(void) {
+  Walked walked = walk_here(capture->options.max_depth);
   if (walked == WALK_OK) {
     context_read(walk);
     tasks_name(walk);
@@ -62,19 +78,27 @@ void count_try(void) {
     capture->counts.tried++;
 }
 
+static void begin_at(int place, pid_t thread, int64_t now) {
+  Walked walked = walk_all();
+  waits[place] = (Wait){find_stack(capture, walk, walked, thread, 0), now, distance};
+}
+
 Waiting wait_begins(void) {
   Waiting none = {-1, run};
   if (!capture || !is_ours() || !is_chosen())
     return none;
   pid_t thread = (pid_t)syscall(SYS_gettid);
-  int64_t now = monotonic_ns();
+  int64_t now = monotonic_ns(), used = own_cpu_ns();
   int place = is_excluded(capture, thread) ? -1 : free_place();
   if (place < 0)
     return none;
-  Walked walked = walk_here();
-  waits[place] = (Wait){find_stack(capture, walk, walked, thread, 0), now, distance};
-  distance = budget_spend(&budget, now, 1);
-  capture->sampler_cpu_ns += monotonic_ns() - now;
+  bool idle = is_idle();
+  if (idle)
+    capture->counts.idle++;
+  else
+    begin_at(place, thread, now);
+  distance = budget_spend(&budget, now, idle ? IDLE_COST : 1);
+  capture->sampler_cpu_ns += own_cpu_ns() - used;
   return (Waiting){waits[place].stack ? place : -1, run};
 }
 

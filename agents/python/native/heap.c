@@ -23,6 +23,7 @@ static Budget budget;
 static Sites sites;
 static Blocks blocks;
 static HeapCounts counts, counts_at_mark;
+static int64_t spent_told_ns; /* of counts.spent_ns, by views so far */
 static Arena walk_memory;
 static Walk *walk;
 static uint32_t interval;
@@ -58,6 +59,7 @@ static bool begin(void) {
   if (!open_tables())
     return false;
   counts = counts_at_mark = (HeapCounts){0};
+  spent_told_ns = 0;
   mean = options.mean_bytes;
   since_unix_ns = began_unix_ns = clock_ns(CLOCK_REALTIME);
   budget = budget_from(began_ns = monotonic_ns(), options.samples_per_second);
@@ -202,7 +204,7 @@ static void count(const Block *block) {
 }
 
 static void record_block(void *address, size_t n, double weight, bool gil) {
-  int64_t began = monotonic_ns();
+  int64_t began = own_cpu_ns();
   Walked walked = walk_here(gil);
   double bytes = weight * (double)n;
   if (walked == WALK_TORN) {
@@ -216,9 +218,8 @@ static void record_block(void *address, size_t n, double weight, bool gil) {
     else
       count(&(Block){(uintptr_t)address, n, weight, (uint32_t)site, interval});
   }
-  int64_t ended = monotonic_ns();
-  counts.spent_ns += ended - began;
-  spend(ended, 1);
+  spend(monotonic_ns(), 1);
+  counts.spent_ns += own_cpu_ns() - began;
 }
 
 void heap_sample(void *block, size_t n, bool gil) {
@@ -277,12 +278,14 @@ static HeapCounts counts_since_mark(void) {
   return (HeapCounts){counts.samples - was->samples,       counts.torn - was->torn,
                       counts.foreign - was->foreign,       counts.table_full - was->table_full,
                       counts.cut - was->cut,               counts.forgotten - was->forgotten,
-                      counts.lost - was->lost,             counts.spent_ns - was->spent_ns};
+                      counts.lost - was->lost,             0};
 }
 
 bool heap_view(HeapView *view, bool of_interval) {
   pthread_mutex_lock(&lock);
   view->counts = of_interval ? counts_since_mark() : counts;
+  view->counts.spent_ns = counts.spent_ns - spent_told_ns;
+  spent_told_ns = counts.spent_ns;
   view->mean_bytes = options.mean_bytes;
   interval_open = interval_open && !of_interval;
   view->since_unix_ns = since_unix_ns;

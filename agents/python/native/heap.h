@@ -34,7 +34,7 @@ typedef struct HeapOptions {
 
 typedef struct HeapCounts {
   int64_t samples, torn, foreign, table_full, cut, forgotten, lost;
-  int64_t spent_ns; /* by the host's threads, to take the samples */
+  int64_t spent_ns; /* CPU time of the host's threads for the samples; in a view: since the view before */
 } HeapCounts;
 
 /* What was counted, at one moment. */

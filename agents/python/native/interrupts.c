@@ -9,6 +9,7 @@
 
 #include "clocks.h"
 #include "context.h"
+#include "fresh_codes.h"
 #include "tasks.h"
 #include "timers.h"
 
@@ -19,17 +20,18 @@ typedef struct Slot {
   pid_t thread;
   int64_t value;
   Walked walked;
-  Walk walk;
+  FreshCodes fresh;
+  Walk walk; /* its places, and after them the memory of `fresh` */
 } Slot;
 
 static char *slots;
-static size_t slot_bytes;
+static size_t slot_bytes, fresh_peak;
 static int slots_n, slots_used; /* the others' pages were never touched */
 static bool handler_set;
 static struct sigaction previous;
 static atomic_bool taking;              /* handlers may use the slots */
 static atomic_int inside;               /* handlers that do */
-static atomic_llong no_slot, lost;
+static atomic_llong no_slot, lost, handlers_cpu_ns;
 
 static Slot *slot(int i) { return (Slot *)(slots + (size_t)i * slot_bytes); }
 
@@ -67,8 +69,15 @@ static void take_sample(Timer *timer) {
   if (s->walked == WALK_OK) {
     context_read(&s->walk);
     tasks_name(&s->walk);
+    fresh_codes_read(&s->fresh, &s->walk);
   }
   atomic_store(&s->state, READY);
+}
+
+static void take_timed_sample(Timer *timer) {
+  int64_t began = own_cpu_ns();
+  take_sample(timer);
+  handlers_cpu_ns += own_cpu_ns() - began;
 }
 
 /* A host's handler that was put over ours may call ours in turn: once round is enough. */
@@ -93,7 +102,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   } else {
     inside++;
     if (taking)
-      take_sample(timer);
+      take_timed_sample(timer);
     inside--;
   }
   errno = saved;
@@ -138,18 +147,29 @@ static void free_slots(void) {
   slots = NULL;
 }
 
+static size_t places_end(int max_depth) {
+  return (sizeof(Slot) + (size_t)max_depth * sizeof(Place) + 63) & ~(size_t)63;
+}
+
+static void prepare_slot(Slot *s, int max_depth) {
+  s->walk.max_depth = max_depth;
+  s->fresh.arena = (Arena){(char *)s + places_end(max_depth), 0, FRESH_BYTES};
+}
+
 bool interrupts_open(const Options *options) {
   slots_n = slots_for_this_machine();
-  slot_bytes = (sizeof(Slot) + (size_t)options->max_depth * sizeof(Place) + 63) & ~(size_t)63;
+  slot_bytes = places_end(options->max_depth) + FRESH_BYTES;
   void *memory = mmap(NULL, slot_bytes * (size_t)slots_n, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     return false;
   slots = memory;
   for (int i = 0; i < slots_n; i++)
-    slot(i)->walk.max_depth = options->max_depth;
-  no_slot = lost = 0;
+    prepare_slot(slot(i), options->max_depth);
+  no_slot = lost = handlers_cpu_ns = 0;
   slots_used = 0;
+  fresh_peak = 0;
+  fresh_codes_open();
   timers_open(SAMPLE_SIGNAL, options->period_ns);
   if (!set_handler()) {
     free_slots();
@@ -165,6 +185,8 @@ void interrupts_drain(Capture *capture) {
     if (atomic_load(&s->state) != READY)
       continue;
     slots_used = i >= slots_used ? i + 1 : slots_used;
+    fresh_peak = s->fresh.arena.used > fresh_peak ? s->fresh.arena.used : fresh_peak;
+    fresh_codes_move(&s->fresh, &capture->codes, &capture->arena);
     if (!is_excluded(capture, s->thread))
       record(capture, &s->walk, s->walked, s->thread, s->value);
     atomic_store(&s->state, FREE);
@@ -184,9 +206,10 @@ void interrupts_close(Capture *capture) {
   taking = false;
   bool quiet = wait_for_handlers();
   interrupts_drain(capture);
-  capture->memory_bytes += (size_t)slots_used * slot_bytes;
+  capture->memory_bytes += (size_t)slots_used * (slot_bytes - FRESH_BYTES + fresh_peak);
   capture->counts.no_slot += no_slot;
   capture->counts.lost += lost;
+  capture->sampler_cpu_ns += handlers_cpu_ns;
   restore_handler();
   if (!quiet)
     slots = NULL; /* some thread still writes into them: better lost than reused */

@@ -13,6 +13,7 @@
 #include "heap.h"
 #include "heap_module.h"
 #include "lock_methods.h"
+#include "options.h"
 #include "own_stack.h"
 #include "peek.h"
 #include "result.h"
@@ -41,61 +42,31 @@ static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UN
   Py_RETURN_NONE;
 }
 
-static bool read_kind(const char *name, Kind *kind) {
-  static const char *const names[] = {"cpu", "wall", "threads", "contention"};
-  for (int i = 0; i < 4; i++)
-    if (!strcmp(name, names[i])) {
-      *kind = (Kind)i;
-      return true;
-    }
-  PyErr_Format(PyExc_ValueError, "kind is '%s'; it must be 'cpu', 'wall', 'threads' or 'contention'", name);
-  return false;
-}
-
-static bool read_excluded(PyObject *excluded, Options *options) {
-  Py_ssize_t n = excluded ? PySequence_Size(excluded) : 0;
-  if (n < 0 || !in_range("the number of excluded threads", n, 0, EXCLUDED_MAX))
-    return false;
-  for (Py_ssize_t i = 0; i < n; i++) {
-    PyObject *item = PySequence_GetItem(excluded, i);
-    long id = item ? PyLong_AsLong(item) : -1;
-    Py_XDECREF(item);
-    if (PyErr_Occurred())
-      return false;
-    options->excluded[options->excluded_n++] = (pid_t)id;
-  }
-  return true;
-}
-
-static bool read_options(PyObject *args, PyObject *keywords, Options *options) {
-  static char *names[] = {"kind", "period_us", "max_depth", "max_threads", "max_bytes", "per_thread", "exclude", NULL};
-  const char *kind;
-  Py_ssize_t period_us = 10000, max_depth = 512, max_threads = 128, max_bytes = 8 << 20;
-  int per_thread = 1;
-  PyObject *excluded = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$nnnnpO", names, &kind, &period_us, &max_depth,
-                                   &max_threads, &max_bytes, &per_thread, &excluded))
-    return false;
-  *options = (Options){.period_ns = period_us * 1000LL, .max_depth = (int)max_depth,
-                       .max_threads = (int)max_threads, .max_bytes = (size_t)max_bytes, .per_thread = per_thread};
-  return read_kind(kind, &options->kind) && in_range("period_us", period_us, 100, 1000000) &&
-         in_range("max_depth", max_depth, 1, MAX_DEPTH_LIMIT) && in_range("max_threads", max_threads, 1, 4096) &&
-         in_range("max_bytes", max_bytes, 1 << 18, 1 << 30) && read_excluded(excluded, options);
+/* What a capture compares addresses with must not be freed meanwhile. Takes over the reference. */
+static void hold_codes(PyObject *codes) {
+  static PyObject *held;
+  PyObject *before = held;
+  held = codes;
+  Py_XDECREF(before);
 }
 
 static PyObject *start(PyObject *Py_UNUSED(self), PyObject *args, PyObject *keywords) {
   Options options;
-  if (!read_options(args, keywords, &options))
-    return NULL;
+  PyObject *idle_codes;
   const char *problem = why_unsupported();
+  if (!read_options(args, keywords, &options, &idle_codes))
+    return NULL;
   if (!problem && state != IDLE)
     problem = "a capture is running";
   if (!problem && python.self != (uintptr_t)PyInterpreterState_Get())
     problem = "captures belong to the interpreter that made the first one";
   if (!problem)
     problem = options.kind == KIND_CONTENTION ? contention_start(&capture, &options) : sampler_start(&capture, &options);
-  if (problem)
+  if (problem) {
+    Py_DECREF(idle_codes);
     return refuse(problem);
+  }
+  hold_codes(idle_codes);
   state = RUNNING;
   Py_RETURN_NONE;
 }

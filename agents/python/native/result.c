@@ -71,13 +71,14 @@ PyObject *frames_object(const Stacks *stacks) {
 }
 
 static PyObject *counts_object(const Counts *c) {
-  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "ticks", (long long)c->ticks,
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "ticks", (long long)c->ticks,
                        "samples", (long long)c->samples, "reused", (long long)c->reused,
                        "torn", (long long)c->torn, "no_slot", (long long)c->no_slot,
                        "table_full", (long long)c->table_full, "cut", (long long)c->cut,
                        "unarmed", (long long)c->unarmed, "signal_taken", (long long)c->signal_taken,
                        "overdue", (long long)c->overdue,
-                       "labels_full", (long long)c->labels_full, "lost", (long long)c->lost, "tried", (long long)c->tried);
+                       "labels_full", (long long)c->labels_full, "lost", (long long)c->lost, "tried", (long long)c->tried,
+                       "idle", (long long)c->idle);
 }
 
 int put(PyObject *result, const char *key, PyObject *value) {

@@ -92,7 +92,7 @@ static void *run(void *argument) {
     interrupts_close(capture);
   else
     tick(capture, THREADS_MAX); /* so that every thread's time adds up to the capture's */
-  capture->sampler_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  capture->sampler_cpu_ns += own_cpu_ns();
   stopped = 1;
   futex_wake(&stopped);
   return NULL;

@@ -13,6 +13,7 @@ Lines are not computed here: `stacks.py` does it after the capture, from the lin
 
 from collections.abc import Sequence
 from contextvars import Context, ContextVar
+from types import CodeType
 from typing import Literal, TypedDict
 
 Kind = Literal["cpu", "wall", "threads", "contention"]
@@ -33,6 +34,7 @@ class Counts(TypedDict):
     labels_full: int  # samples that lost their labels: more than 256 distinct sets
     lost: int  # sum of the values of dropped samples, in the unit of the value
     tried: int  # contention: locks that did not look free, and were tried without waiting
+    idle: int  # contention: waits that were left out, by `idle`
 
 class Raw(TypedDict):
     """One capture, as compact columns. The unit of values: nanoseconds; for "threads": threads."""
@@ -41,7 +43,7 @@ class Raw(TypedDict):
     period_ns: int
     started_ns: int  # Unix time
     duration_ns: int  # by the monotonic clock
-    sampler_cpu_ns: int  # what the sampler thread itself used; contention: threads, for samples
+    sampler_cpu_ns: int  # CPU time of the sampler thread, and of the host's threads for samples
     memory_bytes: int  # of the capture's tables, at their largest
     # int64[n, 7], row: native thread id, value, count, first frame, number of frames, cut (0 or 1),
     # labels (0: none; else index into `labels`, from 1)
@@ -64,7 +66,7 @@ class HeapCounts(TypedDict):
     cut: int  # samples of stacks deeper than `max_depth`
     forgotten: int  # places in the code left out, to make room, as nothing of theirs was in use
     lost: int  # bytes that the dropped samples stood for
-    spent_ns: int  # by the threads that allocated, to take the samples
+    spent_ns: int  # CPU time of the threads that allocated, for samples since the read before
 
 class RawHeap(TypedDict):
     """Memory, by the stacks that allocated it; `stacks`, `frames`, `codes` as in `Raw`.
@@ -106,6 +108,7 @@ def start(
     max_bytes: int = 8 << 20,
     per_thread: bool = True,
     exclude: Sequence[int] = (),
+    idle: tuple[tuple[CodeType, CodeType | None], ...] = (),
 ) -> None:
     """Begin a capture; returns at once.
 
@@ -120,7 +123,8 @@ def start(
     `max_depth` (1..2048): deeper stacks keep their leaf-most frames and are marked cut.
     `max_bytes` (256 KiB..1 GiB): bound on the tables of one capture. `per_thread=False` merges the
     stacks of all threads (thread id 0). `exclude`: up to 16 native ids of threads that are not to
-    be seen (the agent's).
+    be seen (the agent's). `idle`: up to 32 pairs of code objects; contention leaves out waits
+    in a frame of the first that the second called (None: whoever called it).
 
     Raises RuntimeError when unsupported, when a capture is running, or when the kernel refuses
     what is needed (the message says what); ValueError for arguments out of range.

@@ -29,6 +29,7 @@ def choose_sampler(
     *,
     thread_names: bool = False,
     tasks: bool = False,
+    idle_waits: bool = False,
     heap: Heap = "asked",
     heap_raw: bool = False,
     quiet: bool = False,
@@ -37,7 +38,9 @@ def choose_sampler(
     reason = _unsupported()
     if reason is None:
         counter = _heap(heap, raw=heap_raw, quiet=quiet)
-        return NativeSampler(native, thread_names=thread_names, tasks=tasks, heap=counter)
+        return NativeSampler(
+            native, thread_names=thread_names, tasks=tasks, idle_waits=idle_waits, heap=counter
+        )
     lesser = SignalSampler()
     what = (
         "the main thread's CPU time and THREADS" if ProfileType.CPU in lesser.types else "THREADS"

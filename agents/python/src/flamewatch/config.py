@@ -11,6 +11,8 @@ from flamewatch import environment
 # Stands for the project that the key belongs to.
 OWN_PROJECT = "-"
 
+IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
+
 # When the counting of memory begins: with the first memory profile that is asked for, at the start,
 # or never.
 Heap = Literal["asked", "start", "off"]
@@ -35,6 +37,7 @@ class Arguments:
     project: str | None = None
     thread_names: bool | None = None
     tasks: bool | None = None
+    idle_waits: bool | None = None
     heap: str | None = None
     heap_raw: bool | None = None
 
@@ -49,6 +52,7 @@ class Config:
     zone: str
     thread_names: bool = False  # a label per thread: it tells more, and costs the server storage
     tasks: bool = False  # of asyncio: their names, and the tasks that await them
+    idle_waits: bool = False  # CONTENTION keeps waits for work
     heap: Heap = "asked"
     heap_raw: bool = False  # also blocks that are asked for without the GIL
 
@@ -75,6 +79,7 @@ def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
         zone=_text(arguments.zone, environment.zone(environ)),
         thread_names=_flag(arguments.thread_names, environ.get("FLAMEWATCH_THREAD_NAMES", "")),
         tasks=_flag(arguments.tasks, environ.get("FLAMEWATCH_TASKS", "")),
+        idle_waits=idle_waits(environ, arguments.idle_waits),
         heap=next((known for known in get_args(Heap) if known == heap), "asked"),
         heap_raw=_flag(arguments.heap_raw, environ.get("FLAMEWATCH_HEAP_RAW", "")),
     )
@@ -87,11 +92,16 @@ def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
         _label_problem("zone", config.zone),
         _flag_problem("FLAMEWATCH_THREAD_NAMES", environ),
         _flag_problem("FLAMEWATCH_TASKS", environ),
+        _flag_problem(IDLE_WAITS, environ),
         _flag_problem("FLAMEWATCH_HEAP_RAW", environ),
         _heap_problem(heap),
     )
     found = tuple(problem for problem in checks if problem)
     return Problems(found) if found else config
+
+
+def idle_waits(environ: Mapping[str, str], given: bool | None = None) -> bool:
+    return _flag(given, environ.get(IDLE_WAITS, ""))
 
 
 def _text(given: object, fallback: str) -> str:

@@ -26,6 +26,8 @@ class NativeHeap:
 
     def __init__(self, native: Any, *, raw: bool = False) -> None:
         self._native, self._raw = native, raw
+        self._counted_since = 0
+        self._dropped_before: dict[str, int] = {}  # as the HEAP profile before told it
 
     def begin(self) -> bool:
         """Counting begins; False if it had already."""
@@ -58,11 +60,20 @@ class NativeHeap:
             duration_ns=raw["duration_ns"],
             sampler_cpu_ns=counts["spent_ns"],
             max_depth=MAX_DEPTH,
-            dropped={reason: counts[reason] for reason in _DROPPED},
+            dropped=self._newly_dropped(raw),
             memory_bytes=raw["table_bytes"],
             notes={name: counts[name] for name in _NOTED if counts[name]}
             | {"counted_since": _time(raw["since_ns"]), "table_bytes": raw["table_bytes"]},
         )
+
+    def _newly_dropped(self, raw: Any) -> dict[str, int]:
+        """HEAP counts from where counting began, and each sample that it dropped is told once."""
+        dropped = {reason: raw["counts"][reason] for reason in _DROPPED}
+        if raw["kind"] != "heap":
+            return dropped
+        before = self._dropped_before if raw["since_ns"] == self._counted_since else {}
+        self._counted_since, self._dropped_before = raw["since_ns"], dropped
+        return {reason: count - before.get(reason, 0) for reason, count in dropped.items()}
 
 
 def _stacks(raw: Any) -> list[Stack]:

@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 from flamewatch import task_reading
+from flamewatch.idle_waits import Codes, idle_codes
 from flamewatch.label_reading import learn
 from flamewatch.log import warn
 from flamewatch.native_heap import NativeHeap
@@ -16,7 +17,17 @@ MAX_DEPTH = 512
 PERIOD_US = 10_000
 
 _DROPPED = ("torn", "no_slot", "table_full")
-_NOTED = ("ticks", "reused", "cut", "unarmed", "signal_taken", "overdue", "labels_full", "lost")
+_NOTED = (
+    "ticks",
+    "reused",
+    "cut",
+    "unarmed",
+    "signal_taken",
+    "overdue",
+    "labels_full",
+    "lost",
+    "idle",
+)
 
 
 class NativeSampler:
@@ -30,11 +41,13 @@ class NativeSampler:
         *,
         thread_names: bool = False,
         tasks: bool = False,
+        idle_waits: bool = False,
         heap: NativeHeap | None = None,
     ) -> None:
         self._native = native
         self._learns_tasks = tasks
         self._thread_names = thread_names
+        self._keeps_idle_waits = idle_waits
         self._heap = heap
         self._missing = frozenset() if heap else MEMORY
         if native.contention_supported() is not None:
@@ -60,6 +73,7 @@ class NativeSampler:
             max_depth=MAX_DEPTH,
             per_thread=self._thread_names,
             exclude=[own_thread],
+            idle=self._idle(kind),
         )
         try:
             if kind is not ProfileType.THREADS:
@@ -75,6 +89,11 @@ class NativeSampler:
 
     def after_fork(self) -> None:
         self._native.after_fork_child()
+
+    def _idle(self, kind: ProfileType) -> Codes:
+        """Look the functions up for each capture: the host may have loaded more since the last."""
+        left_out = kind is ProfileType.CONTENTION and not self._keeps_idle_waits
+        return idle_codes() if left_out else ()
 
     def _learn_tasks(self) -> None:
         """Once, when the host has asyncio: it is not loaded for this."""

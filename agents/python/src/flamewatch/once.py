@@ -11,6 +11,7 @@ from typing import Self
 from flamewatch import pprof, unpatched
 from flamewatch.bell import Bell
 from flamewatch.choose_sampler import choose_sampler
+from flamewatch.config import idle_waits
 from flamewatch.pprof import Profile
 from flamewatch.profile_of import profile_of
 from flamewatch.profile_types import ProfileType
@@ -44,7 +45,7 @@ class Wish:
 
 def begin(wish: Wish) -> None:
     """Captures from now on; the profile is written when time is up or the program ends."""
-    sampler = choose_sampler()
+    sampler = choose_sampler(idle_waits=idle_waits(os.environ))
     if wish.kind not in sampler.types:
         _say(f"no {wish.kind} profile can be captured in this interpreter")
         return

@@ -75,6 +75,7 @@ def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     sampler = choose_sampler(
         thread_names=found.thread_names,
         tasks=found.tasks,
+        idle_waits=found.idle_waits,
         heap=found.heap,
         heap_raw=found.heap_raw,
         quiet=quiet,

@@ -1,10 +1,12 @@
 """A capture as a profile: stacks with their modules' names, and what it cost to take them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from flamewatch.identity import USER_AGENT
 from flamewatch.label_text import Labels
 from flamewatch.naming import modules_by_file, namer
+from flamewatch.own_frames import host_stacks
 from flamewatch.pprof import Profile, Sample
 from flamewatch.profile_types import METRICS, Metric, ProfileType
 from flamewatch.sampler import Capture
@@ -23,6 +25,7 @@ _EACH_COUNTS = frozenset({ProfileType.THREADS, ProfileType.CONTENTION})
 
 def profile_of(kind: ProfileType, capture: Capture, sampler: str, agent_cpu_ns: int) -> Profile:
     """`agent_cpu_ns`: what the agent's own thread has used since the last profile."""
+    capture = replace(capture, stacks=[*host_stacks(capture.stacks)])
     return Profile(
         metrics=METRICS[kind],
         samples=tuple(_samples(kind, capture)),

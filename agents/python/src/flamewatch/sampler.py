@@ -18,9 +18,9 @@ class Capture:
     period_ns: int
     started_ns: int  # Unix time
     duration_ns: int  # 0 for a moment
-    sampler_cpu_ns: int  # what the sampler used beside the thread that called it
+    sampler_cpu_ns: int  # used since the capture before, beside the thread that called it
     max_depth: int
-    dropped: Mapping[str, int]  # reason → samples
+    dropped: Mapping[str, int]  # reason → samples that no earlier capture of the type reported
     memory_bytes: int  # of the sampler's tables; 0 where nobody counts them
     notes: Mapping[str, int | str]  # what else is worth knowing: travels with the profile
 

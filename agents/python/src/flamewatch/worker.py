@@ -40,7 +40,7 @@ class Worker:
         self._backoff, self._spoiled = Backoff(dice.uniform), Backoff(dice.uniform)
         self._outage, self._mishaps = Outage(warn), Outage(warn)
         self._failures: Counter[ProfileType] = Counter()
-        self._cpu_mark = 0
+        self._cpu_mark = self._cpu_reported = 0
         self.busy = False  # with a profile: it is being captured or sent
 
     @property
@@ -51,7 +51,7 @@ class Worker:
         )
 
     def run(self, first_pause: float) -> None:
-        self._cpu_mark = time.thread_time_ns()
+        self._cpu_mark = self._cpu_reported = time.thread_time_ns()
         pause = first_pause
         while not self._sleep(pause):
             if not self.types:
@@ -125,7 +125,7 @@ class Worker:
         self._counters.dropped(capture.dropped)
         self._counters.memory_bytes = max(self._counters.memory_bytes, capture.memory_bytes)
         self._counters.cpu_ns += capture.sampler_cpu_ns
-        cpu_ns = self._count_cpu()
+        cpu_ns = self._unreported_cpu()
         return pprof.encode(profile_of(kind, capture, self._sampler.name, cpu_ns))
 
     def _refused(self, refusal: Refusal) -> float:
@@ -181,11 +181,16 @@ class Worker:
         self._counters.state, self._counters.reason = "failed", reason
         warn(f"{reason}: profiling ends. {_ASIDE}.")
 
-    def _count_cpu(self) -> int:
-        """Nanoseconds that this thread has used since the last call."""
+    def _count_cpu(self) -> None:
+        """Add what this thread has used since the last call to the counters."""
         now = time.thread_time_ns()
-        used, self._cpu_mark = now - self._cpu_mark, now
-        self._counters.cpu_ns += used
+        self._counters.cpu_ns += now - self._cpu_mark
+        self._cpu_mark = now
+
+    def _unreported_cpu(self) -> int:
+        """Return what no profile has reported yet: how the one before was encoded and sent, too."""
+        now = time.thread_time_ns()
+        used, self._cpu_reported = now - self._cpu_reported, now
         return used
 
 

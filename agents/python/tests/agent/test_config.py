@@ -110,6 +110,12 @@ def test_labels_are_bounded() -> None:
     assert "control character" in problems(FLAMEWATCH_ZONE="eu\x001")[0]
 
 
+def test_idle_waits_are_on_request() -> None:
+    assert read(FLAMEWATCH_IDLE_WAITS="1").idle_waits
+    assert not read().idle_waits
+    assert not read(Arguments(idle_waits=False), FLAMEWATCH_IDLE_WAITS="1").idle_waits
+
+
 def test_tasks_are_on_request() -> None:
     assert read(FLAMEWATCH_TASKS="1").tasks
     assert not read(FLAMEWATCH_TASKS="off").tasks

@@ -88,6 +88,52 @@ def test_the_profile_says_since_when_memory_was_counted(sampler: NativeSampler) 
     assert captured(sampler, ProfileType.HEAP_ALLOC).comment("counted_since") == first
 
 
+def reported_ns(found: ReadProfile) -> int:
+    return int(found.comment("sampler_cpu_ns"))
+
+
+def test_what_samples_cost_is_reported_once(sampler: NativeSampler) -> None:
+    first = reported_ns(captured(sampler, ProfileType.HEAP, allocate))
+    assert first > 0
+    assert reported_ns(captured(sampler, ProfileType.HEAP)) < first / 4
+    allocate()
+    assert reported_ns(captured(sampler, ProfileType.HEAP_ALLOC)) > first / 4
+    assert reported_ns(captured(sampler, ProfileType.HEAP)) < first / 4
+
+
+class FakeHeap:
+    """Counts from `since_ns` on, with `torn` samples dropped so far."""
+
+    def __init__(self) -> None:
+        self.since_ns, self.torn = 1, 0
+
+    def heap_start(self, **_: object) -> bool:
+        return False
+
+    def heap_mark(self) -> None:
+        pass
+
+    def heap_read(self, kind: str) -> dict[str, object]:
+        counts = dict.fromkeys(("table_full", "foreign", "cut", "forgotten", "lost", "spent_ns"), 0)
+        known = {"started_ns": 1, "duration_ns": 0, "mean_bytes": 1, "table_bytes": 1}
+        empty = {"stacks": b"", "frames": b"", "codes": [], "labels": [], "memory": b""}
+        told = {"kind": kind, "since_ns": self.since_ns, "counts": counts | {"torn": self.torn}}
+        return {**known, **empty, **told}
+
+
+def test_a_sample_that_heap_dropped_is_told_once() -> None:
+    native = FakeHeap()
+    heap = NativeHeap(native)
+
+    def dropped(torn: int) -> int:
+        native.torn = torn
+        return heap.capture(ProfileType.HEAP, 0, lambda _: False).dropped["torn"]
+
+    assert [dropped(3), dropped(3), dropped(5)] == [3, 0, 2]
+    native.since_ns = 2  # counting began anew, as in a forked child
+    assert dropped(4) == 4
+
+
 def test_without_hooks_memory_is_not_on_offer() -> None:
     assert set(NativeSampler(_native).types) == {*ProfileType} - {
         ProfileType.HEAP,

@@ -1,5 +1,7 @@
 import base64
+import time
 import uuid
+from typing import Any
 
 import pytest
 from fake_server import (
@@ -25,6 +27,7 @@ from flamewatch.identity import USER_AGENT, new_identity
 from flamewatch.profile_types import MEMORY, ProfileType
 from flamewatch.sampler import Capture, Wait
 from flamewatch.stacks import Stack
+from flamewatch.upload import upload
 from flamewatch.worker import PACE, Worker
 
 
@@ -185,6 +188,27 @@ def test_what_was_dropped_is_counted_by_its_reason(server: FakeServer, url: str)
     assert counters.samples_dropped == 6
     assert counters.dropped_because == {"torn": 4, "no_slot": 2}
     assert counters.memory_bytes == 70_000
+
+
+def test_each_profile_reports_all_cpu_time_since_the_one_before(
+    server: FakeServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Encoding and upload of a profile come after its report, and so are in the next one's."""
+
+    def costly(*arguments: Any) -> Any:
+        end = time.thread_time() + 0.1
+        while time.thread_time() < end:
+            pass
+        return upload(*arguments)
+
+    monkeypatch.setattr("flamewatch.worker.upload", costly)
+    server.answer("POST", assigned("CPU", "10s"))
+    Running(url, 2)
+    profiles = [
+        read(base64.b64decode(one.json["profileBytes"])) for one in server.requests("PATCH")
+    ]
+    first, second = (int(profile.comment("agent_cpu_ns")) for profile in profiles)
+    assert first < 0.1e9 <= second
 
 
 def test_a_lost_upload_is_counted_and_not_hurried(

@@ -45,6 +45,22 @@ def test_waits_of_queues_and_conditions_are_seen(run: Run) -> None:
     )
 
 
+def test_waits_for_work_are_left_out_and_counted(run: Run) -> None:
+    result = run("idle_waits.py")
+    left_out = {"pool_thread", "listener", "joins", "Condition.wait", "Thread.join"}
+    assert left_out.isdisjoint(result["out"])
+    assert result["out"]["left out"] > 40
+    assert (result["kept"]["left out"], result["out"]["fights"] > 0) == (0, True)
+    assert result["kept"]["Queue.get"] > 2 * result["kept"]["fights"], "they would bury the lock"
+
+
+def test_locks_are_seen_in_full_beside_waits_for_work(run: Run) -> None:
+    result = run("idle_waits.py")
+    for kind in ("out", "kept"):
+        assert result[kind]["fights"] == pytest.approx(result[f"truth {kind}"], rel=0.05)
+    assert result["out"]["puts"] > 0.3e9, "the mutex of a queue, which its producers hold"
+
+
 def test_a_wait_that_is_not_over_counts_until_the_end(run: Run) -> None:
     result = run("contention.py", "open")
     assert result["seen"] == pytest.approx(result["lasted"], rel=0.1)
@@ -70,3 +86,16 @@ def test_without_waits_nothing_is_seen() -> None:
     _native.start("contention")
     raw = _native.stop()
     assert (raw["kind"], read_stacks(raw)) == ("contention", [])
+
+
+@pytest.mark.parametrize("idle", [(1,), ((1, None),), ((test_here_waits_can_be_seen, None),)])
+def test_idle_waits_that_are_no_code_objects_are_refused(idle: Any) -> None:
+    with pytest.raises(TypeError, match="idle must"):
+        _native.start("contention", idle=idle)
+    assert not _native.running()
+
+
+def test_too_many_idle_waits_are_refused() -> None:
+    code = test_here_waits_can_be_seen.__code__
+    with pytest.raises(ValueError, match="the number of idle waits is 33"):
+        _native.start("contention", idle=((code, None),) * 33)

@@ -55,6 +55,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     "program",
     [
         *("storm.py cpu 2", "storm.py wall 2", "deep.py", "forks.py", "full.py", "signals.py"),
+        "modules.py",
         *("labelled.py CPU crowded", "labelled.py WALL tasks", "unheard.py"),
         *("tasks.py CPU chains", "tasks.py WALL storm"),
         *("heap.py truth", "heap.py full", "heap_forks.py", "heap_storm.py 40"),

@@ -73,3 +73,13 @@ def test_coroutines_that_await_are_on_the_stack_of_what_they_await(run: Run) -> 
     result = run("awaits.py")
     assert result["working"] > 0
     assert result["whole"] == result["working"]
+
+
+def test_code_that_runs_once_has_its_name_in_cpu_profiles(run: Run) -> None:
+    """Bodies of modules and exec'd code are freed before the sampler thread sees the sample."""
+    result = run("modules.py")
+    seen = result["seen"]
+    assert seen["all"] > 0.2e9
+    assert seen["body"] + seen["made"] > 0.8 * seen["all"]
+    assert seen.get("freed", 0) < 0.02 * seen["all"]
+    assert {4, 5} & set(result["lines"]), "the loop of a body"

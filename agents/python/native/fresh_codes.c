@@ -1,0 +1,60 @@
+#include "fresh_codes.h"
+
+#include <stdatomic.h>
+
+#define FRESH_MAX 64 /* codes a sample: 0.3 ms in the handler, for the first sample of a deep stack */
+#define KNOWN 8192   /* more codes than a capture usually meets; what collides is read again */
+
+/* One word an entry, so that the handler reads it whole while the sampler thread writes. */
+static _Atomic uint64_t known[KNOWN];
+
+void fresh_codes_open(void) {
+  for (int i = 0; i < KNOWN; i++)
+    atomic_store_explicit(&known[i], 0, memory_order_relaxed);
+}
+
+static _Atomic uint64_t *entry_for(uint64_t fingerprint) { return &known[fingerprint % KNOWN]; }
+
+static bool is_known(uintptr_t address, const char *head) {
+  uint64_t fingerprint = code_fingerprint(address, head);
+  return atomic_load_explicit(entry_for(fingerprint), memory_order_relaxed) == fingerprint;
+}
+
+/* Within one stack an address is an identity. */
+static bool is_read(const FreshCodes *fresh, uintptr_t address) {
+  for (const Code *code = fresh->first; code; code = code->newer)
+    if (code->address == address)
+      return true;
+  return false;
+}
+
+static void add(FreshCodes *fresh, Code *code) {
+  if (fresh->last)
+    fresh->last->newer = code;
+  else
+    fresh->first = code;
+  fresh->last = code;
+  fresh->n++;
+}
+
+void fresh_codes_read(FreshCodes *fresh, const Walk *walk) {
+  for (int i = 0; i < walk->depth && fresh->n < FRESH_MAX; i++) {
+    const Place *place = &walk->places[i];
+    if (is_known(place->code, place->head) || is_read(fresh, place->code))
+      continue;
+    Code *code = code_read(&fresh->arena, place);
+    if (code)
+      add(fresh, code);
+  }
+}
+
+/* Known also where the table is full: or each sample would read them in vain. */
+void fresh_codes_move(FreshCodes *fresh, Codes *codes, Arena *arena) {
+  for (const Code *code = fresh->first; code; code = code->newer) {
+    uint64_t fingerprint = code_fingerprint(code->address, code->head);
+    code_learn(codes, arena, code);
+    atomic_store_explicit(entry_for(fingerprint), fingerprint, memory_order_relaxed);
+  }
+  arena_trim(&fresh->arena, fresh->arena.base, 0);
+  *fresh = (FreshCodes){.arena = fresh->arena};
+}

@@ -1,0 +1,35 @@
+"""The agent's own functions, which no profile shows.
+
+Its threads are excluded by the samplers. What is left are its calls in the host's threads: a
+middleware or a decorator around the host's code, and work of its own, such as `stop()`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from flamewatch.stacks import Frame, Stack
+
+_PACKAGE = str(Path(__file__).parent) + "/"
+# They call the host's code, which is shown then as if they were not there.
+_AROUND_THE_HOST = (_PACKAGE + "middleware/", _PACKAGE + "labelling.py")
+
+
+def host_stacks(stacks: Iterable[Stack]) -> Iterator[Stack]:
+    """Yield the stacks without the agent's frames; not those of the agent's own work."""
+    own: dict[int, bool] = {}  # by the frames' identity: they are shared, and dear to hash
+    for stack in stacks:
+        for frame in stack.frames:
+            if id(frame) not in own:
+                own[id(frame)] = frame.file.startswith(_PACKAGE)
+        ours = [own[id(frame)] for frame in stack.frames]
+        if not any(ours):
+            yield stack
+        elif _is_of_the_host(stack.frames, ours):
+            kept = (frame for frame, mine in zip(stack.frames, ours, strict=True) if not mine)
+            yield replace(stack, frames=tuple(kept))
+
+
+def _is_of_the_host(frames: tuple[Frame, ...], ours: list[bool]) -> bool:
+    innermost = ours.index(True)
+    return innermost > 0 and frames[innermost].file.startswith(_AROUND_THE_HOST)

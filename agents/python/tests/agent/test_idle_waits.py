@@ -1,0 +1,50 @@
+"""Functions that wait for work are found where they are loaded, and only as Python wrote them."""
+
+import queue
+import threading
+from multiprocessing import queues
+from types import ModuleType
+
+from flamewatch.idle_waits import IDLE_WAITS, idle_codes
+
+CONDITION = threading.Condition.wait.__code__
+
+
+def test_waits_of_the_standard_library_are_found() -> None:
+    found = idle_codes()
+    assert (CONDITION, queue.Queue.get.__code__) in found
+    assert (CONDITION, threading.Event.wait.__code__) in found
+    feeder = queues.Queue._feed  # type: ignore[attr-defined]  # private
+    assert (CONDITION, feeder.__code__) in found
+
+
+def test_the_sampler_has_room_for_all_of_them() -> None:
+    assert len(IDLE_WAITS) <= 32
+
+
+def test_modules_that_are_not_loaded_are_not_loaded_for_this() -> None:
+    assert idle_codes({}) == ()
+    assert idle_codes({"threading": threading}) == tuple(
+        (CONDITION, other) if other else (inner, None)
+        for inner, other in idle_codes()
+        if other in (None, threading.Event.wait.__code__)
+    )
+
+
+class Eager(ModuleType):
+    """A module that runs code when it is asked for an attribute, as lazy ones do."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError(f"asked for {name}")
+
+
+def test_a_module_is_not_asked_for_attributes() -> None:
+    assert idle_codes({"threading": Eager("threading")}) == ()
+
+
+def test_a_function_that_somebody_replaced_is_passed_over() -> None:
+    patched = ModuleType("queue")
+    patched.Queue = type("Queue", (), {"get": len})  # type: ignore[attr-defined]
+    assert idle_codes({"threading": threading, "queue": patched}) == idle_codes(
+        {"threading": threading}
+    )
