@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from profiles.engine.errors import BadProfile
 from profiles.engine.limits import DigestLimits
 from profiles.engine.loops import Spans, Stacks, Symbols, Wire, comments, numbers
-from profiles.engine.metrics import Metric, default_of, dropped_when_zero, normalise
+from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.sample_labels import read_label_sets
 from profiles.engine.stored import Stored, tree_of
 from profiles.engine.texts import Texts
@@ -81,17 +81,18 @@ def _metrics(
 ) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
     """Metrics of the sample types, the factors of their values, and the default's name."""
     named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
-    found: dict[Metric, int] = {}
+    factors: dict[Metric, int] = {}
     for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
-        met = symbols.strings.text(name)
-        metric, factor = normalise(profile_type, met, symbols.strings.text(unit))
-        if metric in found:
+        normal, factor = unit_of(symbols.strings.text(unit))
+        metric = Metric(symbols.strings.text(name), normal)
+        if metric in factors:
             raise BadProfile(f"Two sample types are {metric.name} in {metric.unit}.")
-        found[metric] = factor
-        named = metric.name if met == named else named
-    if not found:
+        factors[metric] = factor
+    if not factors:
         raise BadProfile("This is not a pprof profile: it has no sample types.")
-    return tuple(found), np.array(list(found.values()), np.int64), named
+    metrics = canonical(profile_type, tuple(factors))
+    shown = [new.name for met, new in zip(factors, metrics, strict=True) if met.name == named]
+    return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
 def _kept(profile_type: str, metrics: tuple[Metric, ...], totals: NDArray[np.int64]) -> list[int]:

@@ -31,11 +31,11 @@ def merged(
         key = remembered.key(selection, (metric, group), found)
         known = _trees.recall(key)
         if known is None:
-            merge = Merge([metric], by_function=group is Group.FUNCTION, max_nodes=MAX_NODES)
+            merge = Merge([metric], group is Group.FUNCTION, MAX_NODES, selection.type)
             coverage = summed(found, merge)
             tree = merge.tree()
             known = tree, coverage
-            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=bool(coverage.missing))
+            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=not coverage.is_readable)
         return known
 
 
