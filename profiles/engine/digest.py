@@ -4,13 +4,16 @@ The loops over bytes are compiled (loops.pyx); they check every bound and give t
 GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.differences import difference_warnings, with_differences
 from profiles.engine.errors import BadProfile
+from profiles.engine.legacy import refuse_legacy
 from profiles.engine.limits import DigestLimits
 from profiles.engine.loops import Spans, Stacks, Symbols, Wire, comments, numbers
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
@@ -37,6 +40,7 @@ class Digested:
     default: int  # index of the metric that the profile is shown by
     totals: tuple[int, ...]  # [K], of the metrics
     comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
+    warnings: tuple[str, ...] = ()  # what of the profile was left out, as sentences
 
     @property
     def weight(self) -> int:
@@ -49,15 +53,21 @@ class Digested:
 
 def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
+    refuse_legacy(raw)
     wire = Wire(raw)
     spans = Spans(wire, limits)
     symbols = Symbols(wire, spans.places, limits)
     metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
     samples = spans.places["samples"]
-    stacks = Stacks(wire, symbols, factors, limits, len(samples))
-    stacks.read(samples)
+    stacks = _stacks(wire, symbols, factors, limits, samples)
+    below = stacks.below_zero()
+    differences = with_differences(profile_type, metrics, below)
+    if differences:
+        factors[[*differences]] = 0
+        stacks = _stacks(wire, symbols, factors, limits, samples)
     totals = stacks.totals()
-    kept = _kept(profile_type, metrics, totals)
+    kept = _kept(profile_type, metrics, totals, differences)
+    warnings = difference_warnings(metrics, differences, below)
     metrics = tuple(metrics[k] for k in kept)
     labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
     return Digested(
@@ -68,7 +78,20 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
         default=default_of(profile_type, metrics, named),
         totals=tuple(totals[kept].tolist()),
         comments=_comments(wire, symbols) if spans.commented else (),
+        warnings=warnings,
     )
+
+
+def _stacks(
+    wire: Wire,
+    symbols: Symbols,
+    factors: NDArray[np.int64],
+    limits: DigestLimits,
+    samples: NDArray[np.intp],
+) -> Stacks:
+    stacks = Stacks(wire, symbols, factors, limits, len(samples))
+    stacks.read(samples)
+    return stacks
 
 
 def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
@@ -95,14 +118,17 @@ def _metrics(
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
-def _kept(profile_type: str, metrics: tuple[Metric, ...], totals: NDArray[np.int64]) -> list[int]:
-    """Indexes of the metrics that are worth keeping: all, or all but empty ones."""
-    full = [
-        k
-        for k, metric in enumerate(metrics)
-        if totals[k] or not dropped_when_zero(profile_type, metric)
-    ]
-    return full or list(range(len(metrics)))
+def _kept(
+    profile_type: str,
+    metrics: tuple[Metric, ...],
+    totals: NDArray[np.int64],
+    differences: Collection[int],
+) -> list[int]:
+    """Indexes of the metrics that are worth keeping: of those that are no differences all, or all
+    but empty ones."""
+    usable = [k for k in range(len(metrics)) if k not in differences]
+    full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
+    return full or usable
 
 
 def _columns(
