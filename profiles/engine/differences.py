@@ -51,7 +51,11 @@ def _reason(value: int) -> str:
 
 def _family(profile_type: str, metric: Metric) -> str:
     name = metric.name
-    return name.partition("_")[0] if profile_type in _HEAPS and "_" in name else f"{name} {metric.unit}"
+    return (
+        name.partition("_")[0]
+        if profile_type in _HEAPS and "_" in name
+        else f"{name} {metric.unit}"
+    )
 
 
 def _text(metric: Metric) -> str:

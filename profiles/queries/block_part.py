@@ -158,6 +158,9 @@ def count(part: "HourPart | DayPart", used: Used) -> None:
     profiles, mask = part.opened.profiles, part.mask
     if mask.any():
         _take(used, profiles, mask, part.metric)
+        if used.shared:
+            has = profiles.has[:, mask].all(axis=1)
+            used.narrow([profiles.metrics[k] for k in np.flatnonzero(has)])
     lacking = np.flatnonzero(part.meant & ~mask)
     if not len(lacking):
         return

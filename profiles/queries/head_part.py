@@ -40,6 +40,7 @@ class HeadRow(NamedTuple):
     weight: int
     total: int  # of the metric
     tree: bytes
+    totals: Sequence[tuple[str, str, int]]  # of all its metrics
 
 
 class LackingRow(NamedTuple):
@@ -54,6 +55,7 @@ class HeadPart:
     """At least one row, with the metric or without it, in order of time."""
 
     start: datetime
+    profile_type: str
     metric: Metric
     rows: Sequence[HeadRow]
     lacking: Sequence[LackingRow] = ()
@@ -70,6 +72,8 @@ class HeadPart:
                 used.leave_out(row.time, end, str(error))
             else:
                 used.take(1, row.total, row.duration_ns, row.time, row.time)
+                if used.shared:
+                    used.narrow(_metrics(self.profile_type, row.totals))
         self._count_lacking(used)
 
     def dimension(self, used: Used) -> Dimension:
@@ -100,7 +104,7 @@ def head_parts(
         told = _told(rows, profile_type, metric)
         waiting: deque[HeadPart] = deque()
         while chunk := list(islice(told, CHUNK)):
-            waiting.extend(_ahead(part, trees) for part in _cut(chunk, metric, cuts))
+            waiting.extend(_ahead(part, trees) for part in _cut(chunk, profile_type, metric, cuts))
             while len(waiting) > AHEAD:
                 yield waiting.popleft()
         yield from waiting
@@ -114,7 +118,10 @@ def _columns(found: QuerySet[Profile], trees: Trees) -> QuerySet[Profile, tuple[
 
 
 def _cut(
-    rows: list[HeadRow | LackingRow], metric: Metric, cuts: Sequence[datetime]
+    rows: list[HeadRow | LackingRow],
+    profile_type: str,
+    metric: Metric,
+    cuts: Sequence[datetime],
 ) -> Iterator[HeadPart]:
     for _, group in groupby(rows, key=lambda row: bisect_right(cuts, row.time)):
         having: list[HeadRow] = []
@@ -127,7 +134,7 @@ def _cut(
             else:
                 lacking.append(row)
         if start:
-            yield HeadPart(start, metric, having, lacking)
+            yield HeadPart(start, profile_type, metric, having, lacking)
 
 
 def _ahead(part: HeadPart, trees: Trees) -> HeadPart:
@@ -144,12 +151,17 @@ def _told(
     for deployment, duration, weight, totals, tree, time, _ in rows:
         total = next((total for *named, total in totals if named == wanted), None)
         if total is None:
-            metrics = canonical(profile_type, tuple(Metric(n, unit) for n, unit, _ in totals))
+            metrics = _metrics(profile_type, totals)
             if metric not in metrics:
                 yield LackingRow(time, metrics)
                 continue
             total = totals[metrics.index(metric)][2]
-        yield HeadRow(time, deployment, duration, weight, total, tree)
+        yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+
+
+def _metrics(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:
+    """Name the metrics of a row as queries do."""
+    return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
 
 
 _unpackers = ThreadPoolExecutor(os.cpu_count() or 1, "head-unpacker")

@@ -19,6 +19,8 @@ class Used:
     first: datetime | None = None
     last: datetime | None = None
     missing: list[Missing] = field(default_factory=list)  # unreadable
+    # Of the metrics that were asked about those that so far the very same profiles have.
+    shared: set[Metric] = field(default_factory=set)
     lacking: dict[tuple[Metric, frozenset[Metric]], Missing] = field(default_factory=dict)
 
     def take(
@@ -35,6 +37,10 @@ class Used:
         """Name what could not be read."""
         self.missing.append(Missing(start, end, why, profiles, Reason.UNREADABLE))
 
+    def narrow(self, having: Collection[Metric]) -> None:
+        """Keep of `shared` what a profile with the metric has too."""
+        self.shared.intersection_update(having)
+
     def lack(
         self,
         metric: Metric,
@@ -44,6 +50,7 @@ class Used:
         last: datetime,
     ) -> None:
         """Count profiles that have `others`, but not the metric that was asked for."""
+        self.shared.difference_update(others)
         self._lack(metric, frozenset(others), Missing(first, last, "", profiles, Reason.NO_METRIC))
 
     def _lack(self, metric: Metric, others: frozenset[Metric], more: Missing) -> None:
