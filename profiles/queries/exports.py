@@ -91,7 +91,7 @@ def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFi
         duration_ns=coverage.duration_ns,
         default=metric.name,
         period_type=pprof.PERIOD_TYPES.get(type_),
-        comments=[f"{each.profiles} profiles left out. {each.why}" for each in coverage.missing],
+        comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
     )
     return ExportFile(data, coverage.left_out)
 

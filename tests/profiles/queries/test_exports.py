@@ -137,7 +137,7 @@ def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: De
     assert types_of(message) == [(b"cpu", b"nanoseconds")]
     assert file.left_out == 1
     comment = message.string_table[message.comment[0]].decode()
-    assert comment == "1 profiles left out. No metric cpu (nanoseconds): the profiles have " + (
+    assert comment == "Profiles left out: 1. No metric cpu (nanoseconds): the profiles have " + (
         "samples (count)."
     )
     text = run_export(selection, View(), ExportFormat.CSV).data.decode()
