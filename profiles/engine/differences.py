@@ -23,6 +23,8 @@ def with_differences(
     Objects and bytes of memory are left out together: both are differences if one is. BadProfile
     if nothing is left.
     """
+    if not below.any():
+        return set()
     negative = np.flatnonzero(below).tolist()
     families = {_family(profile_type, metrics[k]) for k in negative}
     found = {k for k, metric in enumerate(metrics) if _family(profile_type, metric) in families}
