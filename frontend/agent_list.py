@@ -40,6 +40,7 @@ class Shown:
     waiting: bool
     capturing_for: int  # seconds; 0: it captures nothing
     refusal: str  # of its last upload, if that was refused within the day
+    warning: str  # what was left out of a profile within the day
     kind: str
     cpu: str
     cpu_high: bool
@@ -165,7 +166,7 @@ def _shown(agent: Agent, doing: Doing, now: datetime) -> Shown:
     report: AgentReport | None = getattr(agent, "report", None)
     cpu = report.cpu_share if report else None
     dropped = report.dropped if report else None
-    refused_lately = bool(report and report.refused_at and report.refused_at >= now - SEEN_WITHIN)
+    refused_lately = bool(report and _is_lately(report.refused_at, now))
     cpu_high = cpu is not None and cpu > MOST_CPU
     dropped_high = bool(report and dropped and dropped > MOST_DROPPED * (report.samples + dropped))
     connected = agent.last_seen >= now - LATELY
@@ -177,6 +178,7 @@ def _shown(agent: Agent, doing: Doing, now: datetime) -> Shown:
         waiting=doing.waiting,
         capturing_for=-int(-doing.capturing_for // 1),
         refusal=report.refusal if report and refused_lately else "",
+        warning=report.warning if report and _is_lately(report.warned_at, now) else "",
         kind=agent_kind(agent.user_agent, agent.deployment.language),
         cpu=format_percent(cpu, 1) if cpu is not None else "",
         cpu_high=cpu_high,
@@ -187,6 +189,10 @@ def _shown(agent: Agent, doing: Doing, now: datetime) -> Shown:
         last_profile=report.last_profile if report else None,
         last_type=report.last_type if report else "",
     )
+
+
+def _is_lately(at: datetime | None, now: datetime) -> bool:
+    return at is not None and at >= now - SEEN_WITHIN
 
 
 def _memory(report: AgentReport | None) -> str:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from frontend import empty, names, summary, time_strip
 from frontend.addresses import flame_url
@@ -12,6 +11,7 @@ from frontend.comparisons import Comparison, comparisons
 from frontend.controls import Controls, controls
 from frontend.functions_page import FunctionsPage, functions_page
 from frontend.kept_answers import Answers
+from frontend.left_out import left_out
 from frontend.merged_page import address_of, merged
 from frontend.no_profiles import no_profiles
 from frontend.picker import Picker, picker
@@ -118,7 +118,7 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         asked=asked,
         selection=of.selection,
         type=names.type_name(of.selection.type),
-        notices=(*of.notices, *_missing(coverage)),
+        notices=(*of.notices, *left_out(coverage)),
         picker=picker(asked, of.services, options, of.now),
         coverage=coverage,
         metric=names.metric_name(top.metric),
@@ -159,15 +159,6 @@ def _history_url(of: Question) -> str:
 
 def _whole(asked: Asked) -> Asked:
     return replace(asked, root=None, frame="")
-
-
-def _missing(coverage: Coverage) -> tuple[str, ...]:
-    """What could not be read, and is not in any number of the page."""
-    if not coverage.missing:
-        return ()
-    sentence = _("%(n)s parts of this range could not be read and are left out. The first: %(why)s")
-    values = {"n": format_count(len(coverage.missing)), "why": coverage.missing[0].why}
-    return (sentence % values,)
 
 
 def _empty(of: Question, options: OptionsResult, answers: Answers) -> ShownEmpty | None:

@@ -10,6 +10,7 @@ from frontend.chips import chips
 from frontend.compare_list import Changes, changes
 from frontend.compare_query import SORTS, CompareQuery
 from frontend.compared_page import Pair, compared, seen_of
+from frontend.left_out import left_out
 from frontend.list_search import ALONE
 from frontend.picker import Picker, picker
 from frontend.question import (
@@ -98,12 +99,15 @@ def _shown(of: Question, query: CompareQuery, url: str) -> dict[str, object]:
         "history": _history(query, of),
     }
     try:
-        return shown | _of_result(compared(query, sides, metric, of.deadline), query, url)
+        result = compared(query, sides, metric, of.deadline)
     except Unanswerable as error:
         if query.a.root is None:
             return shown | {"refused": str(error)}
         whole = _shown(of, query.unrooted, url)
         return whole | {"notices": (*of.notices, str(error))}
+    missing = left_out(*result.coverages)
+    notices = (*of.notices, *metric_notice(query.a.metric, metric), *missing)
+    return shown | {"notices": notices} | _of_result(result, query, url)
 
 
 def _pickers(

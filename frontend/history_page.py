@@ -15,6 +15,7 @@ from frontend.chips import chips
 from frontend.history_chart import LINES, chart
 from frontend.history_query import MOST_CHOSEN, HistoryQuery, steps_for
 from frontend.history_since import Since, changes_since
+from frontend.left_out import left_out
 from frontend.names import SplitName, split_name
 from frontend.no_profiles import no_profiles
 from frontend.picker import Item, picker
@@ -160,6 +161,8 @@ def _context(of: Question, query: HistoryQuery, url: str) -> dict[str, object]:
         result = history_of(of, query, options)
     except Unanswerable as error:
         return found | {"refused": str(error)}
+    notices = (*of.notices, *_notices(query, options), *left_out(result.coverage))
+    found["notices"] = notices
     if not result.coverage.profiles:
         return found | {"empty": with_links(no_profiles(of, options), url)}
     found["metric"] = names.metric_name(result.metric)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from frontend.left_out import left_out
 from frontend.source_links import source_link
 from frontend.units import format_percent, format_value
 from profiles.query import LinesResult
@@ -26,6 +27,7 @@ class LinesTable:
     file: str
     url: str  # of the file
     lines: list[LineCost]
+    left_out: tuple[str, ...]  # sentences about profiles that are in no number
     more: int  # lines that cost less and are not shown
 
 
@@ -53,5 +55,6 @@ def lines_table(result: LinesResult, project: Project, version: str) -> LinesTab
             )
             for row in sorted(heavy, key=lambda row: row.line)
         ],
+        left_out=left_out(result.coverage),
         more=len(result.rows) - len(heavy),
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend import empty, heat_map, names
+from frontend.left_out import left_out
 from frontend.no_profiles import no_profiles
 from frontend.picker import picker
 from frontend.profile_list import ProfileList, list_profiles
@@ -16,6 +17,7 @@ from frontend.selection import Read
 from frontend.shown_empty import ShownEmpty, with_links
 from profiles.query import (
     DeadlinePassed,
+    HeatMapResult,
     OptionsResult,
     Selection,
     Unanswerable,
@@ -55,13 +57,14 @@ def _shown(of: Question, query: ProfileQuery, url: str) -> dict[str, object]:
     selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
     options = options_of(of.selection, of.deadline)
     query, found, unread = _listed(query, selection, of.deadline)
+    heat_map_of = run_heat_map(replace(of.selection, weights=None), deadline=of.deadline)
     return {
-        **_map(of, query),
+        **_map(heat_map_of, query),
         "asked": of.asked,
         "query": query,
         "selection": selection,
         "whole": of.selection,
-        "notices": (*of.notices, *unread),
+        "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
         "picker": picker(of.asked, of.services, options, of.now),
         "type": names.type_name(of.selection.type),
         "type_words": names.type_words(of.selection.type),
@@ -70,9 +73,8 @@ def _shown(of: Question, query: ProfileQuery, url: str) -> dict[str, object]:
     }
 
 
-def _map(of: Question, query: ProfileQuery) -> dict[str, object]:
+def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
     """Of the whole range, whatever is picked in it; nothing where that has no profiles."""
-    result = run_heat_map(replace(of.selection, weights=None), deadline=of.deadline)
     if not result.coverage.profiles:
         return {}
     if query.table:

@@ -21,6 +21,7 @@ class Packed:
     time_ns: int  # 0: unknown
     duration_ns: int  # 0: unknown
     comments: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what of it was left out
 
 
 def pack(body: bytes, raw: bytes, type: ProfileType) -> Packed:
@@ -35,4 +36,5 @@ def pack(body: bytes, raw: bytes, type: ProfileType) -> Packed:
         time_ns=digested.time_ns,
         duration_ns=digested.duration_ns,
         comments=digested.comments,
+        warnings=digested.warnings,
     )

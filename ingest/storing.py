@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -25,9 +26,14 @@ _OF_THE_UPLOAD = (
 )
 
 
+class Stored(NamedTuple):
+    profile: NewProfile
+    warnings: tuple[str, ...]  # what of the upload was left out
+
+
 async def take(
     project: int, type: ProfileType, body: bytes, make_row: Callable[[Packed], NewProfile]
-) -> NewProfile:
+) -> Stored:
     """The row that `make_row` makes of the digest, durable and visible when this returns.
 
     What fails, or was there already, does not count against the project's quotas.
@@ -44,9 +50,11 @@ async def take(
         registry.note_profiled(new.deployment, type)
         if new.agent is not None:
             agent_reports.note_profile(new.agent, type, self_report(upload.packed.comments))
+            if upload.packed.warnings:
+                agent_reports.note_warning(new.agent, " ".join(upload.packed.warnings))
     else:
         await quotas.release(admission)
-    return new
+    return Stored(new, upload.packed.warnings)
 
 
 class _Upload:

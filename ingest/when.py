@@ -8,7 +8,7 @@ from profiles.models import TimeSource
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
 AHEAD = timedelta(minutes=5)
-_LONGEST_NS = 24 * 3600 * 10**9
+LONGEST_NS = 24 * 3600 * 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Where a claimed time is beyond what a date can hold.
 _FURTHEST_NS = 4 * 10**18
@@ -21,13 +21,22 @@ class When(NamedTuple):
 
 
 def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int = 0) -> int:
-    """What the profile measured, else what its message says, else what was asked for."""
+    """Return the first usable one of the profile's, its message's, and the scheduled duration.
+
+    Some converters write a Unix time as `duration_nanos`, so a value that cannot be is ignored.
+    BadField if none is usable.
+    """
     if type in INSTANTANEOUS:
         return 0
-    found = measured or said or asked
-    if not 0 < found <= _LONGEST_NS:
-        raise BadField("duration", "has to be more than 0 s and at most a day")
-    return found
+    for claim in (measured, said or 0, asked):
+        if 0 < claim <= LONGEST_NS:
+            return claim
+    given = "is not given" if said is None else f"is {said / 1e9:g} s"
+    raise BadField(
+        "duration",
+        f"{given}, and duration_nanos of the profile is {measured}; one of them has to be from 1 "
+        f'to {LONGEST_NS} ns (24 h). Set `duration` in the request, like "10s"',
+    )
 
 
 def started(

@@ -55,7 +55,7 @@ from profiles.queries.compare import run_compare
 from profiles.queries.compare_wire import compare_document, compare_json
 from profiles.queries.course_changes import CourseChange, course_changes
 from profiles.queries.deployments import run_deployment_counts
-from profiles.queries.exports import ExportFormat, run_export
+from profiles.queries.exports import ExportFile, ExportFormat, run_export
 from profiles.queries.heat_map import run_heat_map
 from profiles.queries.history import run_history
 from profiles.queries.known_deployments import deployments_of
@@ -75,6 +75,7 @@ __all__ = [
     "CourseChange",
     "Coverage",
     "DeadlinePassed",
+    "ExportFile",
     "ExportFormat",
     "FilterOption",
     "FocusResult",

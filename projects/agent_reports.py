@@ -39,6 +39,8 @@ class _News:
     report: SelfReport | None = None
     refusal: str = ""
     refused_at: datetime | None = None
+    warning: str = ""
+    warned_at: datetime | None = None
 
 
 def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
@@ -57,8 +59,17 @@ def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
 def note_refusal(agent: int, refusal: str) -> None:
     """An upload of the agent was refused; `refusal`: the status and the reason."""
     now = timezone.now()
-    text = "".join(letter for letter in refusal[:_LONGEST] if letter.isprintable())
-    _news.note(agent, _News(now, Hour(refused=1), refusal=text, refused_at=now))
+    _news.note(agent, _News(now, Hour(refused=1), refusal=_text(refusal), refused_at=now))
+
+
+def note_warning(agent: int, warning: str) -> None:
+    """Note that a profile of the agent was stored in part; `warning` says what was left out."""
+    now = timezone.now()
+    _news.note(agent, _News(now, Hour(), warning=_text(warning), warned_at=now))
+
+
+def _text(said: str) -> str:
+    return "".join(letter for letter in said[:_LONGEST] if letter.isprintable())
 
 
 def _join(older: _News, newer: _News) -> _News:
@@ -71,6 +82,8 @@ def _join(older: _News, newer: _News) -> _News:
         report=newer.report or older.report,
         refusal=newer.refusal or older.refusal,
         refused_at=newer.refused_at or older.refused_at,
+        warning=newer.warning or older.warning,
+        warned_at=newer.warned_at or older.warned_at,
     )
 
 
@@ -105,6 +118,8 @@ def _with_news(row: AgentReport, agent: Agent, news: _News) -> AgentReport:
         row.memory_bytes = news.report.memory_bytes
     if news.refused_at:
         row.refusal, row.refused_at = news.refusal, news.refused_at
+    if news.warned_at:
+        row.warning, row.warned_at = news.warning, news.warned_at
     row.hours = added(row.hours, news.at, hour)
     sums = costs(row.hours)
     row.cpu_share, row.dropped = sums.cpu_share, sums.dropped

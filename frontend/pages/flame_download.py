@@ -15,6 +15,7 @@ from frontend.question import PATIENCE_SECONDS, metric_named, options_of
 from frontend.selection import read
 from profiles.query import (
     DeadlinePassed,
+    ExportFile,
     ExportFormat,
     Shape,
     Unanswerable,
@@ -60,8 +61,10 @@ def _in_file(view: View, form: str) -> View:
     return view if view.root is not None else replace(view, shape=Shape.TOP_DOWN)
 
 
-def _file(body: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(body, "application/octet-stream")
+def _file(file: ExportFile, name: str) -> HttpResponse:
+    response = HttpResponse(file.data, "application/octet-stream")
+    if file.left_out:
+        response["X-Flamewatch-Left-Out"] = str(file.left_out)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "private, no-store"
     return response

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from ingest.deployments import Target
 from ingest.durations import seconds, timestamp
-from profiles.store.head import NewProfile
+from ingest.storing import Stored
 
 
 class DeploymentJson(TypedDict):
@@ -20,6 +20,7 @@ class ProfileJson(TypedDict, total=False):
     duration: str
     labels: dict[str, str]
     startTime: str
+    warnings: list[str]  # not of Cloud Profiler's API; only where there are some
 
 
 def profile_name(project_id: str, name_id: str) -> str:
@@ -32,9 +33,10 @@ def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> Dep
     return {"projectId": project_id, "target": target, "labels": known}
 
 
-def stored_json(target: Target, new: NewProfile) -> ProfileJson:
-    """A profile that was stored, without its bytes."""
-    return {
+def stored_json(target: Target, stored: Stored) -> ProfileJson:
+    """Describe a profile that was stored, without its bytes, and what was left out of it."""
+    new = stored.profile
+    answer: ProfileJson = {
         "name": profile_name(target.project_id, new.name_id),
         "profileType": new.type.value,
         "deployment": deployment_json(target.project_id, target.service, target.labels),
@@ -42,3 +44,6 @@ def stored_json(target: Target, new: NewProfile) -> ProfileJson:
         "labels": new.labels,
         "startTime": timestamp(new.time),
     }
+    if stored.warnings:
+        answer["warnings"] = [*stored.warnings]
+    return answer

@@ -36,8 +36,8 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
         make_row = partial(_row, known, target, profile, timedelta(days=days))
         with storing.refusals_noted(known.agent):
             label_values.take(access.project, profile.sent.labels)
-            new = await storing.take(access.project, profile.type, profile.sent.body, make_row)
-    return stored_json(target, new)
+            stored = await storing.take(access.project, profile.type, profile.sent.body, make_row)
+    return stored_json(target, stored)
 
 
 async def _known(access: Access, request: UploadRequest, profile: OfflineProfile) -> Known:

@@ -33,8 +33,8 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
         label_values.take(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)
         make_row = partial(_row, name_id, issued, target, sent)
-        new = await storing.take(issued.project, issued.type, sent.body, make_row)
-    return stored_json(target, new)
+        stored = await storing.take(issued.project, issued.type, sent.body, make_row)
+    return stored_json(target, stored)
 
 
 async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:

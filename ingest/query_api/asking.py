@@ -8,6 +8,7 @@ from ingest.errors import NotAcceptable
 from ingest.query_api.forms import JSON, Form, named
 from profiles.addresses import values
 from profiles.addresses.parameters import Parameters
+from profiles.query import ExportFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,6 @@ class Asking:
 class Question:
     """`answer` gets a deadline of time.monotonic() and may block; it is called in a thread."""
 
-    answer: Callable[[float], bytes]
+    answer: Callable[[float], bytes | ExportFile]
     end: datetime  # of the range that is asked for
     form: Form = JSON

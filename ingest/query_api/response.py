@@ -17,6 +17,8 @@ _WORTH_IT = 1000  # bytes
 # A range that ended so long ago seldom changes: agents' profiles are there, late ones are few.
 CLOSED_AFTER = timedelta(hours=2)
 CLOSED_SECONDS = 300
+# How many matching profiles are in no number of a file; JSON has `missing`.
+LEFT_OUT = "X-Flamewatch-Left-Out"
 _VARY = "Accept, Accept-Encoding, Authorization, X-Goog-Api-Key"
 
 
@@ -27,15 +29,17 @@ class Body:
     data: bytes
     compressed: bool
     tag: str
+    left_out: int = 0  # profiles, of a file that does not say so itself
 
 
 def body_of(question: Question, deadline: float, may_compress: bool) -> Body:
     """Answers the question; may block."""
-    data = question.answer(deadline)
+    answer = question.answer(deadline)
+    data, left_out = (answer, 0) if isinstance(answer, bytes) else (answer.data, answer.left_out)
     tag = f'W/"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
     if may_compress and not question.form.packed and len(data) >= _WORTH_IT:
-        return Body(gzip.compress(data, _COMPRESSION, mtime=0), True, tag)
-    return Body(data, False, tag)
+        return Body(gzip.compress(data, _COMPRESSION, mtime=0), True, tag, left_out)
+    return Body(data, False, tag, left_out)
 
 
 def may_compress(request: HttpRequest) -> bool:
@@ -52,6 +56,8 @@ def respond(request: HttpRequest, asking: Asking, question: Question, body: Body
         response = HttpResponse(status=HTTPStatus.NOT_MODIFIED)
         del response["Content-Type"]
     response["ETag"] = body.tag
+    if body.left_out:
+        response[LEFT_OUT] = str(body.left_out)
     closed = question.end <= asking.now - CLOSED_AFTER
     response["Cache-Control"] = f"private, max-age={CLOSED_SECONDS}" if closed else _ASK_AGAIN
     response["Vary"] = _VARY

@@ -10,7 +10,7 @@ from profiles.addresses import values
 from profiles.addresses.parameters import Parameters
 from profiles.addresses.selection import read_selection
 from profiles.addresses.view import read_view
-from profiles.query import ExportFormat, FunctionRow, TopResult, run_export, run_top
+from profiles.query import ExportFile, ExportFormat, FunctionRow, TopResult, run_export, run_top
 
 MOST_ROWS = 1_000_000
 _KEYS: dict[str, Callable[[FunctionRow], int | str]] = {
@@ -42,7 +42,7 @@ def question(asking: Asking) -> Question:
     view = read_view(parameters)
     rows = _rows(parameters)
 
-    def answer(deadline: float) -> bytes:
+    def answer(deadline: float) -> bytes | ExportFile:
         if form is CSV:
             return run_export(selection, view, ExportFormat.CSV, deadline)
         return _json(asking, run_top(selection, view, deadline), rows)

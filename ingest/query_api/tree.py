@@ -7,6 +7,7 @@ from ingest.query_api.forms import FOLDED, JSON, PPROF, SPEEDSCOPE
 from profiles.addresses.selection import read_selection
 from profiles.addresses.view import read_order, read_view
 from profiles.query import (
+    ExportFile,
     ExportFormat,
     Selection,
     View,
@@ -24,7 +25,7 @@ def question(asking: Asking) -> Question:
     selection = read_selection(parameters, asking.project, asking.now)
     view = replace(read_view(parameters), order=read_order(parameters))
 
-    def answer(deadline: float) -> bytes:
+    def answer(deadline: float) -> bytes | ExportFile:
         if form is JSON:
             return _json(selection, view, deadline)
         return run_export(selection, view, ExportFormat(form.name), deadline)

@@ -4,16 +4,19 @@ The loops over bytes are compiled (loops.pyx); they check every bound and give t
 GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.differences import difference_warnings, with_differences
 from profiles.engine.errors import BadProfile
+from profiles.engine.legacy import refuse_legacy
 from profiles.engine.limits import MAX_SAMPLE_TYPE_BYTES, DigestLimits
 from profiles.engine.loops import Spans, Stacks, Strings, Symbols, Wire, comments, numbers
-from profiles.engine.metrics import Metric, default_of, dropped_when_zero, normalise
+from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.sample_labels import read_label_sets
 from profiles.engine.stored import Stored, tree_of
 from profiles.engine.texts import Texts
@@ -37,6 +40,7 @@ class Digested:
     default: int  # index of the metric that the profile is shown by
     totals: tuple[int, ...]  # [K], of the metrics
     comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
+    warnings: tuple[str, ...] = ()  # what of the profile was left out, as sentences
 
     @property
     def weight(self) -> int:
@@ -49,6 +53,7 @@ class Digested:
 
 def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
+    refuse_legacy(raw)
     wire = Wire(raw)
     spans = Spans(wire, limits)
     strings = Strings(wire, spans.places["strings"])
@@ -56,10 +61,15 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
     symbols = Symbols(wire, strings, spans.places, limits)
     metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
     samples = spans.places["samples"]
-    stacks = Stacks(wire, symbols, factors, limits, len(samples))
-    stacks.read(samples)
+    stacks = _stacks(wire, symbols, factors, limits, samples)
+    below = stacks.below_zero()
+    differences = with_differences(profile_type, metrics, below)
+    if differences:
+        factors[[*differences]] = 0
+        stacks = _stacks(wire, symbols, factors, limits, samples)
     totals = stacks.totals()
-    kept = _kept(profile_type, metrics, totals)
+    kept = _kept(profile_type, metrics, totals, differences)
+    warnings = difference_warnings(metrics, differences, below)
     metrics = tuple(metrics[k] for k in kept)
     labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
     return Digested(
@@ -70,6 +80,7 @@ def digest(raw: bytes, profile_type: str, limits: DigestLimits) -> Digested:
         default=default_of(profile_type, metrics, named),
         totals=tuple(totals[kept].tolist()),
         comments=_comments(wire, symbols) if spans.commented else (),
+        warnings=warnings,
     )
 
 
@@ -89,6 +100,18 @@ def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
                 )
 
 
+def _stacks(
+    wire: Wire,
+    symbols: Symbols,
+    factors: NDArray[np.int64],
+    limits: DigestLimits,
+    samples: NDArray[np.intp],
+) -> Stacks:
+    stacks = Stacks(wire, symbols, factors, limits, len(samples))
+    stacks.read(samples)
+    return stacks
+
+
 def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
     texts = (symbols.strings.text(number) for number in comments(wire, MOST_COMMENTS))
     return tuple(text[:LONGEST_COMMENT] for text in texts)
@@ -99,27 +122,31 @@ def _metrics(
 ) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
     """Metrics of the sample types, the factors of their values, and the default's name."""
     named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
-    found: dict[Metric, int] = {}
+    factors: dict[Metric, int] = {}
     for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
-        met = symbols.strings.text(name)
-        metric, factor = normalise(profile_type, met, symbols.strings.text(unit))
-        if metric in found:
+        normal, factor = unit_of(symbols.strings.text(unit))
+        metric = Metric(symbols.strings.text(name), normal)
+        if metric in factors:
             raise BadProfile(f"Two sample types are {metric.name} in {metric.unit}.")
-        found[metric] = factor
-        named = metric.name if met == named else named
-    if not found:
+        factors[metric] = factor
+    if not factors:
         raise BadProfile("This is not a pprof profile: it has no sample types.")
-    return tuple(found), np.array(list(found.values()), np.int64), named
+    metrics = canonical(profile_type, tuple(factors))
+    shown = [new.name for met, new in zip(factors, metrics, strict=True) if met.name == named]
+    return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
-def _kept(profile_type: str, metrics: tuple[Metric, ...], totals: NDArray[np.int64]) -> list[int]:
-    """Indexes of the metrics that are worth keeping: all, or all but empty ones."""
-    full = [
-        k
-        for k, metric in enumerate(metrics)
-        if totals[k] or not dropped_when_zero(profile_type, metric)
-    ]
-    return full or list(range(len(metrics)))
+def _kept(
+    profile_type: str,
+    metrics: tuple[Metric, ...],
+    totals: NDArray[np.int64],
+    differences: Collection[int],
+) -> list[int]:
+    """Indexes of the metrics that are worth keeping: of those that are no differences all, or all
+    but empty ones."""
+    usable = [k for k in range(len(metrics)) if k not in differences]
+    full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
+    return full or usable
 
 
 def _columns(

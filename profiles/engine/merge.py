@@ -29,7 +29,7 @@ from profiles.engine.loops import (
     function_ids,
     text_ids,
 )
-from profiles.engine.metrics import Metric
+from profiles.engine.metrics import Metric, canonical
 from profiles.engine.stored import Stored
 from profiles.engine.texts import Texts
 from profiles.engine.tree import Frames, Label, LabelledSelf, Tree
@@ -49,13 +49,19 @@ class _Added(NamedTuple):
 class Merge:
     """A sum under way, over `metrics`; other metrics of what is added are left out.
 
-    By function, lines and mappings are dropped and sample labels too.
+    By function, lines and mappings are dropped and sample labels too. With a profile type, the
+    metrics of stored trees go by the names of queries.
     """
 
     def __init__(
-        self, metrics: Sequence[Metric], by_function: bool = False, max_nodes: int = MAX_NODES
+        self,
+        metrics: Sequence[Metric],
+        by_function: bool = False,
+        max_nodes: int = MAX_NODES,
+        profile_type: str = "",
     ) -> None:
         self.metrics = tuple(metrics)
+        self._profile_type = profile_type
         self.by_function = by_function
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
         self._packed = PackedTrees(self._forest)
@@ -79,7 +85,7 @@ class Merge:
             ids = frame_ids(functions, np.zeros(len(ids), np.int32))
         rows = self._enter_frames(ids, tree.frames)
         sampled = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
-        kept, columns = self._columns(tree.metrics)
+        kept, columns = self._columns(self._named(tree.metrics))
         place = self._forest.add(
             tree.parent, tree.frame, rows, sampled, tree.self[kept][:, sampled], columns
         )
@@ -112,7 +118,7 @@ class Merge:
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
-            kept, places = self._columns([Metric(*metric) for metric in metrics])
+            kept, places = self._columns(self._named([Metric(*metric) for metric in metrics]))
             wanted = [
                 (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
             ]
@@ -208,6 +214,9 @@ class Merge:
         columns = [self._texts.enter(strings.data, strings.ends, index) for index in (name, file)]
         columns.append(np.zeros(len(name), np.int32) if line is None else line)
         self._frames.append(np.stack(columns))
+
+    def _named(self, stored: Sequence[Metric]) -> tuple[Metric, ...]:
+        return canonical(self._profile_type, tuple(stored))
 
     def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:
         """Which of the metrics are wanted, and where they stand here."""

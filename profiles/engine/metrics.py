@@ -1,6 +1,7 @@
 """Metrics: what the values of a sample mean, after names and units were normalised."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -27,46 +28,101 @@ SECOND_CHOICE = {"THREADS": (Metric("goroutine", "count"),)}
 
 # Unit as met, in lower case: (normal unit, factor). Sizes are powers of 1024, as in pprof.
 _UNITS = {
-    **dict.fromkeys(("nanoseconds", "nanosecond", "ns"), ("nanoseconds", 1)),
+    **dict.fromkeys(("nanoseconds", "nanosecond", "nanos", "ns"), ("nanoseconds", 1)),
     **dict.fromkeys(("microseconds", "microsecond", "us", "µs", "μs"), ("nanoseconds", 10**3)),
     **dict.fromkeys(("milliseconds", "millisecond", "ms"), ("nanoseconds", 10**6)),
     **dict.fromkeys(("seconds", "second", "sec", "s"), ("nanoseconds", 10**9)),
     **dict.fromkeys(("minutes", "minute", "min"), ("nanoseconds", 60 * 10**9)),
     **dict.fromkeys(("hours", "hour", "h"), ("nanoseconds", 3600 * 10**9)),
-    **dict.fromkeys(("bytes", "byte", "b"), ("bytes", 1)),
+    **dict.fromkeys(("bytes", "byte", "by", "b"), ("bytes", 1)),
     **dict.fromkeys(("kilobytes", "kilobyte", "kb", "kib"), ("bytes", 2**10)),
     **dict.fromkeys(("megabytes", "megabyte", "mb", "mib"), ("bytes", 2**20)),
     **dict.fromkeys(("gigabytes", "gigabyte", "gb", "gib"), ("bytes", 2**30)),
     **dict.fromkeys(("count", "counts", "samples", "sample", "objects", "object"), ("count", 1)),
 }
 
-# (profile type, name as met, normal unit): the name that it goes by here.
+# Names of the same metric, in lower case, by profile type and (name, normal unit) here. Only names
+# that stand for the whole of the metric: JFR splits allocations in several, which stay apart.
+_ALIASES: dict[str, dict[tuple[str, str], tuple[str, ...]]] = {
+    "CPU": {
+        ("cpu", "nanoseconds"): ("cpu_time", "cpu-time", "itimer", "ctimer", "on_cpu"),
+        ("samples", "count"): ("sample", "cpu_samples", "cpu-samples"),
+    },
+    "WALL": {
+        ("wall", "nanoseconds"): ("wall_time", "wall-time", "wallclock", "time"),
+        ("sample", "count"): ("samples", "wall_samples", "wall-samples"),
+    },
+    "HEAP": {
+        ("inuse_space", "bytes"): ("space", "live", "inuse_bytes", "heap-live-size"),
+        ("inuse_objects", "count"): ("objects", "live", "live_objects", "heap-live-samples"),
+        ("alloc_space", "bytes"): ("alloc", "alloc_bytes", "alloc-size"),
+        ("alloc_objects", "count"): ("alloc", "alloc_count", "alloc-samples"),
+    },
+    "HEAP_ALLOC": {
+        ("alloc_space", "bytes"): (
+            *("space", "alloc", "alloc_bytes", "alloc-size", "alloc_sample_bytes"),
+        ),
+        ("alloc_objects", "count"): (
+            *("objects", "alloc", "alloc_count", "alloc-samples", "alloc_sample_objects"),
+        ),
+    },
+    "CONTENTION": {
+        ("delay", "nanoseconds"): ("delay_time", "lock", "lock_time", "lock_duration"),
+        ("contentions", "count"): ("contention", "lock", "lock_count"),
+    },
+    "THREADS": {
+        ("thread", "count"): ("threads",),
+        ("goroutine", "count"): ("goroutines",),
+    },
+}
+_ALIASES["PEAK_HEAP"] = _ALIASES["HEAP"]
+
+# (profile type, name in lower case, normal unit): the name that it goes by here.
 _NAMES = {
-    ("CPU", "cpu_time", "nanoseconds"): "cpu",
-    ("CPU", "itimer", "nanoseconds"): "cpu",
-    ("CPU", "sample", "count"): "samples",
-    ("WALL", "wall_time", "nanoseconds"): "wall",
-    ("WALL", "time", "nanoseconds"): "wall",
-    ("WALL", "samples", "count"): "sample",
-    ("HEAP", "space", "bytes"): "inuse_space",
-    ("HEAP", "objects", "count"): "inuse_objects",
-    ("PEAK_HEAP", "space", "bytes"): "inuse_space",
-    ("PEAK_HEAP", "objects", "count"): "inuse_objects",
-    ("HEAP_ALLOC", "space", "bytes"): "alloc_space",
-    ("HEAP_ALLOC", "objects", "count"): "alloc_objects",
-    ("CONTENTION", "contention", "count"): "contentions",
-    ("CONTENTION", "delay_time", "nanoseconds"): "delay",
-    ("THREADS", "threads", "count"): "thread",
-    ("THREADS", "goroutines", "count"): "goroutine",
+    (profile_type, alias, unit): name
+    for profile_type, metrics in _ALIASES.items()
+    for (name, unit), aliases in metrics.items()
+    for alias in aliases
 }
 
 _HEAPS = frozenset({"HEAP", "PEAK_HEAP"})
 
 
+def unit_of(unit: str) -> tuple[str, int]:
+    """Return the normal unit, and the factor that turns values into it."""
+    return _UNITS.get(unit.lower(), (unit, 1))
+
+
 def normalise(profile_type: str, name: str, unit: str) -> tuple[Metric, int]:
     """The metric that a sample type means, and the factor that its values are multiplied by."""
-    normal, factor = _UNITS.get(unit.lower(), (unit, 1))
-    return Metric(_NAMES.get((profile_type, name, normal), name), normal), factor
+    normal, factor = unit_of(unit)
+    lower = name.lower()
+    return Metric(_NAMES.get((profile_type, lower, normal), lower), normal), factor
+
+
+@lru_cache(maxsize=256)
+def canonical(profile_type: str, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """Name the distinct metrics of one profile as queries do; units are normalised already.
+
+    Stored profiles keep the names that they came with, so every reader of stored names calls this.
+    Of several that mean the same, one gets the name (an exact one first) and the others keep
+    theirs, so that nothing is counted twice. Without a profile type all names stay.
+    """
+    if not profile_type:
+        return metrics
+    named = [_same_unit(profile_type, metric) for metric in metrics]
+    exact = set(metrics).intersection(named)
+    found: list[Metric] = []
+    for metric, name in zip(metrics, named, strict=True):
+        is_free = metric == name or (name not in exact and name not in found)
+        found.append(name if is_free else metric)
+    return tuple(found)
+
+
+def _same_unit(profile_type: str, metric: Metric) -> Metric:
+    """The canonical metric, unless values would have to be multiplied."""
+    found, factor = normalise(profile_type, *metric)
+    return found if factor == 1 else metric
 
 
 def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") -> int:

@@ -62,8 +62,8 @@ class Moments:
 class MomentMerge(Merge):
     """A merge by function, over one metric, that keeps moments."""
 
-    def __init__(self, metric: Metric, max_nodes: int = MAX_NODES) -> None:
-        super().__init__([metric], by_function=True, max_nodes=max_nodes)
+    def __init__(self, metric: Metric, max_nodes: int = MAX_NODES, profile_type: str = "") -> None:
+        super().__init__([metric], True, max_nodes, profile_type)
         self._moments = MomentSums()
 
     def add_tree(self, tree: Tree) -> None:
@@ -72,7 +72,7 @@ class MomentMerge(Merge):
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         numbers = numbers or numbers_of(data)
         with reading():
-            metrics = [Metric(*metric) for metric in numbers.head["metrics"]]
+            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
         if self.metrics[0] in metrics:
             self._packed.add_moments(self._moments, self._add_packed(numbers, data))
 

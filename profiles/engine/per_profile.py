@@ -31,17 +31,22 @@ class PerProfile(Merge):
     """
 
     def __init__(
-        self, metric: Metric, by_function: bool = True, max_cells: int = MAX_CELLS
+        self,
+        metric: Metric,
+        by_function: bool = True,
+        max_cells: int = MAX_CELLS,
+        profile_type: str = "",
     ) -> None:
-        super().__init__([metric], by_function, MAX_NODES)
+        super().__init__([metric], by_function, MAX_NODES, profile_type)
         self.count = 0  # profiles
         self._max_cells = max_cells
         self._cells: list[Cells] = []
 
     def add_tree(self, tree: Tree) -> None:
         place = self._add_tree(tree)
-        if self.metrics[0] in tree.metrics:
-            own = tree.self[tree.metrics.index(self.metrics[0])]
+        metrics = self._named(tree.metrics)
+        if self.metrics[0] in metrics:
+            own = tree.self[metrics.index(self.metrics[0])]
             node = np.flatnonzero(own)
             self._take(np.zeros(len(node), np.int64), place[node], own[node])
         self._count(1)
@@ -52,7 +57,7 @@ class PerProfile(Merge):
             return
         numbers = numbers or numbers_of(data)
         with reading():
-            metrics = [Metric(*metric) for metric in numbers.head["metrics"]]
+            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
         self._add_packed(numbers, data)
         if self.metrics[0] in metrics:
             node, value = self._packed.cells()

@@ -12,26 +12,48 @@ from profiles.engine.varint import bytes_field, int_field, packed_field, varint
 
 LEVEL = 6  # of gzip
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
-_TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
+_TIME, _DURATION, _PERIOD_TYPE, _COMMENT, _DEFAULT_TYPE = 9, 10, 11, 13, 14
+
+# What Go's own files say, by profile type: pprof compares only files that say the same.
+PERIOD_TYPES = {
+    "CPU": Metric("cpu", "nanoseconds"),
+    "WALL": Metric("wall", "nanoseconds"),
+    "HEAP": Metric("space", "bytes"),
+    "PEAK_HEAP": Metric("space", "bytes"),
+    "HEAP_ALLOC": Metric("space", "bytes"),
+    "CONTENTION": Metric("contentions", "count"),
+}
 
 
-def encode(tree: Tree, *, time_ns: int = 0, duration_ns: int = 0, default: str = "") -> bytes:
+def encode(
+    tree: Tree,
+    *,
+    time_ns: int = 0,
+    duration_ns: int = 0,
+    default: str = "",
+    period_type: Metric | None = None,
+    comments: Sequence[str] = (),
+) -> bytes:
     """The gzipped profile; what `digest` reads from it is the tree, labels and lines included.
 
     `default` names the metric that readers show first; times and durations of 0 are unknown.
     A node without a value, and without one below it, has no sample and is not written.
     """
-    return gzip.compress(b"".join(_parts(tree, time_ns, duration_ns, default)), LEVEL, mtime=0)
-
-
-def _parts(tree: Tree, time_ns: int, duration_ns: int, default: str) -> Iterator[bytes]:
     strings = _Strings()
+    head = int_field(_TIME, time_ns) + int_field(_DURATION, duration_ns)
+    if period_type:
+        head += bytes_field(_PERIOD_TYPE, _value_type(period_type, strings))
+    head += b"".join(int_field(_COMMENT, strings.number(comment)) for comment in comments)
+    head += int_field(_DEFAULT_TYPE, strings.number(default))
+    return gzip.compress(b"".join(_parts(tree, strings, head)), LEVEL, mtime=0)
+
+
+def _parts(tree: Tree, strings: "_Strings", head: bytes) -> Iterator[bytes]:
     for metric in tree.metrics:
         yield bytes_field(_SAMPLE_TYPE, _value_type(metric, strings))
     yield from _symbols(tree, strings)
     yield from _samples(tree, strings)
-    yield int_field(_TIME, time_ns) + int_field(_DURATION, duration_ns)
-    yield int_field(_DEFAULT_TYPE, strings.number(default))
+    yield head
     yield from strings.table()
 
 

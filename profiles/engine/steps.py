@@ -22,9 +22,9 @@ class StepMerge(Merge):
     Its tree has the steps for metrics. More nodes times steps than MAX_CELLS are TooLarge.
     """
 
-    def __init__(self, metric: Metric, steps: int) -> None:
+    def __init__(self, metric: Metric, steps: int, profile_type: str = "") -> None:
         columns = [Metric(str(step), metric.unit) for step in range(steps)]
-        super().__init__(columns, by_function=True, max_nodes=min(MAX_NODES, MAX_CELLS // steps))
+        super().__init__(columns, True, min(MAX_NODES, MAX_CELLS // steps), profile_type)
         self.metric = metric
         self.step = 0
 

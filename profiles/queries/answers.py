@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,22 @@ from profiles.queries.asked import Selection, View
 from projects.profile_types import ProfileType
 
 
+class Reason(StrEnum):
+    """Why profiles that match are not in an answer."""
+
+    UNREADABLE = "unreadable"
+    NO_METRIC = "no_metric"
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Part of the range that could not be read, and why."""
+    """Matching profiles that are left out, and why."""
 
     start: datetime
     end: datetime
     why: str
+    profiles: int  # of a block whose profiles cannot be told: all that it has
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,16 @@ class Coverage:
     first: datetime | None  # time of the earliest profile used
     last: datetime | None
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def is_readable(self) -> bool:
+        """Tell whether nothing was left out but for want of the metric, which stays so."""
+        return all(each.reason is Reason.NO_METRIC for each in self.missing)
+
+    @property
+    def left_out(self) -> int:
+        """How many matching profiles are missing."""
+        return sum(each.profiles for each in self.missing)
 
 
 @dataclass(frozen=True, slots=True)

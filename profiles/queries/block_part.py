@@ -34,12 +34,12 @@ class Opened:
     @cached_property
     def hour(self) -> HourBlock:
         known = kept_blocks.get(self.row.place)
-        return known if isinstance(known, HourBlock) else open_hour(self._source)
+        return known if isinstance(known, HourBlock) else open_hour(self._source, self.row.type)
 
     @cached_property
     def day(self) -> DayBlock:
         known = kept_blocks.get(self.row.place)
-        return known if isinstance(known, DayBlock) else open_day(self._source)
+        return known if isinstance(known, DayBlock) else open_day(self._source, self.row.type)
 
     @property
     def profiles(self) -> ProfileColumns:
@@ -83,9 +83,9 @@ class HourPart:
         try:
             if self.mask.any():
                 sink.add_hour(self.opened.hour, None if self.mask.all() else self.mask)
-                take(used, self.opened.profiles, self.mask, self.metric)
+            count(self, used)
         except UNREADABLE as error:
-            leave_out(used, self.opened.row, error)
+            leave_out(used, self.opened.row, error, _meant(self))
 
     def dimension(self, used: Used) -> Dimension:
         return _dimension(self, used)
@@ -120,9 +120,9 @@ class DayPart:
         try:
             if self.mask.any():
                 sink.add_day(self.opened.day, None if self.groups.all() else self.groups)
-                take(used, self.opened.profiles, self.mask, self.metric)
+            count(self, used)
         except UNREADABLE as error:
-            leave_out(used, self.opened.row, error)
+            leave_out(used, self.opened.row, error, _meant(self))
 
     def dimension(self, used: Used) -> Dimension:
         return _dimension(self, used)
@@ -132,11 +132,11 @@ def _dimension(part: HourPart | DayPart, used: Used) -> Dimension:
     try:
         profiles, mask = part.opened.profiles, part.mask
     except UNREADABLE as error:
-        leave_out(used, part.opened.row, error)
+        leave_out(used, part.opened.row, error, _meant(part))
         return NOTHING
+    count(part, used)
     if not mask.any():
         return NOTHING
-    take(used, profiles, mask, part.metric)
     return Dimension(
         time=profiles.time[mask],
         deployment=profiles.deployment[mask],
@@ -153,7 +153,26 @@ def _has(profiles: ProfileColumns, metric: Metric) -> Mask:
     return has
 
 
-def take(used: Used, profiles: ProfileColumns, mask: Mask, metric: Metric) -> None:
+def count(part: "HourPart | DayPart", used: Used) -> None:
+    """Count the profiles that have the metric, and those that lack it."""
+    profiles, mask = part.opened.profiles, part.mask
+    if mask.any():
+        _take(used, profiles, mask, part.metric)
+        if used.shared:
+            has = profiles.has[:, mask].all(axis=1)
+            used.narrow([profiles.metrics[k] for k in np.flatnonzero(has)])
+    lacking = np.flatnonzero(part.meant & ~mask)
+    if not len(lacking):
+        return
+    kinds, kind = np.unique(profiles.has[:, lacking], axis=1, return_inverse=True)
+    for number, has in enumerate(kinds.T):
+        time = profiles.time[lacking[kind.ravel() == number]]
+        others = [profiles.metrics[k] for k in np.flatnonzero(has)]
+        earliest, latest = moment(int(time.min())), moment(int(time.max()))
+        used.lack(part.metric, others, len(time), earliest, latest)
+
+
+def _take(used: Used, profiles: ProfileColumns, mask: Mask, metric: Metric) -> None:
     time = profiles.time[mask]
     total = profiles.totals[profiles.metrics.index(metric)][mask]
     used.take(
@@ -165,8 +184,19 @@ def take(used: Used, profiles: ProfileColumns, mask: Mask, metric: Metric) -> No
     )
 
 
-def leave_out(used: Used, row: BlockRow, error: Exception) -> None:
-    """DeadlinePassed where it is not the block that is wrong, but the time that is over."""
+def _meant(part: "HourPart | DayPart") -> int | None:
+    """Count the profiles that a part means; None where that cannot be read either."""
+    try:
+        return int(part.meant.sum())
+    except UNREADABLE:
+        return None
+
+
+def leave_out(used: Used, row: BlockRow, error: Exception, profiles: int | None = None) -> None:
+    """Name a block that cannot be read, with `profiles` of it, or all where that is not known.
+
+    DeadlinePassed where it is not the block that is wrong, but the time that is over.
+    """
     if isinstance(error, BlobLate):
         raise DeadlinePassed(str(error)) from error
-    used.leave_out(row.start, row.end, str(error))
+    used.leave_out(row.start, row.end, str(error), row.profiles if profiles is None else profiles)

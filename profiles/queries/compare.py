@@ -55,7 +55,7 @@ def run_compare(
     with snapshot():
         look_ahead(a, b)
         metrics = _common(a, metrics_of(a), metrics_of(b))
-        metric = chosen(view, metrics)
+        metric = chosen(a, view, metrics)
         found, coverages, why = _sides((a, b), metric, view, deadline)
     if view.root is not None:
         found = _below(found, view.root, view.shape)
@@ -121,7 +121,7 @@ def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
             for side in sides
         ]
         works = [
-            partial(_measured, of, metric, remembered.key(side, metric, of))
+            partial(_measured, of, side.type, metric, remembered.key(side, metric, of))
             for side, of in zip(sides, found, strict=True)
         ]
         beside = next((n for n in (1, 0) if found[n].is_in_blocks), None)
@@ -148,22 +148,22 @@ def _ended(work: Future[_Side]) -> None:
         wait([work])
 
 
-def _measured(found: Found, metric: Metric, key: remembered.Key | None) -> _Side:
+def _measured(found: Found, profile_type: str, metric: Metric, key: remembered.Key | None) -> _Side:
     """One side; what is all in blocks is remembered."""
     known = _sides_known.recall(key)
     if known is None:
-        merge = MomentMerge(metric)
+        merge = MomentMerge(metric, profile_type=profile_type)
         coverage = summed(found, merge)
         measured = of_moments(merge.moments(), coverage.profiles)
         known = measured, coverage
-        gaps, nodes = bool(coverage.missing), len(measured.tree.id)
+        gaps, nodes = not coverage.is_readable, len(measured.tree.id)
         _sides_known.remember(key, sum=known, numbers=3 * nodes, gaps=gaps)
     return known
 
 
 def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:
     """For a view that changes the nodes: moments are not kept of what it makes of them."""
-    apart = PerProfile(metric, view.group is Group.FUNCTION, MAX_CELLS)
+    apart = PerProfile(metric, view.group is Group.FUNCTION, MAX_CELLS, sides[0].type)
     first = added(sides[0], metric, apart, deadline, by_profile=True)
     cut = apart.next_side()
     second = added(sides[1], metric, apart, deadline, by_profile=True)

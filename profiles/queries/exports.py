@@ -1,16 +1,21 @@
 """What is shown, as a file that other programs read."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from profiles.engine import folded, pprof, sheet, speedscope
+from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.reshape import summed_down
 from profiles.engine.tree import Tree
 from profiles.queries.answers import TopResult, TreeResult
 from profiles.queries.asked import Group, Selection, Unanswerable, View, check, watched
+from profiles.queries.merged import explained, merged_with_others
+from profiles.queries.metric_choice import chosen, metrics_of
+from profiles.queries.shown import shown
 from profiles.queries.tree import run_top, run_tree
+from profiles.store.snapshot import snapshot
 
 MAX_FRAMES = 20_000_000  # of all stacks of a file, written out: some 100 MB and some seconds
 _ALL = 2**31  # nodes: a file is never cut
@@ -23,28 +28,40 @@ class ExportFormat(StrEnum):
     CSV = "csv"  # of the list of functions
 
 
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    data: bytes
+    left_out: int  # profiles that match, but are in no number
+
+
 @watched
 def run_export(
     selection: Selection, view: View, form: ExportFormat, deadline: float | None = None
-) -> bytes:
+) -> ExportFile:
     """The sums over the profiles, uncut: stacks with their lines, or the list of functions.
 
-    pprof's is gzipped. Unanswerable where the stacks are too long in all.
+    pprof's is gzipped, and has all metrics that the profiles share. Unanswerable where the stacks
+    are too long in all.
     """
     if form is ExportFormat.CSV:
-        return functions_csv(run_top(selection, view, deadline))
+        top = run_top(selection, view, deadline)
+        return ExportFile(functions_csv(top), top.coverage.left_out)
     # A root is the id of a node as it is grouped: with other lines there is no such node.
     group = Group.LINE if view.root is None else view.group
+    if form is ExportFormat.PPROF:
+        return _pprof(selection, replace(view, group=group), deadline)
     result = run_tree(selection, replace(view, group=group, max_nodes=_ALL), deadline)
     _refuse_too_long(result.tree)
     check(deadline)
-    return _stacks(result, form)
+    return ExportFile(_stacks(result, form), result.coverage.left_out)
 
 
 def functions_csv(result: TopResult) -> bytes:
     """The rows of the list, with the unit and the number of profiles in the heads."""
     profiles = result.coverage.profiles
     of = f"{result.metric.unit}, sum of {profiles} {'profile' if profiles == 1 else 'profiles'}"
+    if left_out := result.coverage.left_out:
+        of += f", {left_out} left out"
     heads = ["name", "file", f"self ({of})", f"total ({of})", "count (stacks)"]
     rows = ([row.name, row.file, row.self, row.total, row.count] for row in result.rows)
     return sheet.encode(heads, rows).encode()
@@ -53,16 +70,30 @@ def functions_csv(result: TopResult) -> bytes:
 def _stacks(result: TreeResult, form: ExportFormat) -> bytes:
     if form is ExportFormat.FOLDED:
         return folded.encode(result.tree).encode()
-    if form is ExportFormat.SPEEDSCOPE:
-        return speedscope.encode(result.tree, result.selection.service)
-    coverage = result.coverage
-    first = round(coverage.first.timestamp()) * 10**9 if coverage.first else 0
-    return pprof.encode(
-        result.tree,
-        time_ns=first,
+    return speedscope.encode(result.tree, result.selection.service)
+
+
+def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFile:
+    """Every metric that the profiles share, in the order of Go's files: the type's own last."""
+    type_ = selection.type.value
+    with snapshot():
+        metrics = metrics_of(selection)
+        metric = chosen(selection, view, metrics)
+        among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
+        with explained():
+            tree, coverage = merged_with_others(selection, metric, among, view.group, deadline)
+    drawn = shown(tree, view)
+    _refuse_too_long(drawn)
+    check(deadline)
+    data = pprof.encode(
+        drawn,
+        time_ns=round(coverage.first.timestamp()) * 10**9 if coverage.first else 0,
         duration_ns=coverage.duration_ns,
-        default=result.metric.name,
+        default=metric.name,
+        period_type=pprof.PERIOD_TYPES.get(type_),
+        comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
     )
+    return ExportFile(data, coverage.left_out)
 
 
 def _refuse_too_long(tree: Tree) -> None:

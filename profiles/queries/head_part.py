@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from django.db.models import BinaryField, QuerySet, Value
 
 from profiles.engine.codec import Numbers, unpack
 from profiles.engine.errors import BadTree
-from profiles.engine.metrics import Metric
+from profiles.engine.metrics import Metric, canonical
 from profiles.micros import micros
 from profiles.models import Profile
 from profiles.queries.part import Dimension, Sink, Trees
@@ -40,18 +40,26 @@ class HeadRow(NamedTuple):
     weight: int
     total: int  # of the metric
     tree: bytes
+    totals: Sequence[tuple[str, str, int]]  # of all its metrics
+
+
+class LackingRow(NamedTuple):
+    """A row without the metric."""
+
+    time: datetime
+    metrics: tuple[Metric, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HeadPart:
-    """At least one row, in order of time."""
+    """At least one row, with the metric or without it, in order of time."""
 
+    start: datetime
+    profile_type: str
+    metric: Metric
     rows: Sequence[HeadRow]
+    lacking: Sequence[LackingRow] = ()
     unpacked: Future[Unpacked] | None = None  # the trees of the rows, if they are ahead
-
-    @property
-    def start(self) -> datetime:
-        return self.rows[0].time
 
     def add_to(self, sink: Sink, used: Used) -> None:
         for row, numbers in zip(self.rows, self._unpacked(), strict=True):
@@ -64,12 +72,20 @@ class HeadPart:
                 used.leave_out(row.time, end, str(error))
             else:
                 used.take(1, row.total, row.duration_ns, row.time, row.time)
+                if used.shared:
+                    used.narrow(_metrics(self.profile_type, row.totals))
+        self._count_lacking(used)
 
     def dimension(self, used: Used) -> Dimension:
         for row in self.rows:
             used.take(1, row.total, row.duration_ns, row.time, row.time)
+        self._count_lacking(used)
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
+
+    def _count_lacking(self, used: Used) -> None:
+        for row in self.lacking:
+            used.lack(self.metric, row.metrics, 1, row.time, row.time)
 
     def _unpacked(self) -> Unpacked:
         return self.unpacked.result() if self.unpacked else [None] * len(self.rows)
@@ -77,17 +93,18 @@ class HeadPart:
 
 def head_parts(
     found: QuerySet[Profile],
+    profile_type: str,
     metric: Metric,
     cuts: Sequence[datetime] = (),
     trees: Trees = Trees.WHOLE,
 ) -> Generator[HeadPart, None, None]:
-    """The rows that have the metric, in order of time; inside a snapshot, of which nothing else
-    may be asked until this has ended or is closed."""
+    """All rows, in order of time; inside a snapshot, of which nothing else may be asked until
+    this has ended or is closed."""
     with closing(streamed(_columns(found, trees))) as rows:
-        having = _having(rows, metric)
+        told = _told(rows, profile_type, metric)
         waiting: deque[HeadPart] = deque()
-        while chunk := list(islice(having, CHUNK)):
-            waiting.extend(_ahead(part, trees) for part in _cut(chunk, cuts))
+        while chunk := list(islice(told, CHUNK)):
+            waiting.extend(_ahead(part, trees) for part in _cut(chunk, profile_type, metric, cuts))
             while len(waiting) > AHEAD:
                 yield waiting.popleft()
         yield from waiting
@@ -100,25 +117,51 @@ def _columns(found: QuerySet[Profile], trees: Trees) -> QuerySet[Profile, tuple[
     return found.values_list(*(no_tree if name == "tree" else name for name in _FIELDS))
 
 
-def _cut(rows: list[HeadRow], cuts: Sequence[datetime]) -> Iterator[HeadPart]:
+def _cut(
+    rows: list[HeadRow | LackingRow],
+    profile_type: str,
+    metric: Metric,
+    cuts: Sequence[datetime],
+) -> Iterator[HeadPart]:
     for _, group in groupby(rows, key=lambda row: bisect_right(cuts, row.time)):
-        yield HeadPart(tuple(group))
+        having: list[HeadRow] = []
+        lacking: list[LackingRow] = []
+        start = None
+        for row in group:
+            start = start or row.time
+            if isinstance(row, HeadRow):
+                having.append(row)
+            else:
+                lacking.append(row)
+        if start:
+            yield HeadPart(start, profile_type, metric, having, lacking)
 
 
 def _ahead(part: HeadPart, trees: Trees) -> HeadPart:
-    if trees is not Trees.FUNCTIONS:
+    if trees is not Trees.FUNCTIONS or not part.rows:
         return part
     encoded = [bytes(row.tree) for row in part.rows]
-    return HeadPart(part.rows, _unpackers.submit(unpack, encoded))
+    return replace(part, unpacked=_unpackers.submit(unpack, encoded))
 
 
-def _having(rows: Iterable[tuple[Any, ...]], metric: Metric) -> Iterator[HeadRow]:
+def _told(
+    rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
+) -> Iterator[HeadRow | LackingRow]:
     wanted = [*metric]
     for deployment, duration, weight, totals, tree, time, _ in rows:
-        for *named, total in totals:
-            if named == wanted:
-                yield HeadRow(time, deployment, duration, weight, total, tree)
-                break
+        total = next((total for *named, total in totals if named == wanted), None)
+        if total is None:
+            metrics = _metrics(profile_type, totals)
+            if metric not in metrics:
+                yield LackingRow(time, metrics)
+                continue
+            total = totals[metrics.index(metric)][2]
+        yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+
+
+def _metrics(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:
+    """Name the metrics of a row as queries do."""
+    return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
 
 
 _unpackers = ThreadPoolExecutor(os.cpu_count() or 1, "head-unpacker")

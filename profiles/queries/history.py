@@ -66,7 +66,7 @@ def run_history(
     starts = _starts(selection, step)
     with snapshot():
         metrics = metrics_of(selection)
-        metric = chosen(view, metrics)
+        metric = chosen(selection, view, metrics)
         found = _merged(selection, metric, starts, step, deadline)
     tree = shown(found.tree, replace(view, shape=Shape.TOP_DOWN))
     courses = Courses(tree)
@@ -157,9 +157,7 @@ class _Sums:
     def coverage(self) -> Coverage:
         whole = Used()
         for used in self.used:
-            if used.first and used.last:
-                whole.take(used.profiles, used.total, used.duration_ns, used.first, used.last)
-            whole.missing.extend(used.missing)
+            whole.add(used)
         return whole.coverage()
 
     def versions(self) -> tuple[VersionSpan, ...]:
@@ -200,7 +198,9 @@ def _merged(
         key = remembered.key(selection, (metric, step), pieces)
         known = _sums.recall(key)
         if known is None:
-            found = _Merged(StepMerge(metric, len(starts)), [Used() for _ in starts])
+            found = _Merged(
+                StepMerge(metric, len(starts), selection.type), [Used() for _ in starts]
+            )
             for part in pieces:
                 found.add(part, max(0, (part.start - starts[0]) // step))
             refuse_beyond_64_bits(sum(used.total for used in found.used))

@@ -1,7 +1,8 @@
 """Merged: the trees of all profiles of a selection, as one, with what it was made of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.merge import Merge
@@ -31,12 +32,40 @@ def merged(
         key = remembered.key(selection, (metric, group), found)
         known = _trees.recall(key)
         if known is None:
-            merge = Merge([metric], by_function=group is Group.FUNCTION, max_nodes=MAX_NODES)
+            merge = Merge([metric], group is Group.FUNCTION, MAX_NODES, selection.type)
             coverage = summed(found, merge)
             tree = merge.tree()
             known = tree, coverage
-            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=bool(coverage.missing))
+            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=not coverage.is_readable)
         return known
+
+
+def merged_with_others(
+    selection: Selection,
+    metric: Metric,
+    among: Sequence[Metric],
+    group: Group,
+    deadline: float | None,
+) -> tuple[Tree, Coverage]:
+    """Merge as `merged`, with those of the metrics too that the very same profiles have.
+
+    Where another one passes 64 bits, the metric that was asked for is alone.
+    """
+    with parts(selection, metric, deadline=deadline) as found:
+        merge = Merge(among, group is Group.FUNCTION, MAX_NODES, selection.type)
+        used = Used(shared={*among})
+        try:
+            coverage = summed(found, merge, used)
+        except (BadProfile, TooLarge):
+            # A node more or a greater sum may be the others' alone.
+            return merged(selection, metric, group, deadline)
+    tree = merge.tree()
+    kept = [k for k, each in enumerate(among) if each == metric or each in used.shared]
+    labelled = tree.labelled
+    if labelled:
+        labelled = replace(labelled, values=labelled.values[kept])
+    metrics = tuple(among[k] for k in kept)
+    return replace(tree, metrics=metrics, self=tree.self[kept], labelled=labelled), coverage
 
 
 def added(
@@ -56,9 +85,9 @@ def added(
         return summed(found, sink)
 
 
-def summed(found: Iterable[Part], sink: Sink) -> Coverage:
+def summed(found: Iterable[Part], sink: Sink, used: Used | None = None) -> Coverage:
     """Add all parts; BadProfile or TooLarge where that becomes impossible."""
-    used = Used()
+    used = used or Used()
     for part in found:
         part.add_to(sink, used)
     coverage = used.coverage()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric
+from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric, canonical, normalise
 from profiles.queries.asked import Selection, Unanswerable, View
 from profiles.queries.block_rows import largest_rows, of_largest
 from profiles.queries.head_rows import newest_totals, of_newest
@@ -20,9 +20,13 @@ def metrics_of(selection: Selection) -> tuple[Metric, ...]:
     """Metrics of the selection's newest profiles; the one that is shown by itself comes first."""
     look_ahead(selection)
     found: dict[Metric, None] = {}
-    for metrics in (*newest_totals(selection), *_of_blocks(selection)):
-        found.update({Metric(name, unit): None for name, unit, _ in metrics})
     type_ = selection.type.value
+    for profile in newest_totals(selection):
+        named = canonical(type_, tuple(Metric(name, unit) for name, unit, _ in profile))
+        found.update(dict.fromkeys(named))
+    for block in _of_blocks(selection):  # of profiles of several kinds: each metric by itself
+        for name, unit, _ in block:
+            found.update(dict.fromkeys(canonical(type_, (Metric(name, unit),))))
     wanted = [DEFAULT_METRICS[type_], *SECOND_CHOICE.get(type_, ())]
     first = [metric for metric in wanted if metric in found] or list(found)[:1]
     return tuple(dict.fromkeys([*first[:1], *found])) or (DEFAULT_METRICS[type_],)
@@ -33,17 +37,23 @@ def _of_blocks(selection: Selection) -> list[Sequence[tuple[str, str, int]]]:
     return [row.metrics for row in newest]
 
 
-def chosen(view: View, metrics: tuple[Metric, ...]) -> Metric:
+def chosen(selection: Selection, view: View, metrics: tuple[Metric, ...]) -> Metric:
     """The metric of the view, or the first of its name where it says no unit.
 
-    Unanswerable if the profiles don't have it.
+    Names count without case, and so do others of the same metric. Unanswerable if the profiles
+    don't have it.
     """
     if view.metric is None:
         return metrics[0]
     if view.metric in metrics:
         return view.metric
-    named = [metric for metric in metrics if metric.name == view.metric.name]
-    if named and not view.metric.unit:
-        return named[0]
+    name, unit = view.metric
+    meant = [metric for metric in metrics if metric.name == name and not unit] or [
+        metric
+        for metric in metrics
+        if metric == normalise(selection.type.value, name, unit or metric.unit)[0]
+    ]
+    if meant:
+        return meant[0]
     names = ", ".join(f"{metric.name} ({metric.unit})" for metric in metrics)
     raise Unanswerable(f"These profiles have no metric {view.metric.name}; they have {names}.")

@@ -46,7 +46,8 @@ def parts(
         if there.is_in_blocks:
             yield Found(there, _checked(there.blocks, deadline))
             return
-        with closing(head_parts(there.head, metric, cuts, trees)) as head:
+        of_type = selection.type.value
+        with closing(head_parts(there.head, of_type, metric, cuts, trees)) as head:
             in_order = moments or by_profile  # sums of floats depend on it, in their last bits
             found = chain(head, there.blocks) if in_order else _blocks_first(there.blocks, head)
             yield Found(there, _checked(found, deadline))

@@ -95,7 +95,7 @@ class _All(NamedTuple):
 def _all(selection: Selection, view: View, group: Group, deadline: float | None) -> _All:
     with snapshot():
         metrics = metrics_of(selection)
-        metric = chosen(view, metrics)
+        metric = chosen(selection, view, metrics)
         tree, coverage = merged(selection, metric, group, deadline)
     return _All(metric, metrics, tree, coverage)
 

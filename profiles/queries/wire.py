@@ -63,7 +63,13 @@ def covered(coverage: Coverage) -> dict[str, Any]:
         "first": coverage.first,
         "last": coverage.last,
         "missing": [
-            {"start": missing.start, "end": missing.end, "why": missing.why}
+            {
+                "start": missing.start,
+                "end": missing.end,
+                "why": missing.why,
+                "profiles": missing.profiles,
+                "reason": missing.reason.value,
+            }
             for missing in coverage.missing
         ],
     }

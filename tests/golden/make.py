@@ -12,7 +12,7 @@ from pathlib import Path
 
 from profiles.engine.digest import DigestLimits, digest, unpack
 from profiles.engine.merge import merge
-from profiles.engine.pprof import encode
+from profiles.engine.pprof import PERIOD_TYPES, encode
 from profiles.engine.tree import Tree
 from tests.golden.questions import HERE, QUESTIONS, Question, Sample
 
@@ -50,7 +50,7 @@ def tree_of(sample: Sample) -> Tree:
 def exported(sample: Sample, folder: Path) -> Path:
     """Our own pprof file of what we read from a sample."""
     path = folder / f"{sample.name}.pb.gz"
-    path.write_bytes(encode(tree_of(sample)))
+    path.write_bytes(encode(tree_of(sample), period_type=PERIOD_TYPES.get(sample.type)))
     return path
 
 

@@ -53,7 +53,23 @@ def test_an_instant_has_none(type: ProfileType) -> None:
     assert when.duration_ns(type, 3, 2, 1) == 0
 
 
-@pytest.mark.parametrize("found", [0, 86_400 * SECOND + 1])
-def test_none_at_all_or_more_than_a_day_is_refused(found: int) -> None:
-    with pytest.raises(BadField, match="duration"):
-        when.duration_ns(ProfileType.CPU, found, None)
+EPOCH_TIME = 1_700_000_000 * SECOND  # as converters of JFR write it
+
+
+@pytest.mark.parametrize("measured", [EPOCH_TIME, 86_400 * SECOND + 1, 0])
+def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) -> None:
+    assert when.duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
+    assert when.duration_ns(ProfileType.CPU, measured, 0, 7) == 7
+    assert when.duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7
+
+
+@pytest.mark.parametrize("measured", [0, 86_400 * SECOND + 1, EPOCH_TIME])
+@pytest.mark.parametrize(
+    ("said", "given"), [(None, "is not given"), (86_401 * SECOND, "is 86401 s")]
+)
+def test_none_that_can_be_is_refused(measured: int, said: int | None, given: str) -> None:
+    with pytest.raises(BadField) as refused:
+        when.duration_ns(ProfileType.CPU, measured, said)
+    message = str(refused.value)
+    assert f"duration: {given}, and duration_nanos of the profile is {measured};" in message
+    assert "from 1 to 86400000000000 ns (24 h)" in message

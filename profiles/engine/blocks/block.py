@@ -18,6 +18,7 @@ from profiles.engine.blocks.dictionary import (
     read_texts,
     read_tree,
 )
+from profiles.engine.blocks.metric_columns import MetricColumns, metric_columns
 from profiles.engine.blocks.profile_columns import ProfileColumns, read_profiles
 from profiles.engine.blocks.sample_labels import LabelledCells, read_labelled
 from profiles.engine.blocks.used import UsedNodes, used_nodes
@@ -51,14 +52,18 @@ class UsedSums(NamedTuple):
 class Block:
     """Sections are read when they are first asked for; BadBlock if one of them is damaged.
 
-    For any threads at once.
+    For any threads at once. With a profile type, metrics go by the names of queries, whatever
+    they are stored as.
     """
 
-    def __init__(self, data: bytes | memoryview | Source, kind: bytes) -> None:
+    def __init__(
+        self, data: bytes | memoryview | Source, kind: bytes, profile_type: str = ""
+    ) -> None:
         self._container = Container(data, kind)
+        self._profile_type = profile_type
         head = self._container.head
         try:
-            self.metrics = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+            self._stored = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
             self.count = int(head["profiles"])
             self.rows = int(head["rows"])  # of cells: profiles, or groups of them
             self._cuts = [int(cut) for cut in head["cuts"]]
@@ -82,11 +87,22 @@ class Block:
         self._derived[kind] = asked, made
         return made
 
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return self.columns.metrics
+
+    @cached_property
+    def columns(self) -> MetricColumns:
+        return metric_columns(self._profile_type, self._stored, self._read_profiles)
+
     @cached_property
     def profiles(self) -> ProfileColumns:
+        return self.columns.of_profiles(self._read_profiles())
+
+    def _read_profiles(self) -> ProfileColumns:
         with self._container.section("profiles") as columns:
             profiles = read_profiles(columns, self.count)
-            if profiles.metrics != self.metrics:
+            if profiles.metrics != self._stored:
                 raise ValueError("its metrics are not those of the block")
         return profiles
 
@@ -120,11 +136,13 @@ class Block:
     @cached_property
     def labelled(self) -> LabelledCells | None:
         lines = len(self.node_of_line)
-        return read_labelled(self._container, self.rows, lines, len(self.metrics))
+        found = read_labelled(self._container, self.rows, lines, len(self._stored))
+        return found.with_values(self.columns.folded(found.values)) if found else None
 
     @cached_property
     def cells(self) -> CellReader:
-        return CellReader(self._container, "cells", self._cuts, len(self.node_of_line))
+        lines = len(self.node_of_line)
+        return CellReader(self._container, "cells", self._cuts, lines, self.columns)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
         """Σself over the rows (None: all), of these of the block's metrics, by index.

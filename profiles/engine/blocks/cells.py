@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.container import Container
+from profiles.engine.blocks.metric_columns import MetricColumns, added
 from profiles.engine.blocks.packed import pack
 from profiles.engine.checkpoints import checkpoint
 from profiles.engine.loops import cell_nodes, sum_cells
@@ -68,8 +69,16 @@ def write_cells(cells: Cells, prefix: str) -> tuple[list[int], dict[str, bytes]]
 class CellReader:
     """The cells of a block, read chunk by chunk."""
 
-    def __init__(self, container: Container, prefix: str, cuts: Sequence[int], nodes: int) -> None:
+    def __init__(
+        self,
+        container: Container,
+        prefix: str,
+        cuts: Sequence[int],
+        nodes: int,
+        metrics: MetricColumns,
+    ) -> None:
         self._container = container
+        self._metrics = metrics
         self._prefix = prefix
         self._nodes = nodes
         self.chunks = [
@@ -98,9 +107,13 @@ class CellReader:
             cell_nodes(node, starts, self._nodes)
         values = np.empty((len(metrics), len(node)), np.int64)
         for place, k in enumerate(metrics):
-            with self._container.section(f"{name}.{k}") as columns:
-                values[place] = columns.values(len(node))
+            stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
+            values[place] = added(stored)
         return Cells(starts, node, values)
+
+    def _values(self, name: str, count: int) -> NDArray[np.int64]:
+        with self._container.section(name) as columns:
+            return columns.values(count)
 
     def marked(
         self, rows: Rows | None, metrics: Sequence[int]

@@ -30,8 +30,8 @@ class Groups:
 class DayBlock(Block):
     """The groups are the rows of its cells; `profiles` says what each profile came to in all."""
 
-    def __init__(self, data: bytes | memoryview | Source) -> None:
-        super().__init__(data, KIND)
+    def __init__(self, data: bytes | memoryview | Source, profile_type: str = "") -> None:
+        super().__init__(data, KIND, profile_type)
         head = self._container.head
         try:
             self.by_labels = bool(head["by_labels"])  # else groups are deployments, of any labels
@@ -50,7 +50,7 @@ class DayBlock(Block):
         return Groups(deployment, label_set, of_profile)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
-        if self._passing.intersection(metrics):
+        if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
         return super().sums(metrics, rows, by_function)
 
@@ -58,9 +58,19 @@ class DayBlock(Block):
         """Of the groups in `rows` (None: all), as one; ValueError without `has_moments`."""
         if not self.has_moments:
             raise ValueError("This block has too many groups and nodes to hold moments.")
-        with self._container.section(f"moments.{metric}") as columns:
-            every = read_moments(columns, self.tree, len(self.functions.id), self.rows)
         marks = np.ones(self.rows, bool) if rows is None else rows
+        first, *others = (self._moments(k, marks) for k in self.columns.stored[metric])
+        for other in others:  # of other profiles
+            first = GroupMoments(
+                first.square + other.square,
+                first.present + other.present,
+                first.functions + other.functions,
+            )
+        return first
+
+    def _moments(self, stored: int, marks: Rows) -> GroupMoments:
+        with self._container.section(f"moments.{stored}") as columns:
+            every = read_moments(columns, self.tree, len(self.functions.id), self.rows)
         return GroupMoments(
             every.square[marks].sum(axis=0, keepdims=True),
             every.present[marks].sum(axis=0, keepdims=True),
@@ -68,9 +78,10 @@ class DayBlock(Block):
         )
 
 
-def open_day(data: bytes | memoryview | Source) -> DayBlock:
+def open_day(data: bytes | memoryview | Source, profile_type: str = "") -> DayBlock:
     """The block in these bytes, or behind a function (offset, length) -> bytes that reads them.
 
-    BadBlock, here or when a part is first used, if the bytes are not such a block.
+    BadBlock, here or when a part is first used, if the bytes are not such a block. With the type
+    of its profiles, its metrics go by the names of queries.
     """
-    return DayBlock(data)
+    return DayBlock(data, profile_type)

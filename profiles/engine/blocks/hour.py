@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block, Sums
 from profiles.engine.blocks.cells import Rows
 from profiles.engine.blocks.container import Source
 from profiles.engine.blocks.identities import Identities, read_identities
+from profiles.engine.blocks.metric_columns import added
 from profiles.engine.loops import sum_cells
 
 KIND = b"h"
@@ -25,16 +27,16 @@ class HourBlock(Block):
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
         if rows is not None and not rows.all():
             return super().sums(metrics, rows, by_function)
-        if not all(self._container.has(f"sums.{k}") for k in metrics):
+        stored = [self.columns.stored[k] for k in metrics]
+        if not all(self._container.has(f"sums.{s}") for of in stored for s in of):
             return super().sums(metrics, None, by_function)  # passes 64 bits, or nearly
-        return self._stored_sums(metrics, by_function)
+        return self._stored_sums(stored, by_function)
 
-    def _stored_sums(self, metrics: Sequence[int], by_function: bool) -> Sums:
+    def _stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:
         lines = len(self.node_of_line)
         sums = np.zeros((len(metrics), lines), np.int64)
-        for place, k in enumerate(metrics):
-            with self._container.section(f"sums.{k}") as columns:
-                sums[place] = columns.values(lines)
+        for place, stored in enumerate(metrics):
+            sums[place] = added([self._stored_sum(k, lines) for k in stored])
         if not by_function:
             return sums, np.ones(lines, np.uint8)
         nodes = len(self.tree.parent)
@@ -46,10 +48,15 @@ class HourBlock(Block):
             sum_cells(starts, every, sums[k], one, self.node_of_line, grouped[k], used)
         return grouped, used
 
+    def _stored_sum(self, metric: int, lines: int) -> NDArray[np.int64]:
+        with self._container.section(f"sums.{metric}") as columns:
+            return columns.values(lines)
 
-def open_hour(data: bytes | memoryview | Source) -> HourBlock:
+
+def open_hour(data: bytes | memoryview | Source, profile_type: str = "") -> HourBlock:
     """The block in these bytes, or behind a function (offset, length) -> bytes that reads them.
 
-    BadBlock, here or when a part is first used, if the bytes are not such a block.
+    BadBlock, here or when a part is first used, if the bytes are not such a block. With the type
+    of its profiles, its metrics go by the names of queries.
     """
-    return HourBlock(data, KIND)
+    return HourBlock(data, KIND, profile_type)

@@ -33,9 +33,10 @@ cdef class Stacks:
     cdef readonly Sums label_sets  # row: a set; its sum: the first sample that has it
     cdef readonly Sums labelled  # key: node << 32 | set
     cdef int64_t[::1] total
+    cdef int64_t[::1] below  # of each metric the first value below zero that was met; 0: none
 
     def __init__(self, Wire wire, symbols, factors, limits, Py_ssize_t samples):
-        """`samples`: how many will be read."""
+        """`samples`: how many will be read. A metric of factor 0 is all zeros."""
         cdef Py_ssize_t width = len(factors)
         self.wire = wire
         self.locations = symbols.location_index
@@ -58,10 +59,18 @@ cdef class Stacks:
         samples = min(samples, wire.raw.shape[0] // (width + 2))
         self.nodes = CallNodes(width, samples, limits.nodes_of(wire.raw.shape[0]))
         self.total = np.zeros(width, np.int64)
+        self.below = np.zeros(width, np.int64)
 
     def totals(self):
         """Of each metric, int64 [width]."""
         return np.array(self.total)
+
+    def below_zero(self):
+        """Return the first negative value of each metric, int64 [width], or 0.
+
+        Such values are read as zeros, unless the limits allow them.
+        """
+        return np.array(self.below)
 
     def read(self, const Py_ssize_t[:, ::1] samples):
         cdef Py_ssize_t i
@@ -117,9 +126,10 @@ cdef class Stacks:
         for k in range(self.row.shape[0]):
             value = <int64_t>self.row[k]
             if value < 0 and not self.negative:
-                self.below_zero(i, value)
+                self.below[k] = self.below[k] or value
+                value = 0
             if self.factors[k] != 1:
-                most = MOST // self.factors[k]
+                most = MOST // self.factors[k] if self.factors[k] else MOST
                 if not -most <= value <= most:
                     self.too_great(i, value)
                 value *= self.factors[k]
@@ -233,10 +243,6 @@ cdef class Stacks:
                 f"Sample {i} has {'more' if self.filled > self.row.shape[0] else self.filled}"
                 f" values; the profile has {self.row.shape[0]} sample types."
             )
-
-    cdef int below_zero(self, Py_ssize_t i, int64_t value) except -1 nogil:
-        with gil:
-            raise BadProfile(f"Sample {i} has the value {value}; below zero are only differences.")
 
     cdef int too_great(self, Py_ssize_t i, int64_t value) except -1 nogil:
         with gil:

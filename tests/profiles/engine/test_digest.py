@@ -281,7 +281,7 @@ def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
         (lambda b: b.message.location.add(), "has the id 0"),
         (lambda b: b.message.sample.add(value=[]), "Sample 0 has 0 values"),
         (lambda b: b.message.sample.add(value=[1, 2]), "Sample 0 has more values"),
-        (lambda b: b.message.sample.add(value=[-1]), "value -1"),
+        (lambda b: b.message.sample.add(value=[-1]), "has -1. It is a difference"),
         (lambda b: b.message.sample_type.add(), "Two sample types|sample types"),
     ],
 )

@@ -255,7 +255,7 @@ def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deploym
     assert len(run_top(selection, View()).rows) == 10_000
     focused = run_focus(selection, View(focus="f5000"))
     assert (len(focused.callers.id), len(focused.callees.id)) == (5001, 5000)
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF), 2**24)
+    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**24)
     assert len(digest(raw, CPU, DigestLimits()).tree.id) == 10_000
     hidden = View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "/[1-9]$/"),))
     assert len(run_tree(selection, hidden).tree.id) == 1000
@@ -304,7 +304,7 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
     result = run_tree(selection, View(group=Group.LINE))
     assert result.coverage.total == 100_000
     assert len(result.tree.id) == 1
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF), 2**26)
+    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**26)
     kept = digest(raw, CPU, DigestLimits()).tree.labelled
     assert kept is not None
     assert len(kept.label_sets) == 100_000

@@ -2,12 +2,16 @@
 
 import csv
 import io
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from profiles.engine.digest import DigestLimits, digest, unpack
 from profiles.queries import exports
 from profiles.query import (
+    ExportFile,
     ExportFormat,
     FilterOption,
     Selection,
@@ -17,8 +21,11 @@ from profiles.query import (
     ViewFilter,
     run_export,
 )
-from projects.models import Deployment
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.pprof_proto import Profile
+from tests.profiles.queries.test_everywhere import at_stage
 
 pytestmark = pytest.mark.django_db
 WITHOUT_FOO2 = View(filters=(ViewFilter(FilterOption.HIDE, "foo2"),), max_nodes=1)
@@ -31,7 +38,7 @@ def two(shop: Deployment) -> None:
 
 
 def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection) -> None:
-    text = run_export(selection, WITHOUT_FOO2, ExportFormat.CSV).decode()
+    text = run_export(selection, WITHOUT_FOO2, ExportFormat.CSV).data.decode()
     assert list(csv.reader(io.StringIO(text))) == [
         [
             "name",
@@ -47,17 +54,17 @@ def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection
 
 
 def test_stacks_are_filtered_and_never_cut(selection: Selection) -> None:
-    text = run_export(selection, WITHOUT_FOO2, ExportFormat.FOLDED).decode()
+    text = run_export(selection, WITHOUT_FOO2, ExportFormat.FOLDED).data.decode()
     assert text.splitlines() == ["main 4000000", "main;foo1 3000000", "main;foo1;bar 5000000"]
 
 
 def test_stacks_have_the_shape_of_the_view(selection: Selection) -> None:
-    text = run_export(selection, View(shape=Shape.BOTTOM_UP), ExportFormat.FOLDED).decode()
+    text = run_export(selection, View(shape=Shape.BOTTOM_UP), ExportFormat.FOLDED).data.decode()
     assert text.splitlines()[0] == "bar;foo1;main 5000000"
 
 
 def test_pprof_has_lines(selection: Selection) -> None:
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF), 2**20)
+    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**20)
     tree = digest(raw, "CPU", DigestLimits()).tree
     assert tree.frames.line.tolist() == [1, 1, 1, 1]
     assert int(tree.self.sum()) == 18_000_000
@@ -72,3 +79,81 @@ def test_stacks_that_are_too_long_in_all_are_refused(
     for form in set(ExportFormat) - {ExportFormat.CSV}:
         with pytest.raises(Unanswerable, match=r"may have 10 frames .* would have 11\."):
             run_export(selection, View(), form)
+
+
+GO_HEAP = (
+    *(("alloc_objects", "count"), ("alloc_space", "bytes")),
+    *(("inuse_objects", "count"), ("inuse_space", "bytes")),
+)
+HEAP_STACKS = {"main;a": [9, 900, 3, 300], "main;b": [5, 500, 1, 100]}
+
+
+def heap_of(selection: Selection) -> Selection:
+    return replace(selection, type=ProfileType.HEAP)
+
+
+def exported(selection: Selection, view: View) -> tuple[Any, ExportFile]:
+    file = run_export(selection, view, ExportFormat.PPROF)
+    return Profile.FromString(unpack(file.data, 2**20)), file
+
+
+def types_of(message: Any) -> list[tuple[bytes, bytes]]:
+    strings = message.string_table
+    return [(strings[each.type], strings[each.unit]) for each in message.sample_type]
+
+
+def test_pprof_has_all_that_the_profiles_share_as_gos_own_files(
+    selection: Selection, shop: Deployment
+) -> None:
+    for minutes in (1, 2):
+        rows.stored(shop, HEAP_STACKS, minutes=minutes, type=ProfileType.HEAP, sample_types=GO_HEAP)
+    hidden = View(filters=(ViewFilter(FilterOption.HIDE, "b"),))
+    for view, sums in ((View(), [28, 2800, 8, 800]), (hidden, [18, 1800, 6, 600])):
+        message, file = exported(heap_of(selection), view)
+        assert types_of(message) == [(n.encode(), u.encode()) for n, u in GO_HEAP]
+        assert [sum(s.value[k] for s in message.sample) for k in range(4)] == sums
+        assert message.string_table[message.default_sample_type] == b"inuse_space"
+        period = message.period_type
+        assert message.string_table[period.type] == b"space"
+        assert message.string_table[period.unit] == b"bytes"
+        assert file.left_out == 0
+
+
+def test_pprof_has_the_samples_before_the_cpu_time(selection: Selection, shop: Deployment) -> None:
+    later = replace(selection, start=rows.NOON + timedelta(minutes=5))
+    kinds = [("samples", "count"), ("cpu", "nanoseconds")]
+    rows.stored(shop, {"main": [3, 30]}, minutes=6, sample_types=kinds)
+    rows.stored(shop, {"main": [4, 40]}, minutes=7, sample_types=[("sample", "count"), kinds[1]])
+    message, _ = exported(later, View())
+    assert types_of(message) == [(b"samples", b"count"), (b"cpu", b"nanoseconds")]
+    assert [list(sample.value) for sample in message.sample] == [[7, 70]]
+
+
+def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: Deployment) -> None:
+    kinds = [("samples", "count"), ("cpu", "nanoseconds")]
+    rows.stored(shop, {"main": [3, 30]}, minutes=6, sample_types=kinds)
+    rows.stored(shop, {"main": [4]}, minutes=7, sample_types=kinds[:1])
+    message, file = exported(selection, View())  # beside two with cpu alone
+    assert types_of(message) == [(b"cpu", b"nanoseconds")]
+    assert file.left_out == 1
+    comment = message.string_table[message.comment[0]].decode()
+    assert comment == "Profiles left out: 1. No metric cpu (nanoseconds): the profiles have " + (
+        "samples (count)."
+    )
+    text = run_export(selection, View(), ExportFormat.CSV).data.decode()
+    assert "self (nanoseconds, sum of 3 profiles, 1 left out)" in text
+
+
+def test_pprof_is_the_same_from_blocks(
+    project: Project, selection: Selection, shop: Deployment
+) -> None:
+    for minutes in (1, 2):
+        rows.stored(shop, HEAP_STACKS, minutes=minutes, type=ProfileType.HEAP, sample_types=GO_HEAP)
+    whole = replace(heap_of(selection), end=rows.NOON + timedelta(days=2))
+    before, _ = exported(whole, View())
+    with at_stage(project, "days"):
+        after, _ = exported(whole, View())
+    assert types_of(after) == types_of(before)
+    assert sorted(tuple(s.value) for s in after.sample) == sorted(
+        tuple(s.value) for s in before.sample
+    )

@@ -1,6 +1,7 @@
 // Writes one profile of each kind that Go's standard library captures, of a program that parses,
 // sorts, compresses and waits. Usage: go run . <folder>, or for one second of CPU after another,
-// each of other work: go run . <folder> series
+// each of other work: go run . <folder> series; or the difference of two heap profiles:
+// go run . <folder> delta
 package main
 
 import (
@@ -133,7 +134,11 @@ func main() {
 	server := httptest.NewServer(http.HandlerFunc(render))
 	defer server.Close()
 	if len(os.Args) > 2 {
-		series(server, folder)
+		if os.Args[2] == "delta" {
+			delta(folder)
+		} else {
+			series(server, folder)
+		}
 		return
 	}
 	// 100 Hz for as long as a real capture: a real profile has as many samples as this.

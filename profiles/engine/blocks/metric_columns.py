@@ -1,0 +1,80 @@
+"""Metrics of a block, and the stored columns that each is made of.
+
+A block keeps the names that its profiles came with. Of one metric under several names (`CPU` of one
+agent, `cpu` of another) each profile has one, so their columns add up to that of the metric.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.profile_columns import ProfileColumns
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import Metric, canonical
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumns:
+    """K metrics over the stored ones."""
+
+    metrics: tuple[Metric, ...]  # [K]
+    stored: tuple[tuple[int, ...], ...]  # [K], indexes of stored metrics
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether each metric is one stored column, in the same order."""
+        return all(columns == (k,) for k, columns in enumerate(self.stored))
+
+    def folded(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a table [stored, N] as [K, N]. BadProfile beyond 64 bits."""
+        if self.is_plain:
+            return table
+        rows = [added([table[k] for k in columns]) for columns in self.stored]
+        return np.array(rows, np.int64).reshape(len(rows), table.shape[1])
+
+    def of_profiles(self, profiles: ProfileColumns) -> ProfileColumns:
+        if self.is_plain:
+            return replace(profiles, metrics=self.metrics)
+        place = np.zeros(len(profiles.metrics), np.int32)
+        for k, columns in enumerate(self.stored):
+            place[list(columns)] = k
+        has = [profiles.has[list(columns)].any(axis=0) for columns in self.stored]
+        return replace(
+            profiles,
+            metrics=self.metrics,
+            totals=self.folded(profiles.totals),
+            has=np.array(has, bool).reshape(len(has), len(profiles)),
+            first_metric=place[profiles.first_metric],
+        )
+
+
+def metric_columns(
+    profile_type: str, stored: tuple[Metric, ...], profiles: Callable[[], ProfileColumns]
+) -> MetricColumns:
+    """Find the stored metrics that mean the same; `profiles` is asked only where some do.
+
+    A profile that has two of them has them by mistake: then they stay apart. Without a profile
+    type all do.
+    """
+    places: dict[Metric, list[int]] = {}
+    for k, metric in enumerate(stored):
+        places.setdefault(canonical(profile_type, (metric,))[0], []).append(k)
+    if any(len(columns) > 1 and _meet(profiles(), columns) for columns in places.values()):
+        places = {metric: [k] for k, metric in enumerate(canonical(profile_type, stored))}
+    return MetricColumns(tuple(places), tuple(map(tuple, places.values())))
+
+
+def _meet(profiles: ProfileColumns, columns: Sequence[int]) -> bool:
+    return bool((profiles.has[columns].sum(axis=0) > 1).any())
+
+
+def added(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Add columns of one length. BadProfile beyond 64 bits."""
+    total = columns[0]
+    for column in columns[1:]:
+        before, total = total, total + column
+        if (((before ^ total) & (column ^ total)) < 0).any():
+            raise BadProfile("The values add up to more than 64 bits hold.")
+    return total

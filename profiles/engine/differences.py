@@ -1,0 +1,64 @@
+"""Negative values: sample types of a profile that are differences between two profiles.
+
+Go's `/debug/pprof/heap?seconds=N` and Parca's deltas subtract one heap profile from another. What
+was allocated meanwhile makes sense; memory in use does not, and goes below zero where it shrank.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import Metric
+
+_HEAPS = frozenset({"HEAP", "PEAK_HEAP", "HEAP_ALLOC"})
+
+
+def with_differences(
+    profile_type: str, metrics: Sequence[Metric], below: NDArray[np.int64]
+) -> set[int]:
+    """Return the metrics to leave out, by index, given the first negative value of each (or 0).
+
+    Objects and bytes of memory are left out together: both are differences if one is. BadProfile
+    if nothing is left.
+    """
+    if not below.any():
+        return set()
+    negative = np.flatnonzero(below).tolist()
+    families = {_family(profile_type, metrics[k]) for k in negative}
+    found = {k for k, metric in enumerate(metrics) if _family(profile_type, metric) in families}
+    if found and len(found) == len(metrics):
+        values = "; ".join(f"{_text(metrics[k])} has {below[k]}" for k in negative)
+        raise BadProfile(
+            f"Every sample type of the profile has values below zero: {values}. It is a difference "
+            "of two profiles; send the profiles themselves."
+        )
+    return found
+
+
+def difference_warnings(
+    metrics: Sequence[Metric], left_out: set[int], below: NDArray[np.int64]
+) -> tuple[str, ...]:
+    """Say what was left out of a profile, one sentence for each metric."""
+    return tuple(
+        f"{_text(metrics[k])} is left out: {_reason(int(below[k]))}" for k in sorted(left_out)
+    )
+
+
+def _reason(value: int) -> str:
+    why = "it is a difference of two profiles"
+    return f"{why}, with values below zero like {value}." if value else f"{why}."
+
+
+def _family(profile_type: str, metric: Metric) -> str:
+    name = metric.name
+    return (
+        name.partition("_")[0]
+        if profile_type in _HEAPS and "_" in name
+        else f"{name} {metric.unit}"
+    )
+
+
+def _text(metric: Metric) -> str:
+    return f"{metric.name[:60]} ({metric.unit[:40]})"

@@ -1,0 +1,26 @@
+"""Legacy profiles of gperftools and Java, which `go tool pprof` converts."""
+
+import re
+from typing import Literal
+
+from profiles.engine.errors import BadProfile
+
+_TEXT = re.compile(rb"heap profile:|[a-z]+ profile: total \d|--- ?[a-zA-Z]+")
+_ORDERS: tuple[Literal["little", "big"], ...] = ("little", "big")
+# Of a CPU profile of gperftools: words 0, 3 and 0 before its period, of 4 or 8 bytes, either order.
+_BINARY = tuple(
+    b"".join(word.to_bytes(size, order) for word in (0, 3, 0))
+    for size in (4, 8)
+    for order in _ORDERS
+)
+_HEAD = 200  # bytes
+
+
+def refuse_legacy(raw: bytes) -> None:
+    """Raise BadProfile, with the command that converts it, if this is a legacy profile."""
+    head = raw[:_HEAD]
+    if _TEXT.match(head) or head.startswith(_BINARY):
+        raise BadProfile(
+            "This is a profile in a legacy format, and only pprof's protocol buffers are read. "
+            "Convert it: go tool pprof -proto FILE > out.pb.gz"
+        )

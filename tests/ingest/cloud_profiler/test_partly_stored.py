@@ -1,0 +1,56 @@
+"""Uploads of which a part makes no sense: stored without it, and said so."""
+
+import pytest
+
+from profiles.models import Profile
+from projects import write_behind
+from projects.models import AgentReport
+from tests.ingest.client import Client, assert_refused
+from tests.profiles.engine.test_samples import raw
+from tests.profiles.pprofs import upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+EPOCH_NS = 1_700_000_000 * 10**9
+
+
+def test_a_difference_of_heaps_is_stored_without_what_is_in_use(agent: Client) -> None:
+    answers = [agent.offline(raw("go-heap-delta"), profileType="HEAP") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200], answers[0].text
+    warnings = answers[0].json()["warnings"]
+    assert [warning.split()[0] for warning in warnings] == ["inuse_objects", "inuse_space"]
+    assert answers[1].json() == answers[0].json()
+    names = [name for name, _, _ in Profile.objects.get().totals]
+    assert names == ["alloc_space", "alloc_objects"]
+    write_behind.write_now()
+    report = AgentReport.objects.get()
+    assert report.warning == " ".join(warnings)[:255]
+    assert report.warned_at is not None
+    assert report.refused == 0
+
+
+def test_what_is_stored_whole_has_no_warnings(agent: Client) -> None:
+    assert "warnings" not in agent.offline().json()
+
+
+def test_a_duration_that_cannot_be_gives_way_to_the_requests(agent: Client) -> None:
+    body = upload(duration_nanos=EPOCH_NS)
+    assert agent.offline(body).json()["duration"] == "10s"
+    answer = agent.offline(body, duration=None)
+    assert_refused(
+        answer,
+        400,
+        "INVALID_ARGUMENT",
+        f"duration_nanos of the profile is {EPOCH_NS}",
+        "86400000000000 ns (24 h)",
+    )
+
+
+def test_an_assigned_capture_has_the_scheduled_duration(agent: Client) -> None:
+    name = agent.asked()["name"]
+    answer = agent.upload(name, upload(duration_nanos=EPOCH_NS), duration="100000s")
+    assert answer.json()["duration"] == "10s"
+
+
+def test_a_legacy_profile_is_told_how_to_be_converted(agent: Client) -> None:
+    answer = agent.offline(b"heap profile: 1: 2 [3: 4] @ heap/512\n", profileType="HEAP")
+    assert_refused(answer, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz")

@@ -1,0 +1,168 @@
+"""One metric under many names: every matching profile is summed, or counted as left out."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import timedelta
+
+import pytest
+
+from profiles.engine.metrics import Metric
+from profiles.engine.tree import Tree
+from profiles.query import (
+    Coverage,
+    FilterOption,
+    Group,
+    Selection,
+    Unanswerable,
+    View,
+    ViewFilter,
+    run_compare,
+    run_focus,
+    run_heat_map,
+    run_history,
+    run_lines,
+    run_options,
+    run_top,
+    run_tree,
+)
+from projects.models import Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.mixed_agents import KINDS, Sent, Sum, having, store, summed, unit_of
+from tests.profiles.pprofs import pprof
+from tests.profiles.queries.test_everywhere import DAY, at_stage
+
+pytestmark = pytest.mark.django_db
+STAGES = ["head", "half", "parts", "hours", "days", "late"]
+CPU = Metric("cpu", "nanoseconds")
+
+
+def whole(project: Project, type: ProfileType = ProfileType.CPU) -> Selection:
+    return Selection(project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY)
+
+
+def stacks_of(tree: Tree) -> Sum:
+    """Σself by stack."""
+    paths: list[str] = []
+    for parent, frame in zip(tree.parent.tolist(), tree.frame.tolist(), strict=True):
+        name = tree.frames.strings[tree.frames.name[frame]]
+        paths.append(f"{paths[parent]};{name}" if parent >= 0 else name)
+    return +Counter(dict(zip(paths, tree.self[0].tolist(), strict=True)))
+
+
+def check(coverage: Coverage, sent: Sequence[Sent], metric: str) -> None:
+    """Used and missing profiles are all that match, and the total is that of those used."""
+    assert coverage.profiles == having(sent, metric)
+    assert coverage.profiles + coverage.left_out == len(sent)
+    assert coverage.total == summed(sent, metric).total()
+    for missing in coverage.missing:
+        assert missing.reason == "no_metric"
+        assert f"No metric {metric} (" in missing.why
+
+
+def check_all(project: Project, type: ProfileType, sent: Sequence[Sent], metric: str) -> None:
+    selection, view = whole(project, type), View(metric=Metric(metric, unit_of(metric)))
+    if not having(sent, metric):
+        return
+    tree = run_tree(selection, view)
+    check(tree.coverage, sent, metric)
+    assert stacks_of(tree.tree) == summed(sent, metric)
+    lines = run_tree(selection, View(metric=view.metric, group=Group.LINE))
+    check(lines.coverage, sent, metric)
+    assert stacks_of(lines.tree) == summed(sent, metric)
+    top = run_top(selection, view)
+    check(top.coverage, sent, metric)
+    assert sum(row.self for row in top.rows) == top.coverage.total
+    check(run_focus(selection, View(metric=view.metric, focus="a")).coverage, sent, metric)
+    check(run_lines(selection, view, "a", "app.py").coverage, sent, metric)
+    history = run_history(selection, view)
+    check(history.coverage, sent, metric)
+    assert sum(step.total for step in history.steps) == history.coverage.total
+    if metric == KINDS[type][0][0]:
+        heat_map = run_heat_map(selection)
+        check(heat_map.coverage, sent, metric)
+        assert sum(map(sum, heat_map.counts)) == having(sent, metric)
+    check_comparison(project, type, sent, metric)
+
+
+def check_comparison(
+    project: Project, type: ProfileType, sent: Sequence[Sent], metric: str
+) -> None:
+    a, b = (
+        Selection(project.pk, "shop", type, rows.NOON - DAY, rows.NOON + 3 * DAY, zones=(zone,))
+        for zone in ("eu", "us")
+    )
+    sides = [[each for each in sent if each.zone == zone] for zone in ("eu", "us")]
+    if not all(having(side, metric) for side in sides):
+        return
+    named = Metric(metric, unit_of(metric))
+    hidden = ViewFilter(FilterOption.HIDE_FRAMES, "nothing")
+    for view in (View(metric=named), View(metric=named, filters=(hidden,))):
+        result = run_compare(a, b, view)
+        for coverage, side in zip(result.coverages, sides, strict=True):
+            check(coverage, side, metric)
+        for row, side in zip(result.tree.self, sides, strict=True):
+            assert int(row.sum()) == summed(side, metric).total()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_matching_profile_is_used_or_counted_as_missing(
+    project: Project, stage: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    type = chance.choice([*KINDS])
+    sent = store(project, type, 60, chance)
+    with nullcontext() if stage == "head" else at_stage(project, stage):
+        for metric in KINDS[type][0]:
+            check_all(project, type, sent, metric)
+
+
+def test_two_spellings_in_one_service_are_one_metric(project: Project) -> None:
+    of = rows.deployment(project)
+    rows.stored(of, {"main": 5}, sample_types=[("CPU", "nanoseconds")])
+    rows.stored(of, {"main": 7}, minutes=1, sample_types=[("cpu", "nanoseconds")])
+    top = run_top(whole(project), View())
+    assert (top.coverage.profiles, top.coverage.missing) == (2, ())
+    assert [row.self for row in top.rows] == [12]
+    assert run_options(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + DAY).metrics == (
+        CPU,
+    )
+
+
+@pytest.mark.parametrize("name", ["CPU", "cpu", "Cpu_Time"])
+def test_a_metric_is_asked_for_by_any_of_its_names(project: Project, name: str) -> None:
+    rows.stored(rows.deployment(project), {"main": 5})
+    for unit in ("", "nanoseconds"):
+        assert run_tree(whole(project), View(metric=Metric(name, unit))).metric == CPU
+
+
+def test_a_metric_that_no_profile_has_is_named(project: Project) -> None:
+    rows.stored(rows.deployment(project), {"main": 5})
+    with pytest.raises(Unanswerable, match="no metric delay; they have cpu"):
+        run_tree(whole(project), View(metric=Metric("delay", "")))
+
+
+def test_two_names_of_one_metric_in_a_profile_are_not_counted_twice(project: Project) -> None:
+    both = [("itimer", "nanoseconds"), ("cpu", "nanoseconds")]
+    raw = pprof({"main": [3, 5]}, both)
+    rows.stored_raw(rows.deployment(project), raw)
+    top = run_top(whole(project), View())
+    assert [row.self for row in top.rows] == [5]
+    assert top.metrics == (CPU, Metric("itimer", "nanoseconds"))
+    with at_stage(project, "days"):
+        assert [row.self for row in run_top(whole(project), View()).rows] == [5]
+
+
+def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> None:
+    of = rows.deployment(project)
+    rows.stored(of, {"main": 5})
+    for minutes in (3, 9):
+        rows.stored(of, {"main": 5}, minutes=minutes, sample_types=[("samples", "count")])
+    missing = run_tree(whole(project), View()).coverage.missing
+    assert [(each.profiles, each.start, each.end) for each in missing] == [
+        (2, rows.NOON + timedelta(minutes=3), rows.NOON + timedelta(minutes=9))
+    ]
+    assert missing[0].why == "No metric cpu (nanoseconds): the profiles have samples (count)."
