@@ -15,6 +15,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpResponse
 from rest_framework.exceptions import APIException
 
+from common.request_body import TooSlow
 from ingest import errors
 from ingest.durations import seconds
 from profiles.addresses.parameters import BadParameter
@@ -61,7 +62,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     Unanswerable: Rule(400, "INVALID_ARGUMENT", _SELDOM),
-    errors.TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
+    TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NobodyOffers: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),

@@ -14,10 +14,11 @@ from typing import Any
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse
 
+from common.request_body import Disconnected
 from ingest import bodies
 from ingest.asgi_types import Receive, Scope, Send
 from ingest.cloud_profiler.requests import headers_of
-from ingest.errors import BadRequest, Disconnected
+from ingest.errors import BadRequest
 from ingest.refusals import refused
 from ingest.unread import Incoming
 

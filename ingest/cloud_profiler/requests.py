@@ -1,13 +1,13 @@
 """A request as the lean door sees it: what its scope says, and its body, read within bounds."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from django.conf import settings
 
-from ingest import bodies, pool
+from common.request_body import Charge
+from ingest import bodies
 from ingest.asgi_types import Receive, Scope
 from ingest.cloud_profiler import wire
 from ingest.cloud_profiler.fields import Message
@@ -54,15 +54,15 @@ def _query(text: bytes) -> dict[str, str]:
         raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
 
 
-def held(request: UploadRequest) -> AbstractContextManager[None]:
-    """While an upload is in memory: its size, as declared, counts against that of all."""
-    return pool.uploads.reserved(bodies.declared_size(request.headers, LIMIT, _allowed()))
-
-
-async def read_message(request: UploadRequest) -> Message:
+async def read_message(request: UploadRequest, charge: Charge) -> Message:
+    """Read and parse the body; charge its bytes, and those of what it unpacks to."""
     allowed = _allowed()
-    body = await bodies.read(request.receive, LIMIT, allowed)
-    return wire.parse(bodies.decoded(body, request.headers, LIMIT, allowed))
+    bodies.check_declared_size(request.headers, LIMIT, allowed)
+    body = await bodies.read(request.receive, LIMIT, allowed, charge)
+    decoded = bodies.decoded(body, request.headers, LIMIT, allowed)
+    if decoded is not body:
+        charge(len(decoded))
+    return wire.parse(decoded)
 
 
 def check_size(profile: bytes) -> None:
