@@ -20,7 +20,7 @@ from ingest import errors
 from ingest.durations import seconds
 from profiles.addresses.parameters import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.query import Unanswerable
+from profiles.query import TooManyQueriesWaiting, Unanswerable
 from profiles.store.head import Conflict, Rejected, StoreUnavailable
 from projects.authentication import Refused
 from projects.quotas import QuotaReached
@@ -121,6 +121,8 @@ def refusal(error: Exception) -> Refusal:
         return _of_quota(error)
     if isinstance(error, errors.TooManyQueries):
         return Refusal(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+    if isinstance(error, TooManyQueriesWaiting):
+        return _of_queue(error)
     if isinstance(error, APIException):
         code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
         return Refusal(error.status_code, code, str(error.detail), _spread(_SELDOM))
@@ -147,6 +149,12 @@ def _of_quota(error: QuotaReached) -> Refusal:
     if error.resets_in is None:
         return Refusal(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
     return Refusal(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+
+
+def _of_queue(error: TooManyQueriesWaiting) -> Refusal:
+    """429 where the project's own queries are too many, 503 where those of all together are."""
+    status, code = (429, "RESOURCE_EXHAUSTED") if error.of_project else (503, "UNAVAILABLE")
+    return Refusal(status, code, str(error), _spread(_SOON))
 
 
 def _log(rule: Rule, error: Exception) -> None:

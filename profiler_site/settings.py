@@ -82,7 +82,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -93,6 +92,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "frontend.busy.DeadlineMiddleware",
 ]
 
 TEMPLATES = [
@@ -118,7 +118,7 @@ _SQLITE_OPTIONS = {
 }
 _POSTGRESQL_OPTIONS = {
     # More than all threads of a process that ask at once; who waits longer is told to come back.
-    "pool": {"min_size": 2, "max_size": 20, "timeout": 10},
+    "pool": {"min_size": 2, "max_size": 24, "timeout": 10},
     "options": "-c synchronous_commit=on",
 }
 DATABASES = {"default": env.database("DATABASE_URL", DATABASE_URL)}

@@ -1,0 +1,122 @@
+"""An attack and its bounds: memory, threads, and what the neighbour notices."""
+
+import http.client
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tests.attacks.neighbour import Experience, neighbour
+from tests.attacks.server import Site, Usage, watched
+
+WARM_UP_SECONDS = 1.5
+QUIET_SECONDS = 4.0
+ATTACK_SECONDS = 6.0
+TIMEOUT_SECONDS = 90.0
+# Below this the neighbour's latency is noise of the machine that runs the tests.
+LEAST_P95_SECONDS = 0.020
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    memory: int  # bytes, resident, more than before the attack
+    threads: int = 8  # more than before the attack
+    latency: float = 5.0  # p95 of the neighbour, as a multiple of that before the attack
+
+
+@dataclass(slots=True)
+class Result:
+    before: Experience
+    during: Experience
+    usage: Usage
+
+    def check(self, bounds: Bounds) -> None:
+        """Raise AssertionError with every bound that was passed."""
+        assert not self._passed(bounds), "\n".join(self._passed(bounds))
+
+    def _passed(self, bounds: Bounds) -> list[str]:
+        found = [f"The neighbour got {said}" for said in self.during.rejected]
+        if self.usage.memory > bounds.memory:
+            found.append(f"{self.usage.memory:,} bytes of memory; bound: {bounds.memory:,}")
+        if self.usage.threads > bounds.threads:
+            found.append(f"{self.usage.threads} threads more; bound: {bounds.threads}")
+        for kind in self.during.seconds:
+            before = max(self.before.p95(kind), LEAST_P95_SECONDS)
+            ratio = self.during.p95(kind) / before
+            if ratio > bounds.latency:
+                found.append(f"p95 of {kind} {ratio:.1f} x {before:.3f} s; bound: {bounds.latency}")
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"{self.usage.memory / 2**20:.1f} MiB, {self.usage.threads} threads more"]
+        for kind in self.during.seconds:
+            before, during = self.before.p95(kind), self.during.p95(kind)
+            lines.append(f"{kind}: p95 {before * 1e3:.1f} ms, then {during * 1e3:.1f} ms")
+        return "; ".join([*lines, f"{len(self.during.rejected)} rejected"])
+
+
+def measure(site: Site, attack: Callable[[Site], None]) -> Result:
+    """The neighbour before and during an attack, which returns when it has ended."""
+    with neighbour(site):
+        time.sleep(WARM_UP_SECONDS)
+    with neighbour(site) as before:
+        time.sleep(QUIET_SECONDS)
+    with watched(site) as usage, neighbour(site) as during:
+        attack(site)
+    return Result(before, during, usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    method: str
+    path: str
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Repeated:
+    """An attack by requests of the attacker, as fast as each connection gets its answers."""
+
+    requests: Callable[[Site], Sequence[Request]]
+    connections: int = 1
+    seconds: float = ATTACK_SECONDS
+    answers: Counter[int] = field(default_factory=Counter)  # by status; 0: none
+    messages: set[str] = field(default_factory=set)
+
+    def __call__(self, site: Site) -> None:
+        requests = self.requests(site)
+        threads = [
+            threading.Thread(target=self._send, args=(site, requests))
+            for _ in range(self.connections)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _send(self, site: Site, requests: Sequence[Request]) -> None:
+        until = time.monotonic() + self.seconds
+        connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=TIMEOUT_SECONDS)
+        number = 0
+        while time.monotonic() < until:
+            request = requests[number % len(requests)]
+            number += 1
+            try:
+                status, said = _answer(connection, site, request)
+            except (OSError, http.client.HTTPException) as error:
+                status, said = 0, repr(error)
+                connection.close()
+            self.answers[status] += 1
+            self.messages.add(said)
+        connection.close()
+
+
+def _answer(
+    connection: http.client.HTTPConnection, site: Site, request: Request
+) -> tuple[int, str]:
+    headers = site.attacker.headers | request.headers
+    connection.request(request.method, request.path, request.body or None, headers)
+    response = connection.getresponse()
+    return response.status, response.read().decode("utf-8", "replace")[:300]

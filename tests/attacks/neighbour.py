@@ -1,0 +1,89 @@
+"""The neighbour: uploads a small real profile and gets /ok, five times a second each."""
+
+import base64
+import contextlib
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.attacks.server import Site
+
+PERIOD_SECONDS = 0.2
+TIMEOUT_SECONDS = 60.0
+_SAMPLE = Path(__file__).parent.parent / "samples" / "python-wall.pb.gz"
+_DEPLOYMENT = {"target": "neighbour", "labels": {"zone": "eu-1", "version": "1"}}
+
+
+@dataclass(slots=True)
+class Experience:
+    """Requests of the neighbour in a period."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: {"upload": [], "ok": []})
+    rejected: list[str] = field(default_factory=list)  # what was not answered with 200
+
+    def p95(self, kind: str) -> float:
+        """Seconds within which 95 of 100 requests of this kind were answered."""
+        ordered = sorted(self.seconds[kind])
+        return ordered[int(0.95 * (len(ordered) - 1))]
+
+
+@contextlib.contextmanager
+def neighbour(site: Site) -> Iterator[Experience]:
+    """Requests on two connections until the block ends; the last ones are waited for."""
+    experience, ended = Experience(), threading.Event()
+    threads = [
+        threading.Thread(target=_repeat, args=(site, kind, experience, ended))
+        for kind in experience.seconds
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield experience
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def _repeat(site: Site, kind: str, experience: Experience, ended: threading.Event) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=TIMEOUT_SECONDS)
+    with contextlib.closing(connection):
+        while not ended.wait(PERIOD_SECONDS):
+            start = time.perf_counter()
+            try:
+                status, said = _request(connection, site, kind)
+            except OSError as error:  # the next request opens another connection
+                status, said = 0, repr(error)
+                connection.close()
+            experience.seconds[kind].append(time.perf_counter() - start)
+            if status != 200:
+                experience.rejected.append(f"{kind}: {status} {said}")
+
+
+def _request(connection: http.client.HTTPConnection, site: Site, kind: str) -> tuple[int, str]:
+    if kind == "ok":
+        connection.request("GET", "/ok")
+    else:
+        tenant = site.neighbour
+        connection.request(
+            "POST", f"{tenant.profiles}:createOffline", _upload(), dict(tenant.headers)
+        )
+    response = connection.getresponse()
+    return response.status, response.read().decode()[:500]
+
+
+def _upload() -> bytes:
+    """The same profile at another time is another profile."""
+    message = {
+        "profileType": "WALL",
+        "deployment": _DEPLOYMENT,
+        "duration": "10s",
+        "startTime": datetime.now(UTC).isoformat(),
+        "profileBytes": base64.b64encode(_SAMPLE.read_bytes()).decode(),
+    }
+    return json.dumps(message).encode()
