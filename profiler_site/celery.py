@@ -10,6 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 
 # Hours close one by one; what is late comes at any time.
 ROLL_UP_SECONDS = 60.0
+ROLL_UP = "profiles.tasks.roll_up"
 
 app = Celery("flamewatch")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -22,7 +23,7 @@ app.conf.beat_schedule = {
         "options": {"expires": settings.PLAN_PERIOD_SECONDS},
     },
     "roll up": {
-        "task": "profiles.tasks.roll_up",
+        "task": ROLL_UP,
         "schedule": ROLL_UP_SECONDS,
         "options": {"expires": ROLL_UP_SECONDS},
     },
