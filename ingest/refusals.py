@@ -15,12 +15,14 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpResponse
 from rest_framework.exceptions import APIException
 
+from common.disk_space import DiskFull, is_disk_full
 from common.request_body import TooSlow
 from ingest import errors
 from ingest.durations import seconds
 from profiles.addresses.parameters import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import TooManyQueriesWaiting, Unanswerable
+from profiles.store.disk import DATABASE_FULL
 from profiles.store.head import Conflict, Rejected, StoreUnavailable
 from projects.authentication import Refused
 from projects.quotas import QuotaReached
@@ -73,6 +75,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
     TooBusy: Rule(503, "UNAVAILABLE", _SOON),
     RoomUnavailable: Rule(503, "UNAVAILABLE", _SOON),
+    DiskFull: Rule(503, "UNAVAILABLE", _SELDOM),
     StoreUnavailable: _DATABASE_AWAY,
     db.OperationalError: _DATABASE_AWAY,
     db.InterfaceError: _DATABASE_AWAY,
@@ -126,6 +129,8 @@ def refusal(error: Exception) -> Refusal:
     if isinstance(error, APIException):
         code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
         return Refusal(error.status_code, code, str(error.detail), _spread(_SELDOM))
+    if is_disk_full(error) and not isinstance(error, DiskFull):
+        error = DiskFull(DATABASE_FULL)
     rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
     rule = next(rules, _UNKNOWN)
     if rule.status >= 500:

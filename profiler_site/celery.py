@@ -29,5 +29,16 @@ app.conf.beat_schedule = {
     },
     # At minutes of the clock: a server that is started anew each hour comes by them too.
     "retain": {"task": "profiles.tasks.retain", "schedule": crontab(minute="17")},
+    # Each server's worker for its own data folder; where several share the work nobody knows whose.
+    **(
+        {}
+        if settings.REDIS_URL
+        else {
+            "keep disk reserve": {
+                "task": "profiler_site.tasks.keep_disk_reserve",
+                "schedule": ROLL_UP_SECONDS,
+            }
+        }
+    ),
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }

@@ -15,6 +15,7 @@ from asgiref.typing import (
 from django.db import connection
 from django.db.utils import DatabaseError
 
+from profiles.store import disk
 from projects.sync_pool import SyncPool
 
 READY_SECONDS = 5.0
@@ -50,8 +51,9 @@ def _trouble() -> Answer:
     try:
         connection.ensure_connection()
     except DatabaseError:
-        return 503, "The database cannot be reached."
-    return 200, "ready"
+        return 503, disk.shortage() or "The database cannot be reached."
+    full = disk.shortage()
+    return (503, full) if full else (200, "ready")
 
 
 def _loop() -> asyncio.AbstractEventLoop:

@@ -44,6 +44,9 @@ QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 REMEMBERED_ANSWERS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
 KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
 
+# -- When the disk is full ------------------------------------------------------------
+MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
+
 # -- Who may sign up ------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
 

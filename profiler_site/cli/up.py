@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from profiler_site import address, allocator, collecting, data_folder, lifespan
+from profiler_site import address, allocator, collecting, data_folder, disk_reserve, lifespan
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.embedded_celery import EmbeddedCelery
@@ -69,8 +69,10 @@ def _serve(options: Namespace) -> int:
 
 
 def _prepare() -> None:
+    disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
     collecting.collect()
+    disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 
 
 def _all_at_once(stops: list[Callable[[], None]]) -> None:
