@@ -121,7 +121,7 @@ def _start(
     return server
 
 
-def _wait_until_it_serves(server: RunningServer, seconds: float = 90) -> None:
+def _wait_until_it_serves(server: RunningServer, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
