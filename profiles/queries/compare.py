@@ -11,6 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+from django.conf import settings
 from numpy.typing import NDArray
 
 from profiles.engine import compare as engine
@@ -152,7 +153,7 @@ def _measured(found: Found, metric: Metric, key: remembered.Key | None) -> _Side
     """One side; what is all in blocks is remembered."""
     known = _sides_known.recall(key)
     if known is None:
-        merge = MomentMerge(metric)
+        merge = MomentMerge(metric, max_nodes=settings.MAX_QUERY_NODES)
         coverage = summed(found, merge)
         measured = of_moments(merge.moments(), coverage.profiles)
         known = measured, coverage

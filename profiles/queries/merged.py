@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
+
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.merge import Merge
+from profiles.engine.merge import LIMIT, Merge
 from profiles.engine.metrics import Metric
 from profiles.engine.tree import Tree
 from profiles.queries import remembered
@@ -14,7 +16,6 @@ from profiles.queries.part import Part, Sink, Trees
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
 
-MAX_NODES = 16_000_000  # of the merged tree: about 1 GB
 _trees = remembered.Remembered[tuple[Tree, Coverage]]()
 
 
@@ -31,7 +32,9 @@ def merged(
         key = remembered.key(selection, (metric, group), found)
         known = _trees.recall(key)
         if known is None:
-            merge = Merge([metric], by_function=group is Group.FUNCTION, max_nodes=MAX_NODES)
+            merge = Merge(
+                [metric], by_function=group is Group.FUNCTION, max_nodes=settings.MAX_QUERY_NODES
+            )
             coverage = summed(found, merge)
             tree = merge.tree()
             known = tree, coverage
@@ -78,4 +81,9 @@ def explained(of: tuple[type[Exception], ...] = (BadProfile, TooLarge)) -> Itera
     try:
         yield
     except of as error:
+        if isinstance(error, TooLarge) and error.limit == LIMIT:
+            raise Unanswerable(
+                f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
+                "and these profiles have more. Try a shorter timespan, or fewer zones and versions."
+            ) from error
         raise Unanswerable(f"Together these profiles are too large: {error}") from error

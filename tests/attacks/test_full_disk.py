@@ -73,7 +73,7 @@ class Shop:
         path = f"/api/v1/projects/{self.project}/tree?service=neighbour&type=WALL"
         status, text = ask(server, path, self.read)
         assert status == 200, text
-        return int(orjson.loads(text)["coverage"]["profiles"])
+        return int(orjson.loads(text)["profiles"])
 
 
 def assert_full_but_serving(server: RunningServer, shop: Shop, profiles: int) -> None:
