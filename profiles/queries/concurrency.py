@@ -18,7 +18,7 @@ T = TypeVar("T")
 LIMITS = FairLimits(
     threads=4,
     running_of_tenant=2,
-    running_of_client=2,
+    running_of_client=1,  # a person's or key's next query waits, their colleagues' need not
     waiting_of_tenant=64,
     waiting=512,
 )

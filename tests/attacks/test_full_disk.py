@@ -105,7 +105,7 @@ def test_a_full_disk_stops_uploads_alone_and_they_go_on_by_themselves(folder: Pa
         filler.unlink()
         until(lambda: shop.upload(server)[0] == 200, SECONDS, "upload that is stored")
         assert ask(server, "/ready") == (200, b"ready\n")
-        assert shop.profiles(server) == 2
+        until(lambda: shop.profiles(server) == 2, SECONDS, "second profile")
         fill(folder)
         assert server.interrupt() == 0
     filler = fill(folder)  # what the server gave back when it stopped, too
@@ -113,6 +113,6 @@ def test_a_full_disk_stops_uploads_alone_and_they_go_on_by_themselves(folder: Pa
         assert_full_but_serving(server, shop, profiles=2)
         filler.unlink()
         until(lambda: shop.upload(server)[0] == 200, SECONDS, "upload that is stored")
-        assert shop.profiles(server) == 3
+        until(lambda: shop.profiles(server) == 3, SECONDS, "third profile")
         assert ask(server, "/ready") == (200, b"ready\n")
         assert "Traceback" not in server.log.read_text()

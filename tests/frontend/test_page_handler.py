@@ -127,9 +127,9 @@ def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
 
     async def many() -> None:
         asked = [await _ask(Browser(flame(project), member)) for _ in range(20)]
-        await until(lambda: len(view.threads) == LIMITS.running_of_tenant)
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
         other = await _ask(Browser(flame(project), outsider))  # their own share, not the project's
-        await until(lambda: len(view.threads) == LIMITS.running_of_tenant + 1)
+        await until(lambda: len(view.threads) == LIMITS.running_of_client + 1)
         sign_in = await _ask(Browser("/account/login/"))
         await until(lambda: view.threads[-1].startswith("flamewatch-page"))
         view.open.set()
@@ -146,7 +146,7 @@ def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
     member = signed_in(alice)
 
     async def many() -> None:
-        count = LIMITS.running_of_tenant + LIMITS.waiting_of_tenant
+        count = LIMITS.running_of_client + LIMITS.waiting_of_tenant
         asked = [await _ask(Browser(flame(project), member)) for _ in range(count)]
         threads: Any = concurrency._threads
         await until(lambda: threads._waiting == LIMITS.waiting_of_tenant)
@@ -172,15 +172,15 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
     async def many() -> None:
         browsers = [Browser(flame(project), member) for _ in range(10)]
         asked = [await _ask(browser) for browser in browsers]
-        await until(lambda: len(view.threads) == LIMITS.running_of_tenant)
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
         for browser in browsers:
             browser.close()
         await asyncio.gather(*asked)
-        await until(lambda: len(view.ended) == LIMITS.running_of_tenant)
+        await until(lambda: len(view.ended) == LIMITS.running_of_client)
         threads: Any = concurrency._threads
         await until(lambda: not threads._tenants)
         assert not any(browser.sent for browser in browsers)
-        assert len(view.threads) == LIMITS.running_of_tenant
+        assert len(view.threads) == LIMITS.running_of_client
 
     asyncio.run(many())
 
@@ -193,7 +193,7 @@ def test_who_waits_too_long_is_told(
 
     async def many() -> None:
         asked = [await _ask(Browser(flame(project), member)) for _ in range(2)]
-        await until(lambda: len(view.threads) == LIMITS.running_of_tenant)
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
         late = await Browser(flame(project), member, HTML).get()
         assert late.status == 503
         assert "took longer than 0 s" in late.text

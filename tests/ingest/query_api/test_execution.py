@@ -108,11 +108,11 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
         with pytest.raises(QueryTooSlow):
             await execute(key_of(1), gate.work)
 
-    while gate.begun < LIMITS.running_of_tenant:  # a thread may be too late to begin at all
+    while gate.begun < LIMITS.running_of_client:  # a thread may be too late to begin at all
         await too_slow()
     await too_slow()
     await too_slow()
-    assert gate.begun == LIMITS.running_of_tenant
+    assert gate.begun == LIMITS.running_of_client
     gate.open.set()
     await until(lambda: not threads._tenants)
     settings.QUERY_SECONDS = 60.0
@@ -120,9 +120,9 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
 
 
 async def test_more_than_may_wait_are_rejected_with_429(gate: Gate) -> None:
-    many = LIMITS.running_of_tenant + LIMITS.waiting_of_tenant
+    many = LIMITS.running_of_client + LIMITS.waiting_of_tenant
     asked = [asyncio.create_task(execute(key_of(1), gate.work)) for _ in range(many)]
-    await until(lambda: gate.begun == LIMITS.running_of_tenant)
+    await until(lambda: gate.begun == LIMITS.running_of_client)
     with pytest.raises(TooManyQueriesWaiting) as raised:
         await execute(key_of(1), gate.work)
     found = refusal(raised.value)
