@@ -1,5 +1,6 @@
 """A disk without room: queries go on, uploads are told why, and nothing has to be mended."""
 
+import base64
 import contextlib
 import subprocess
 import urllib.error
@@ -11,7 +12,7 @@ import orjson
 import pytest
 
 from profiler_site import disk_reserve
-from tests.attacks.neighbour import _upload as profile_upload
+from tests.ingest.pprof import profile
 from tests.server import RunningServer, server_in
 from tests.waiting import until
 
@@ -61,16 +62,20 @@ class Shop:
     """A project with a key for each scope, on whichever server serves its data now."""
 
     def __init__(self, server: RunningServer) -> None:
+        self._uploads = 0
         self.project = server.add_project()
         self.write, self.read = (server.add_key(self.project, s) for s in ("write", "read"))
 
     def upload(self, server: RunningServer) -> tuple[int, bytes]:
         path = f"/v2/projects/{self.project}/profiles:createOffline"
-        return ask(server, path, self.write, profile_upload())
+        self._uploads += 1  # each is another profile
+        body = base64.b64encode(profile({("main", "work"): (self._uploads, 10**7)})).decode()
+        message = {"profileType": "CPU", "deployment": {"target": "shop"}, "duration": "10s"}
+        return ask(server, path, self.write, orjson.dumps(message | {"profileBytes": body}))
 
     def profiles(self, server: RunningServer) -> int:
         """How many profiles a merged tree is made of."""
-        path = f"/api/v1/projects/{self.project}/tree?service=neighbour&type=WALL"
+        path = f"/api/v1/projects/{self.project}/tree?service=shop&type=CPU"
         status, text = ask(server, path, self.read)
         assert status == 200, text
         return int(orjson.loads(text)["profiles"])

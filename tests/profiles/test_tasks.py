@@ -92,7 +92,7 @@ def test_a_renewal_that_fails_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(lease_module, "RENEW_SECONDS", 0.05)
-    real, failed = lease_module.timezone.now, threading.Event()
+    real, failed = timezone.now, threading.Event()
 
     def away() -> object:
         if threading.current_thread().name == "lease-renewal" and not failed.is_set():
@@ -100,7 +100,7 @@ def test_a_renewal_that_fails_is_tried_again(
             raise OperationalError("away")
         return real()
 
-    monkeypatch.setattr(lease_module.timezone, "now", away)
+    monkeypatch.setattr(timezone, "now", away)
     with lease("roll-up"):
         first = Lease.objects.get().until
         until(lambda: Lease.objects.get().until > first, 30, "a renewal")
