@@ -18,7 +18,9 @@ PARALLEL, PROFILES = 200, 60
 RATIO = 5.0
 # Below this the neighbour's latency is noise of the machine that runs the tests.
 LEAST_SECONDS = 0.1
-_STACKS = {("main", f"handler_{i % 9}", f"work_{i}"): (1, 10**7) for i in range(300)}
+_STACKS: dict[tuple[str, ...], tuple[int, int]] = {
+    ("main", f"handler_{i % 9}", f"work_{i}"): (1, 10**7) for i in range(300)
+}
 
 
 def flame_graphs(site: Site, answers: list[tuple[int, float, str]]) -> None:
@@ -44,7 +46,7 @@ def flame_graphs(site: Site, answers: list[tuple[int, float, str]]) -> None:
 
 def test_the_neighbour_hardly_notices(site: Site) -> None:
     store(site, site.attacker, PROFILES)
-    store(site, site.neighbour, 5, profile(_STACKS))
+    store(site, site.neighbour, 5, profile({**_STACKS}))
     before = Visitor(site, site.neighbour, "neighbour@example.org")
     with before.visiting():
         time.sleep(5)
