@@ -1,54 +1,41 @@
 """Reading a request's body: never more of it than allowed, and not for ever."""
 
-import asyncio
 from collections.abc import Mapping
 
+from common.request_body import Charge, TooLong, read_body
 from ingest.asgi_types import Receive
-from ingest.errors import BadRequest, BodyTooLarge, Disconnected, TooSlow
+from ingest.errors import BadRequest, BodyTooLarge
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.unpack import unpack
 
-READ_SECONDS = 60.0
 # Base64 of gzip has three quarters of its bytes when it is compressed, a pprof profile that is not
 # gzip a twentieth. Small bodies may be as repetitive as they like.
 MAX_RATIO = 50
 ANY_RATIO_BYTES = 64 * 2**10
 
 
-async def read(receive: Receive, limit: str, allowed: int) -> bytes:
-    """The whole body; BodyTooLarge, which names `limit`, as soon as it is longer."""
+def _free(size: int) -> None:
+    """Charge nothing: for bodies that are small by their limit."""
+
+
+async def read(receive: Receive, limit: str, allowed: int, charge: Charge = _free) -> bytes:
+    """Return the whole body, as common.request_body; BodyTooLarge, which names `limit`, as soon
+    as it is longer than allowed."""
     try:
-        async with asyncio.timeout(READ_SECONDS):
-            return await _read(receive, limit, allowed)
-    except TimeoutError:
-        raise TooSlow(f"The body was not here after {READ_SECONDS:.0f} s.") from None
+        return await read_body(receive, allowed, charge)
+    except TooLong:
+        raise BodyTooLarge(limit, allowed) from None
 
 
-async def _read(receive: Receive, limit: str, allowed: int) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Disconnected
-        chunks.append(message.get("body", b""))
-        size += len(chunks[-1])
-        if size > allowed:
-            raise BodyTooLarge(limit, allowed)
-        if not message.get("more_body", False):
-            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-def declared_size(headers: Mapping[str, str], limit: str, allowed: int) -> int:
-    """Content-Length, or `allowed` where the body comes in chunks; BodyTooLarge beyond it."""
+def check_declared_size(headers: Mapping[str, str], limit: str, allowed: int) -> None:
+    """Raise BodyTooLarge where Content-Length is more than allowed, before anything is read."""
     text = headers.get("content-length", "")
     if not text:
-        return allowed
+        return
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise BadRequest("Content-Length has to be a number.")
     if int(text) > allowed:
         raise BodyTooLarge(limit, allowed, int(text))
-    return int(text)
 
 
 def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -> bytes:

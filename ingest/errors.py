@@ -63,14 +63,6 @@ class Throttled(Exception):
         self.retry_after = retry_after
 
 
-class Disconnected(Exception):
-    """The client went away before its request was whole."""
-
-
-class TooSlow(Exception):
-    """The request did not arrive in time."""
-
-
 class NotAcceptable(Exception):
     """Nothing of what the header Accept names can be answered."""
 

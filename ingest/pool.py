@@ -1,4 +1,4 @@
-"""Few named threads for the digest, and a bound on the bytes that uploads hold.
+"""Few named threads for the digest.
 
 The digest releases the GIL; on the event loop it would keep thousands of agents from waking.
 Large profiles queue for a thread of their own, where those that are digested in a millisecond do
@@ -9,13 +9,10 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
-
-from ingest.errors import Overloaded
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +20,6 @@ log = logging.getLogger(__name__)
 THREADS = max(2, min(8, os.cpu_count() or 2))
 LARGE_BYTES = 2**19  # as they are sent
 LARGE_RAW_BYTES = 8 * 2**20  # as they are unpacked
-# Bodies that are held in memory at once; beyond it uploads are told to come again.
-BYTES_IN_FLIGHT = 256 * 2**20
 
 Work = Callable[[], None]
 T = TypeVar("T")
@@ -112,24 +107,3 @@ def _settle(outcome: "asyncio.Future[T]", result: T) -> None:
 def _settle_error(outcome: "asyncio.Future[T]", error: Exception) -> None:
     if not outcome.done():
         outcome.set_exception(error)
-
-
-class Budget:
-    """Bytes that may be held at once; used from one event loop only."""
-
-    def __init__(self, allowed: int) -> None:
-        self._left = allowed
-
-    @contextmanager
-    def reserved(self, size: int) -> Iterator[None]:
-        """Holds so many bytes back; Overloaded if there are not as many left."""
-        if size > self._left:
-            raise Overloaded("Too many uploads are under way; send this one again later.")
-        self._left -= size
-        try:
-            yield
-        finally:
-            self._left += size
-
-
-uploads = Budget(BYTES_IN_FLIGHT)

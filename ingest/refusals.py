@@ -15,11 +15,14 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpResponse
 from rest_framework.exceptions import APIException
 
+from common.disk_space import DiskFull, is_disk_full
+from common.request_body import TooSlow
 from ingest import errors
 from ingest.durations import seconds
 from profiles.addresses.parameters import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.query import Unanswerable
+from profiles.query import TooManyQueriesWaiting, Unanswerable
+from profiles.store.disk import DATABASE_FULL
 from profiles.store.head import Conflict, Rejected, StoreUnavailable, Unstorable
 from projects.authentication import Refused
 from projects.quotas import QuotaReached
@@ -64,7 +67,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     Unanswerable: Rule(400, "INVALID_ARGUMENT", _SELDOM),
-    errors.TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
+    TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
     Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
     NobodyOffers: Rule(409, "FAILED_PRECONDITION", _SELDOM),
     TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
@@ -75,6 +78,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
     TooBusy: Rule(503, "UNAVAILABLE", _SOON),
     RoomUnavailable: Rule(503, "UNAVAILABLE", _SOON),
+    DiskFull: Rule(503, "UNAVAILABLE", _SELDOM),
     StoreUnavailable: _DATABASE_AWAY,
     db.OperationalError: _DATABASE_AWAY,
     db.InterfaceError: _DATABASE_AWAY,
@@ -123,9 +127,13 @@ def refusal(error: Exception) -> Refusal:
         return _of_quota(error)
     if isinstance(error, errors.TooManyQueries):
         return Refusal(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+    if isinstance(error, TooManyQueriesWaiting):
+        return _of_queue(error)
     if isinstance(error, APIException):
         code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
         return Refusal(error.status_code, code, str(error.detail), _spread(_SELDOM))
+    if is_disk_full(error) and not isinstance(error, DiskFull):
+        error = DiskFull(DATABASE_FULL)
     rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
     rule = next(rules, _UNKNOWN)
     if rule.status >= 500:
@@ -149,6 +157,12 @@ def _of_quota(error: QuotaReached) -> Refusal:
     if error.resets_in is None:
         return Refusal(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
     return Refusal(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+
+
+def _of_queue(error: TooManyQueriesWaiting) -> Refusal:
+    """429 where the project's own queries are too many, 503 where those of all together are."""
+    status, code = (429, "RESOURCE_EXHAUSTED") if error.of_project else (503, "UNAVAILABLE")
+    return Refusal(status, code, str(error), _spread(_SOON))
 
 
 def _log(rule: Rule, error: Exception) -> None:

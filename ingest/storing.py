@@ -13,7 +13,7 @@ from ingest.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.self_report import self_report
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.unpack import unpack
-from profiles.store import again, head
+from profiles.store import again, disk, head
 from profiles.store.awaited import Awaited, tell
 from profiles.store.head import Conflict, NewProfile, Unstorable
 from projects import agent_reports, quotas, registry, sync_pool
@@ -38,6 +38,7 @@ async def take(
 
     What fails, or was there already, does not count against the project's quotas.
     """
+    disk.require_room()
     admission = await quotas.admit_profile(project, len(body))
     upload = _Upload(type, body, make_row)
     try:

@@ -3,6 +3,7 @@
 import os
 from typing import cast
 
+import django
 from asgiref.typing import (
     ASGI3Application,
     ASGIReceiveCallable,
@@ -12,18 +13,20 @@ from asgiref.typing import (
     LifespanStartupFailedEvent,
     Scope,
 )
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
-pages = cast("ASGI3Application", get_asgi_application())
+django.setup(set_prefix=False)
 
-from ingest.cloud_profiler import door  # noqa: E402  needs Django to be set up
+from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from ingest.cloud_profiler import door  # noqa: E402
 from ingest.cloud_profiler.handler import LeanHandler  # noqa: E402
-from profiler_site import lifespan  # noqa: E402
+from profiler_site import health, lifespan, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "ingest.urls"
 
 agents = cast("ASGI3Application", door.Door())
+pages = cast("ASGI3Application", PageHandler())
+static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
 
 
@@ -34,6 +37,10 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         await agents(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
+    elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
+        await health.answer(scope, send)
+    elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):
+        await static_files(scope, receive, send)
     else:
         await pages(scope, receive, send)
 

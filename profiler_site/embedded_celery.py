@@ -15,7 +15,7 @@ from celery.signals import task_postrun, task_prerun
 from celery.worker import WorkController
 from django.db import close_old_connections
 
-from profiler_site.celery import app
+from profiler_site.celery import ROLL_UP, app
 
 _THREADS = 4
 
@@ -42,6 +42,8 @@ class EmbeddedCelery:
     def start(self) -> None:
         self._runner.start()
         self._beat.start()
+        # Beat waits for its first minute to end; what was interrupted goes on at once.
+        app.send_task(ROLL_UP)
 
     def stop(self, seconds: float = 1.0) -> None:
         deadline = time.monotonic() + seconds

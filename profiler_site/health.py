@@ -1,19 +1,82 @@
-"""Health for load balancers: live (the process answers), ready (it can do its work)."""
+"""Health for load balancers: live (the process answers), ready (it can do its work).
 
+Answered beside Django: neither waits for a thread that makes pages or answers queries.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from asgiref.typing import (
+    ASGISendCallable,
+    HTTPResponseBodyEvent,
+    HTTPResponseStartEvent,
+    HTTPScope,
+)
 from django.db import connection
 from django.db.utils import DatabaseError
-from django.http import HttpRequest, HttpResponse
+
+from profiles.store import disk
+from projects.sync_pool import SyncPool
+
+READY_SECONDS = 5.0
+_AT_ONCE = 1
+
+Answer = tuple[int, str]
 
 
-def live(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok\n", content_type="text/plain")
+async def live() -> Answer:
+    return 200, "ok"
 
 
-def ready(request: HttpRequest) -> HttpResponse:
+async def ready() -> Answer:
+    """503 with the reason, also where the database does not answer within READY_SECONDS.
+
+    However many ask at once, one thread looks, once for all of them.
+    """
+    global _looking
+    if _looking is None or _looking.done() or _looking.get_loop() is not _loop():
+        _looking = asyncio.ensure_future(_look())
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            return await asyncio.shield(_looking)
+    except TimeoutError:
+        return 503, f"The database did not answer within {READY_SECONDS:g} s."
+
+
+async def _look() -> Answer:
+    return await asyncio.wrap_future(_threads.submit(_trouble))
+
+
+def _trouble() -> Answer:
     try:
         connection.ensure_connection()
     except DatabaseError:
-        return HttpResponse(
-            "The database cannot be reached.\n", content_type="text/plain", status=503
+        return 503, disk.shortage() or "The database cannot be reached."
+    full = disk.shortage()
+    return (503, full) if full else (200, "ready")
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+_looking: "asyncio.Future[Answer] | None" = None
+_threads = SyncPool("flamewatch-ready", _AT_ONCE, most_waiting=10)
+ADDRESSES: dict[str, Callable[[], Awaitable[Answer]]] = {"/ok": live, "/ready": ready}
+
+
+async def answer(scope: HTTPScope, send: ASGISendCallable) -> None:
+    """Answer a request for one of ADDRESSES, whatever its method."""
+    status, text = await ADDRESSES[scope["path"]]()
+    body = f"{text}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    await send(
+        HTTPResponseStartEvent(
+            type="http.response.start", status=status, headers=headers, trailers=False
         )
-    return HttpResponse("ready\n", content_type="text/plain")
+    )
+    await send(HTTPResponseBodyEvent(type="http.response.body", body=body, more_body=False))

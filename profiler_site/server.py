@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 
 import uvicorn
 
+from profiler_site.http_protocol import BoundedHttpProtocol
+
 # Beside the agents: the listening socket, log, database, blobs and pages.
 _OTHER_FILES = 200
 _BACKLOG = 4096
@@ -63,7 +65,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 application,
                 loop="uvloop",
-                http="httptools",
+                http=BoundedHttpProtocol,
                 ws="none",
                 lifespan="on",
                 access_log=False,

@@ -51,7 +51,11 @@ MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 REMEMBERED_ANSWERS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
+MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
+
+# -- When the disk is full ------------------------------------------------------------
+MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
 # -- Who may sign up ------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
@@ -91,7 +95,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -102,6 +105,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "frontend.busy.DeadlineMiddleware",
 ]
 
 TEMPLATES = [
@@ -127,7 +131,7 @@ _SQLITE_OPTIONS = {
 }
 _POSTGRESQL_OPTIONS = {
     # More than all threads of a process that ask at once; who waits longer is told to come back.
-    "pool": {"min_size": 2, "max_size": 20, "timeout": 10},
+    "pool": {"min_size": 2, "max_size": 24, "timeout": 10},
     "options": "-c synchronous_commit=on",
 }
 DATABASES = {"default": env.database("DATABASE_URL", DATABASE_URL)}

@@ -1,14 +1,11 @@
-"""Every address of the site but those of the APIs (asgi.py), in one table."""
+"""Every address of the site but those of the APIs and of health (asgi.py), in one table."""
 
 from django.contrib import admin
 from django.urls import include, path
 
-from profiler_site import health
 from projects.password_reset import reset_password
 
 urlpatterns = [
-    path("ok", health.live, name="live"),
-    path("ready", health.ready, name="ready"),
     path("admin/", admin.site.urls),
     path("account/password/reset/", reset_password, name="account_reset_password"),
     path("account/", include("allauth.account.urls")),

@@ -53,6 +53,11 @@ from profiles.queries.asked import (
 )
 from profiles.queries.compare import run_compare
 from profiles.queries.compare_wire import compare_document, compare_json
+from profiles.queries.concurrency import (
+    RETRY_SECONDS,
+    TooManyQueriesWaiting,
+    run_query,
+)
 from profiles.queries.course_changes import CourseChange, course_changes
 from profiles.queries.deployments import run_deployment_counts
 from profiles.queries.exports import ExportFile, ExportFormat, run_export
@@ -69,6 +74,7 @@ from profiles.queries.wire import focus_json, tree_json
 from profiles.store.snapshot import snapshot
 
 __all__ = [
+    "RETRY_SECONDS",
     "BadPattern",
     "Choice",
     "CompareResult",
@@ -104,6 +110,7 @@ __all__ = [
     "Sparkline",
     "StripResult",
     "StripStep",
+    "TooManyQueriesWaiting",
     "TopResult",
     "TreeResult",
     "Unanswerable",
@@ -130,6 +137,7 @@ __all__ = [
     "run_lines",
     "run_options",
     "run_profiles",
+    "run_query",
     "run_service_names",
     "run_services",
     "run_sparklines",

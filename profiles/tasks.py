@@ -1,5 +1,7 @@
 """What Celery runs for the profiles: each task finds out from the database what there is to do."""
 
+import logging
+
 from celery import shared_task
 from django.utils import timezone
 
@@ -8,7 +10,10 @@ from profiles.rollup import days, hours, parts
 from profiles.rollup.due import due_series
 from profiles.rollup.lease import lease
 from profiles.rollup.sweep import sweep
+from profiles.store import disk
 from projects.models import Project
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(name="profiles.tasks.roll_up")
@@ -21,6 +26,9 @@ def roll_up() -> None:
 
 @shared_task(name="profiles.tasks.roll_up_project")
 def roll_up_project(project: int) -> None:
+    if disk.shortage():
+        log.warning("Compaction of project %d is put off: %s", project, disk.shortage())
+        return
     with lease(f"roll-up {project}") as ours:
         if ours:
             now = timezone.now()

@@ -36,7 +36,7 @@ class SyncPool:
     def submit(self, work: Callable[[], R]) -> "Future[R]":
         """Put the work in the queue. Raises TooBusy."""
         self._take_place()
-        future = self._pool.submit(_with_fresh_connection, work)
+        future = self._pool.submit(with_fresh_connection, work)
         # Also where it is cancelled before its turn, and never runs.
         future.add_done_callback(self._leave)
         return future
@@ -62,8 +62,10 @@ async def run(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     return await asyncio.wrap_future(_sql.submit(partial(function, *args, **kwargs)))
 
 
-def _with_fresh_connection(work: Callable[[], R]) -> R:
-    """Threads outlive requests: a connection that broke must not be kept for the next query."""
+def with_fresh_connection(work: Callable[[], R]) -> R:
+    """Call `work` with a database connection that is usable.
+
+    Threads outlive requests: a connection that broke must not be kept for the next query."""
     close_old_connections()
     try:
         return work()

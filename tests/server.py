@@ -70,19 +70,28 @@ class RunningServer:
 @contextlib.contextmanager
 def running_server(*arguments: str, **environment: str) -> Iterator[RunningServer]:
     """`flamewatch up` on a free port with an empty data folder; killed at the end."""
-    with tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder:
-        server = _start_somewhere(Path(folder), arguments, environment)
-        try:
-            yield server
-        finally:
-            server.process.kill()
-            server.process.wait()
+    with (
+        tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder,
+        server_in(Path(folder), *arguments, **environment) as server,
+    ):
+        yield server
+
+
+@contextlib.contextmanager
+def server_in(folder: Path, *arguments: str, **environment: str) -> Iterator[RunningServer]:
+    """The same in a folder that there is already, and that stays: its data are in `data`."""
+    server = _start_somewhere(folder, arguments, environment)
+    try:
+        yield server
+    finally:
+        server.process.kill()
+        server.process.wait()
 
 
 def _start_somewhere(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> RunningServer:
-    """Up and ready; a port that was free may be another program's before the server has it."""
+    """Up and serving; a port that was free may be another program's before the server has it."""
     for _ in range(PORTS_TRIED - 1):
         with contextlib.suppress(_PortTaken):
             return _start(free_port(), folder, arguments, environment)
@@ -104,7 +113,7 @@ def _start(
         )
     server = RunningServer(url, folder / "data", settings, process, log)
     try:
-        _wait_until_ready(server)
+        _wait_until_it_serves(server)
     except BaseException:
         process.kill()
         process.wait()
@@ -112,11 +121,11 @@ def _start(
     return server
 
 
-def _wait_until_ready(server: RunningServer, seconds: float = 90) -> None:
+def _wait_until_it_serves(server: RunningServer, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
-            if urllib.request.urlopen(f"{server.url}/ready", timeout=5).status == 200:
+            if urllib.request.urlopen(f"{server.url}/ok", timeout=5).status == 200:
                 return
         if server.process.poll() is not None:
             break

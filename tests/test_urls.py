@@ -50,8 +50,6 @@ class Page:
 
 
 PAGES = [
-    Page("live", For.EVERYONE),
-    Page("ready", For.EVERYONE),
     Page("agent_files", For.EVERYONE),
     Page("concepts", For.EVERYONE),
     Page("agent_file", For.EVERYONE, ("no-such-file.whl",)),

@@ -8,12 +8,13 @@ from collections.abc import Awaitable
 
 import orjson
 
+from common.request_body import Disconnected
 from ingest.asgi_types import Receive, Scope, Send
 from ingest.cloud_profiler import offline, requests, uploads
 from ingest.cloud_profiler.answers import ProfileJson
 from ingest.cloud_profiler.handler import LeanHandler
 from ingest.cloud_profiler.requests import UploadRequest
-from ingest.errors import Disconnected, WrongMethod
+from ingest.errors import WrongMethod
 from ingest.refusals import refusal
 from ingest.unread import Incoming
 

@@ -6,7 +6,6 @@ it. This one runs the view and nothing else: views here are asynchronous, and th
 pool of its own, which looks after its connections.
 """
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from io import BytesIO
 from typing import Any
@@ -14,10 +13,12 @@ from typing import Any
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse
 
+from common.disconnect import unless_disconnected
+from common.request_body import Disconnected
 from ingest import bodies
 from ingest.asgi_types import Receive, Scope, Send
 from ingest.cloud_profiler.requests import headers_of
-from ingest.errors import BadRequest, Disconnected
+from ingest.errors import BadRequest
 from ingest.refusals import refused
 from ingest.unread import Incoming
 
@@ -55,7 +56,7 @@ class LeanHandler(ASGIHandler):
             body = bodies.decoded(body, headers_of(scope), _LIMIT, MAX_BODY_BYTES)
             request = _request(scope, body)
             request.urlconf = self._urlconf
-            return await _unless_disconnected(self._get_response_async(request), receive)
+            return await unless_disconnected(self._get_response_async(request), receive)
         except Disconnected:
             raise
         except Exception as error:
@@ -67,20 +68,3 @@ def _request(scope: Scope, body: bytes) -> ASGIRequest:
         return ASGIRequest(scope, BytesIO(body))
     except UnicodeDecodeError:
         raise BadRequest("The address has to be percent-encoded UTF-8.") from None
-
-
-async def _unless_disconnected(
-    work: Coroutine[Any, Any, HttpResponse], receive: Receive
-) -> HttpResponse:
-    """The work's result; Disconnected, and the work is cancelled, if the client goes before."""
-    working = asyncio.create_task(work)
-    leaving = asyncio.ensure_future(receive())
-    try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise Disconnected
-    finally:
-        leaving.cancel()
-        working.cancel()
-        await asyncio.gather(leaving, working, return_exceptions=True)

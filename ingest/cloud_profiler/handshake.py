@@ -11,6 +11,7 @@ from ingest.cloud_profiler.answers import ProfileJson, deployment_json, profile_
 from ingest.cloud_profiler.wire import Handshake
 from ingest.durations import seconds
 from ingest.errors import Throttled
+from profiles.store import disk
 from projects import quotas, registry
 from projects.authentication import Access
 from projects.registry import AgentSeen, DeploymentKey, Known
@@ -30,6 +31,7 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     peer = request.META.get("REMOTE_ADDR", "")
     agent = agents.agent_seen(access, request.headers, peer, asked.types)
     known = await registry.seen(access, _key(asked), agent)
+    disk.require_room()
     await quotas.require_room(access.project)
     slot = await _wait(access, asked, agent, known)
     return _assigned(access, asked, known, slot)

@@ -10,11 +10,12 @@ import orjson
 from ingest import agents, credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
-from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_upload
+from ingest.cloud_profiler.requests import UploadRequest, check_size, read_upload
 from ingest.cloud_profiler.wire import OfflineProfile
 from ingest.deployments import Target
 from ingest.digesting import Packed
 from ingest.rows import Origin, row
+from ingest.upload_budget import uploads
 from profiles.store.head import NewProfile
 from projects import limits, registry
 from projects.authentication import Access
@@ -27,8 +28,8 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
     access = await credentials.access(text)
     credentials.require_write(access)
     credentials.require_own(access, project)
-    with held(request):
-        profile = await read_upload(request, wire.offline_profile)
+    with uploads.account(access.project) as charge:
+        profile = await read_upload(request, wire.offline_profile, charge)
         check_size(profile.sent.body)
         known = await _known(access, request, profile)
         target = await deployments.target(access.project, known.deployment)

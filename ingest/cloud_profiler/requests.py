@@ -1,13 +1,14 @@
 """A request as the lean door sees it: what its scope says, and its body, read within bounds."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from django.conf import settings
 
+from common.request_body import Charge
 from ingest import bodies, pool
 from ingest.asgi_types import Receive, Scope
 from ingest.cloud_profiler.fields import Message
@@ -57,22 +58,18 @@ def _query(text: bytes) -> dict[str, str]:
         raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
 
 
-def held(request: UploadRequest) -> AbstractContextManager[None]:
-    """While an upload is in memory: its size, as declared, counts against that of all."""
-    return pool.uploads.reserved(bodies.declared_size(request.headers, LIMIT, _allowed()))
-
-
-async def read_upload(request: UploadRequest, read: Callable[[Message], T]) -> T:
-    """The body's message as `read` understands it, a pure function."""
+async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:
+    """Read the body's message by `read`, a pure function; charge its bytes, unpacked ones too."""
     allowed = _allowed()
-    body = await bodies.read(request.receive, LIMIT, allowed)
-    if len(body) <= ON_LOOP_BYTES and "content-encoding" not in request.headers:
+    bodies.check_declared_size(request.headers, LIMIT, allowed)
+    body = await bodies.read(request.receive, LIMIT, allowed, charge)
+    if "content-encoding" in request.headers:
+        unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
+        body = await pool.run(unpack, len(body))
+        charge(len(body))
+    elif len(body) <= ON_LOOP_BYTES:
         return read(parse_upload(body))
-
-    def understood() -> T:
-        return read(parse_upload(bodies.decoded(body, request.headers, LIMIT, allowed)))
-
-    return await pool.run(understood, len(body))
+    return await pool.run(lambda: read(parse_upload(body)), len(body))
 
 
 def check_size(profile: bytes) -> None:

@@ -10,12 +10,13 @@ from ingest import credentials, deployments, label_values, storing, when
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.names import Issued
-from ingest.cloud_profiler.requests import UploadRequest, check_size, held, read_upload
+from ingest.cloud_profiler.requests import UploadRequest, check_size, read_upload
 from ingest.cloud_profiler.wire import SentProfile
 from ingest.deployments import Target
 from ingest.digesting import Packed
 from ingest.errors import NotFound
 from ingest.rows import Origin, row
+from ingest.upload_budget import uploads
 from ingest.when import When
 from profiles.models import TimeSource
 from profiles.store.head import NewProfile
@@ -27,8 +28,8 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     `updateMask` is passed over: only the bytes and the labels can be set, and agents send both.
     """
     issued = await _issued(request, project, name_id)
-    with storing.refusals_noted(issued.agent), held(request):
-        sent = await read_upload(request, wire.sent_profile)
+    with storing.refusals_noted(issued.agent), uploads.account(issued.project) as charge:
+        sent = await read_upload(request, wire.sent_profile, charge)
         check_size(sent.body)
         label_values.take(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)

@@ -1,4 +1,4 @@
-"""The base of the query API: the key, its quota, the question; then its turn, and the answer."""
+"""The base of the query API: the key, its quota, the question; then the result."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,8 +11,8 @@ from ingest import credentials
 from ingest.cloud_profiler.view import WireView
 from ingest.errors import NotFound, TooManyQueries
 from ingest.query_api.asking import Asking, Question
+from ingest.query_api.execution import execute
 from ingest.query_api.response import body_of, may_compress, respond
-from ingest.query_api.turns import turns
 from profiles.addresses import parameters
 from projects.authentication import Access
 from projects.minute_counter import counter
@@ -38,7 +38,7 @@ class QueryView(WireView):
         asking.parameters.one(_KEY)
         asking.parameters.done()
         answer = partial(body_of, question, may_compress=may_compress(request))
-        body = await turns.run(access.key, answer)
+        body = await execute(access, answer)
         return respond(request, asking, question, body)
 
 

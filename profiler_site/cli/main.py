@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import django
 from django.db import OperationalError
 
+from common.disk_space import is_disk_full
 from profiler_site.cli import command
 from profiler_site.env import BadSetting
 
@@ -27,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(str(failure))
     except OperationalError as failure:
         return _fail(f"The database (DATABASE_URL) cannot be used: {failure}")
+    except OSError as failure:
+        if not is_disk_full(failure):
+            raise
+        return _fail(f"The disk of the data folder is full; free some space there. ({failure})")
 
 
 def _fail(why: str) -> int:

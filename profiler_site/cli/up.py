@@ -10,11 +10,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from profiler_site import address, allocator, collecting, data_folder, lifespan
+from profiler_site import address, allocator, collecting, data_folder, disk_reserve, lifespan
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.embedded_celery import EmbeddedCelery
 from profiler_site.server import PortTaken, Server, bind, raise_file_limit
+from profiles.rollup.lease import release_all
 from projects.models import User
 
 
@@ -40,6 +41,8 @@ def _serve(options: Namespace) -> int:
     demo = demos.prepare(settings.DATA_DIR) if options.demo else None
     services = demos.Services(demo, settings.FLAMEWATCH_URL) if demo else None
     celery = None if settings.REDIS_URL else EmbeddedCelery()
+    if celery:
+        release_all()  # the lock of the data folder says that no other worker runs
     welcome = _welcome(demo, agents)
     connections.close_all()  # each thread that serves opens its own
 
@@ -66,8 +69,10 @@ def _serve(options: Namespace) -> int:
 
 
 def _prepare() -> None:
+    disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
     collecting.collect()
+    disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 
 
 def _all_at_once(stops: list[Callable[[], None]]) -> None:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+from django.conf import settings
 from numpy.typing import NDArray
 
 from profiles.engine import compare as engine
@@ -152,7 +153,7 @@ def _measured(found: Found, profile_type: str, metric: Metric, key: remembered.K
     """One side; what is all in blocks is remembered."""
     known = _sides_known.recall(key)
     if known is None:
-        merge = MomentMerge(metric, profile_type=profile_type)
+        merge = MomentMerge(metric, max_nodes=settings.MAX_QUERY_NODES, profile_type=profile_type)
         coverage = summed(found, merge)
         measured = of_moments(merge.moments(), coverage.profiles)
         known = measured, coverage

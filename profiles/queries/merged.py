@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from django.conf import settings
+
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.merge import Merge
+from profiles.engine.merge import LIMIT, Merge
 from profiles.engine.metrics import Metric
 from profiles.engine.tree import Tree
 from profiles.queries import remembered
@@ -15,7 +17,6 @@ from profiles.queries.part import Part, Sink, Trees
 from profiles.queries.parts import parts
 from profiles.queries.used import Used
 
-MAX_NODES = 16_000_000  # of the merged tree: about 1 GB
 _trees = remembered.Remembered[tuple[Tree, Coverage]]()
 
 
@@ -32,7 +33,9 @@ def merged(
         key = remembered.key(selection, (metric, group), found)
         known = _trees.recall(key)
         if known is None:
-            merge = Merge([metric], group is Group.FUNCTION, MAX_NODES, selection.type)
+            merge = Merge(
+                [metric], group is Group.FUNCTION, settings.MAX_QUERY_NODES, selection.type
+            )
             coverage = summed(found, merge)
             tree = merge.tree()
             known = tree, coverage
@@ -52,7 +55,7 @@ def merged_with_others(
     Where another one passes 64 bits, the metric that was asked for is alone.
     """
     with parts(selection, metric, deadline=deadline) as found:
-        merge = Merge(among, group is Group.FUNCTION, MAX_NODES, selection.type)
+        merge = Merge(among, group is Group.FUNCTION, settings.MAX_QUERY_NODES, selection.type)
         used = Used(shared={*among})
         try:
             coverage = summed(found, merge, used)
@@ -107,4 +110,9 @@ def explained(of: tuple[type[Exception], ...] = (BadProfile, TooLarge)) -> Itera
     try:
         yield
     except of as error:
+        if isinstance(error, TooLarge) and error.limit == LIMIT:
+            raise Unanswerable(
+                f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
+                "and these profiles have more. Try a shorter timespan, or fewer zones and versions."
+            ) from error
         raise Unanswerable(f"Together these profiles are too large: {error}") from error

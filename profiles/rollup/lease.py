@@ -1,33 +1,58 @@
-"""Leases: who does a job now. They save work done twice; nothing is wrong without them."""
+"""Leases of jobs: they save work done twice; nothing is wrong without them.
+
+A lease is short and is renewed while its job runs, so that a worker that was killed holds a job
+up for LEASE_SECONDS at most.
+"""
 
 import contextlib
+import logging
+import threading
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import Error, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from profiles.models import Lease
 
-KEPT = timedelta(minutes=30)  # a worker that dies keeps a job from others for so long
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 120.0
+RENEW_SECONDS = 30.0  # three renewals may fail before another worker takes the job
 
 
 @contextlib.contextmanager
 def lease(job: str) -> Iterator[bool]:
-    """Whether the job is ours until the end of the block."""
+    """Yield True if the job is ours until the end of the block."""
     holder = uuid.uuid4().hex
-    held = _take(job, holder)
+    if not _take(job, holder):
+        yield False
+        return
+    ended = threading.Event()
+    renewal = threading.Thread(
+        target=_renew, args=(job, holder, ended), name="lease-renewal", daemon=True
+    )
+    renewal.start()
     try:
-        yield held
+        yield True
     finally:
-        if held:
-            Lease.objects.filter(job=job, holder=holder).delete()
+        ended.set()
+        renewal.join()
+        Lease.objects.filter(job=job, holder=holder).delete()
+
+
+def release_all() -> None:
+    """Delete every lease: for a process that knows that it is the only worker, at its start.
+
+    What is there belongs to a process that was killed.
+    """
+    Lease.objects.all().delete()
 
 
 def _take(job: str, holder: str) -> bool:
     now = timezone.now()
-    mine = {"holder": holder, "until": now + KEPT}
+    mine = {"holder": holder, "until": now + timedelta(seconds=LEASE_SECONDS)}
     if Lease.objects.filter(job=job, until__lt=now).update(**mine):
         return True
     try:
@@ -36,3 +61,17 @@ def _take(job: str, holder: str) -> bool:
     except IntegrityError:  # someone else has it
         return False
     return True
+
+
+def _renew(job: str, holder: str, ended: threading.Event) -> None:
+    """Renew the lease every RENEW_SECONDS until the job ended; it uses a connection of its own."""
+    while not ended.wait(RENEW_SECONDS):
+        try:
+            until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+            if not Lease.objects.filter(job=job, holder=holder).update(until=until):
+                log.warning("The lease of %s is another worker's now; its work goes on.", job)
+                return
+        except Error as error:
+            log.warning("The lease of %s could not be renewed, will try again: %s", job, error)
+        finally:
+            connection.close()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from common.disk_space import is_disk_full
+from profiles.store import disk
 from profiles.store.awaited import Awaited, StoreUnavailable, tell
 from profiles.store.insert import Conflict, Outcome, Rejected, Unstorable, insert
 from profiles.store.new_profile import NewProfile
@@ -91,15 +93,22 @@ class Writer:
         outcomes: Sequence[bool | Exception]
         try:
             outcomes = self._insert([new for new, _awaited in batch])
+            disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
             log.warning("Profiles could not be stored: %s", error)
             connection.close()
-            outcomes = [StoreUnavailable(f"The database failed: {error}") for _ in batch]
+            outcomes = [_unavailable(error) for _ in batch]
         except Exception as error:
             log.exception("Storing profiles failed.")
             connection.close()
             outcomes = [StoreUnavailable(f"Storing failed: {error}") for _ in batch]
         tell((awaited, outcome) for (_new, awaited), outcome in zip(batch, outcomes, strict=True))
+
+
+def _unavailable(error: Exception) -> Exception:
+    if is_disk_full(error) or disk.shortage():
+        return disk.note_full()
+    return StoreUnavailable(f"The database failed: {error}")
 
 
 _writer: Writer | None = None

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.request_body import Disconnected
 from ingest import bodies
-from ingest.errors import BadRequest, BodyTooLarge, Disconnected, Overloaded, TooSlow
-from ingest.pool import Budget
+from ingest.errors import BadRequest, BodyTooLarge
 
 
 class Sender:
@@ -52,23 +52,17 @@ def test_a_client_that_leaves_is_told_from_one_that_ends() -> None:
         Sender(b"x", leaves=True).read()
 
 
-def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "READ_SECONDS", 0.01)
-    with pytest.raises(TooSlow):
-        Sender(b"x", ends=False).read()
-
-
-def test_a_declared_size_is_believed_up_to_the_limit() -> None:
-    assert bodies.declared_size({"content-length": "100"}, "LIMIT", 100) == 100
-    assert bodies.declared_size({}, "LIMIT", 100) == 100
+def test_a_declared_size_beyond_the_limit_is_rejected_before_anything_is_read() -> None:
+    bodies.check_declared_size({"content-length": "100"}, "LIMIT", 100)
+    bodies.check_declared_size({}, "LIMIT", 100)
     with pytest.raises(BodyTooLarge, match="this request has 101"):
-        bodies.declared_size({"content-length": "101"}, "LIMIT", 100)
+        bodies.check_declared_size({"content-length": "101"}, "LIMIT", 100)
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.5", "٣", "9" * 5000])
 def test_a_declared_size_has_to_be_a_number(text: str) -> None:
     with pytest.raises(BadRequest):
-        bodies.declared_size({"content-length": text}, "LIMIT", 100)
+        bodies.check_declared_size({"content-length": text}, "LIMIT", 100)
 
 
 def test_an_encoding_that_is_not_known_is_refused() -> None:
@@ -77,17 +71,6 @@ def test_an_encoding_that_is_not_known_is_refused() -> None:
     with pytest.raises(BadRequest, match="not gzip"):
         bodies.decoded(b"\x1f\x8bx", {"content-encoding": "gzip"}, "LIMIT", 100)
     assert bodies.decoded(b"x", {"content-encoding": "Identity"}, "LIMIT", 100) == b"x"
-
-
-def test_a_budget_has_what_was_given_back() -> None:
-    budget = Budget(100)
-    with budget.reserved(60):
-        with pytest.raises(Overloaded), budget.reserved(41):
-            pass
-        with budget.reserved(40):
-            pass
-    with budget.reserved(100):
-        pass
 
 
 def test_a_compressed_body_has_a_bounded_ratio() -> None:

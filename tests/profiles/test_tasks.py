@@ -1,16 +1,20 @@
 """What beat starts, and that two at once do no harm."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from profiler_site.celery import app
 from profiles import tasks
 from profiles.models import Block, Lease, Profile
-from profiles.rollup.lease import KEPT, lease
+from profiles.rollup import lease as lease_module
+from profiles.rollup.lease import LEASE_SECONDS, lease, release_all
 from projects.models import Project
 from tests.profiles import rows
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -50,11 +54,57 @@ def test_a_job_that_someone_does_is_left_alone(project: Project) -> None:
 
 
 def test_a_lease_of_one_who_died_ends(project: Project) -> None:
-    late = timezone.now() - KEPT
-    Lease.objects.create(job="roll-up", holder="dead", until=late)
+    taken = timezone.now() - timedelta(seconds=LEASE_SECONDS + 1)
+    ends = taken + timedelta(seconds=LEASE_SECONDS)
+    Lease.objects.create(job="roll-up", holder="dead", until=ends)
     with lease("roll-up") as ours:
         assert ours
         assert Lease.objects.get().holder != "dead"
+
+
+def test_a_worker_that_was_killed_holds_a_job_up_for_two_minutes_at_most() -> None:
+    assert LEASE_SECONDS <= 120
+    assert lease_module.RENEW_SECONDS * 3 < LEASE_SECONDS
+
+
+def test_a_server_that_is_alone_drops_the_leases_of_before() -> None:
+    Lease.objects.create(job="roll-up", holder="dead", until=timezone.now() + timedelta(hours=1))
+    release_all()
+    with lease("roll-up") as ours:
+        assert ours
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_while_its_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease_module, "RENEW_SECONDS", 0.05)
+    with lease("roll-up") as ours:
+        assert ours
+        first = Lease.objects.get().until
+        until(lambda: Lease.objects.get().until > first, 30, "a renewal")
+        with lease("roll-up") as another:
+            assert not another
+    assert not Lease.objects.exists()
+    assert "lease-renewal" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_renewal_that_fails_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(lease_module, "RENEW_SECONDS", 0.05)
+    real, failed = timezone.now, threading.Event()
+
+    def away() -> object:
+        if threading.current_thread().name == "lease-renewal" and not failed.is_set():
+            failed.set()
+            raise OperationalError("away")
+        return real()
+
+    monkeypatch.setattr(timezone, "now", away)
+    with lease("roll-up"):
+        first = Lease.objects.get().until
+        until(lambda: Lease.objects.get().until > first, 30, "a renewal")
+    assert "will try again: away" in caplog.text
 
 
 def test_beat_knows_every_task() -> None:

@@ -12,8 +12,8 @@ import pytest
 from django.db import OperationalError
 from pytest_django import Settings
 
-from ingest import pool
-from ingest.cloud_profiler import names
+from ingest.cloud_profiler import names, uploads
+from ingest.upload_budget import UploadBudget
 from profiles.models import Profile, TimeSource
 from profiles.store import head
 from profiles.store.insert import Outcome
@@ -321,7 +321,7 @@ def test_a_database_that_is_away_is_503_and_comes_back(
 def test_too_many_bytes_in_flight_are_503(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "uploads", pool.Budget(100))
+    monkeypatch.setattr(uploads, "uploads", UploadBudget(total=100, of_project=100))
     refused(agent.upload(name), 503, "UNAVAILABLE", "later")
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from ingest.query_api import turns
 from profiles.addresses.parameters import MAX_QUERY
 from profiles.queries.asked import check
 from projects.models import Project
@@ -137,13 +136,6 @@ def until_abandoned(
             ended.set()
 
     return run
-
-
-def test_nothing_is_left_of_a_query(ask: Ask) -> None:
-    before = dict(turns.turns._asking)  # of tests whose event loops ended before their queries
-    ask("tree")
-    assert turns.turns._asking == before
-    assert turns.turns._of_key.keys() == before.keys()
 
 
 def test_a_project_that_is_another_tenants_is_404(stranger: Client, project: Project) -> None:

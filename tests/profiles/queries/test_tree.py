@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from profiles.models import Profile
 from profiles.query import (
@@ -142,6 +143,17 @@ def test_siblings_by_name(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, {"r;b": 5, "r;a": 1})
     document = json.loads(tree_json(run_tree(selection, View(order=Order.NAME))))
     assert names(document) == ["r", "a", "b"]
+
+
+def test_a_merged_tree_has_a_limit_of_nodes(
+    selection: Selection, shop: Deployment, settings: Settings
+) -> None:
+    rows.stored(shop, {"main;a": 1, "main;b": 2})
+    settings.MAX_QUERY_NODES = 3
+    assert run_tree(selection, View()).coverage.profiles == 1
+    rows.stored(shop, {"main;c": 1}, minutes=1)
+    with pytest.raises(Unanswerable, match=r"FLAMEWATCH_MAX_QUERY_NODES allows 3 nodes .* shorter"):
+        run_tree(selection, View())
 
 
 def test_it_gives_up_at_its_deadline(selection: Selection, shop: Deployment) -> None:

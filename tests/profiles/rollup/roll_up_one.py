@@ -13,6 +13,7 @@ from django.utils import timezone  # noqa: E402
 
 from profiles.models import Profile  # noqa: E402
 from profiles.rollup import hours, move, sweep  # noqa: E402
+from profiles.rollup.lease import lease  # noqa: E402
 from projects.models import Project, User  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
 from tests.profiles import rows  # noqa: E402
@@ -31,8 +32,11 @@ if sys.argv[1] == "stop":
     project = create_project("Shop", User.objects.create_user("alice@example.org", "x" * 12))
     for minute in range(5):
         rows.stored(rows.deployment(project), minutes=minute)
+    Profile.objects.update(stored_at=rows.NOON)  # long enough ago for any server
     move._commit = stop  # type: ignore[assignment]
 project = Project.objects.get()
 assert Profile.objects.count() == 5
-hours.roll_up_hours(project.pk, later)
+with lease(f"roll-up {project.pk}") as ours:
+    assert ours or sys.argv[1] != "stop"  # whoever was killed leaves its lease
+    hours.roll_up_hours(project.pk, later)
 sweep.sweep(later)

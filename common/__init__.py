@@ -1,0 +1,1 @@
+"""Infrastructure without domain knowledge; it imports nothing of the other packages."""

@@ -1,0 +1,75 @@
+"""Read the body of an HTTP request within bounds of size, time and rate.
+
+A request that announces a body and sends none, or a byte now and then, ends with TooSlow: its
+socket and the bytes that it did send would otherwise be held as long as its sender likes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+READ_SECONDS = 60.0
+# At least this many bytes, or the rest of the body, have to arrive in each such time: 1 KiB/s,
+# a hundredth of what a slow mobile connection carries.
+WINDOW_SECONDS = 10.0
+WINDOW_BYTES = 10 * 2**10
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Charge = Callable[[int], None]
+
+
+class Disconnected(Exception):
+    """The client closed the connection before its request was complete."""
+
+
+class TooSlow(Exception):
+    """The request did not arrive in time."""
+
+
+class TooLong(Exception):
+    """The body has more bytes than allowed."""
+
+
+def _free(size: int) -> None:
+    """Charge nothing."""
+
+
+async def read_body(receive: Receive, allowed: int, charge: Charge = _free) -> bytes:
+    """Return the whole body.
+
+    Call `charge` with the size of each piece as it arrives; what it raises ends the reading.
+    Raise TooLong as soon as there are more bytes than allowed, TooSlow after READ_SECONDS or
+    below the least rate, Disconnected if the client leaves.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + READ_SECONDS
+    chunks: list[bytes] = []
+    size, wanted = 0, WINDOW_BYTES
+    try:
+        async with asyncio.timeout(min(READ_SECONDS, WINDOW_SECONDS)) as window:
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    raise Disconnected
+                chunk = message.get("body", b"")
+                charge(len(chunk))
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > allowed:
+                    raise TooLong
+                if not message.get("more_body", False):
+                    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+                if size >= wanted:
+                    wanted = size + WINDOW_BYTES
+                    window.reschedule(min(end, loop.time() + WINDOW_SECONDS))
+    except TimeoutError:
+        raise TooSlow(_why(size, loop.time() >= end)) from None
+
+
+def _why(size: int, at_end: bool) -> str:
+    if at_end:
+        return f"The body was not complete after {READ_SECONDS:g} s, with {size:,} bytes."
+    return (
+        f"The body came too slowly: {size:,} bytes so far, and in the last {WINDOW_SECONDS:g} s "
+        f"fewer than {WINDOW_BYTES:,}. Send at least {WINDOW_BYTES / WINDOW_SECONDS:,.0f} a second."
+    )

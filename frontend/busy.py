@@ -1,0 +1,78 @@
+"""Responses to requests for pages that the server is too busy for, without a thread or a query."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from profiles.query import RETRY_SECONDS, DeadlinePassed
+
+Scope = Mapping[str, Any]
+
+
+def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse:
+    """429 where a project or person has too many requests, 503 where all together have."""
+    if of_tenant:
+        sentence = _(
+            "%(limit)d requests of this project, or from you, are waiting to be answered already, "
+            "as many as may. Close some tabs, or wait a moment and reload this page."
+        )
+        return _busy(scope, HTTPStatus.TOO_MANY_REQUESTS, sentence % {"limit": limit})
+    sentence = _("%(limit)d requests are waiting already. Wait a moment and reload this page.")
+    return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"limit": limit})
+
+
+def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
+    """503 for a request that got no thread in time."""
+    sentence = _(
+        "Other pages of this project were asked for first, and took longer than %(seconds)d s. "
+        "Wait a moment and reload this page."
+    )
+    return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"seconds": seconds})
+
+
+def not_in_time(scope: Scope) -> HttpResponse:
+    """503 for a page whose queries did not end before their deadline."""
+    sentence = _("The queries of this page took too long. Try a shorter timespan.")
+    return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
+
+
+class DeadlineMiddleware:
+    """Answers pages whose queries did not end in time, where their view does not."""
+
+    def __init__(self, get_response: Any) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response: HttpResponse = self._get_response(request)
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, DeadlinePassed):
+            return None
+        headers = [
+            (name.lower().encode(), value.encode()) for name, value in request.headers.items()
+        ]
+        return not_in_time({"path": request.path, "headers": headers})
+
+
+def _busy(scope: Scope, status: HTTPStatus, sentence: str) -> HttpResponse:
+    response = _page(scope, sentence)
+    response.status_code = status
+    response["Retry-After"] = str(ceil(RETRY_SECONDS))
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _page(scope: Scope, sentence: str) -> HttpResponse:
+    """As the request wants it: JSON for the graphs, a page for browsers, else text."""
+    accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    if scope["path"].endswith("/tree"):
+        return JsonResponse({"error": sentence})
+    if b"text/html" in accepts:
+        return HttpResponse(render_to_string("frontend/busy.html", {"sentence": sentence}))
+    return HttpResponse(sentence + "\n", "text/plain; charset=utf-8")

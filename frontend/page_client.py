@@ -1,0 +1,76 @@
+"""Find out for whom a page is made, so that threads can be shared fairly.
+
+Nothing depends on it but the order in which requests are answered: who may see what is decided by
+the views. So an answer may be half a minute old.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.cached_db import SessionStore
+from django.http import parse_cookie
+
+from projects.bounded_cache import BoundedCache
+from projects.models import Member
+from projects.sync_pool import run
+
+_PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
+# Pages of a project that ask nothing about profiles.
+_LIGHT = frozenset({None, "settings", "setup", "capture"})
+
+
+class PageClient(NamedTuple):
+    """A member's requests count for the project, everyone else's for themselves."""
+
+    tenant: tuple[str, int | str]
+    client: tuple[str, int | str]
+    is_query: bool  # the page may merge profiles
+
+
+async def page_client(scope: Mapping[str, Any]) -> PageClient:
+    """Read the session at most once in a while."""
+    path = _PATH.match(scope["path"])
+    project = path[1] if path else ""
+    client = scope.get("client")
+    person: tuple[str, int | str] = ("address", client[0] if client else "")
+    tenant = person
+    session = _session(scope)
+    if session:
+        user, member_of = await _member(session, project)
+        if user:
+            tenant = person = ("user", user)
+        if member_of:
+            tenant = ("project", member_of)
+    return PageClient(tenant, person, is_query=path is not None and path[2] not in _LIGHT)
+
+
+def _session(scope: Mapping[str, Any]) -> str:
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            cookies = parse_cookie(value.decode("latin-1"))
+            return cookies.get(settings.SESSION_COOKIE_NAME, "")[:64]
+    return ""
+
+
+async def _member(session: str, project: str) -> tuple[int, int]:
+    """Primary keys of the person and of the project that they belong to; 0: none."""
+    found = _members.peek((session, project))
+    if found is None:
+        found = await run(_load_member, session, project)
+        _members.keep((session, project), found)
+    return found
+
+
+def _load_member(session: str, project: str) -> tuple[int, int]:
+    text = SessionStore(session).get(SESSION_KEY, "")
+    user = int(text) if str(text).isdecimal() else 0
+    if not user or not project:
+        return user, 0
+    rows = Member.objects.filter(user=user, project__project_id=project)
+    return user, rows.values_list("project_id", flat=True).first() or 0
+
+
+_members: BoundedCache[tuple[str, str], tuple[int, int]] = BoundedCache(size=10_000, seconds=30.0)

@@ -1,0 +1,119 @@
+"""Serve Django's pages from a bounded number of threads, shared fairly.
+
+Django's own ASGIHandler starts a thread for each request. Here pages that query profiles share
+the threads of all queries (profiles.query.run_query); the others have a few of their own, so that
+signing in never waits for somebody's flame graph.
+"""
+
+import asyncio
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+
+from django.core import signals
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.http import HttpResponse
+from django.urls import set_script_prefix
+
+from common.disconnect import unless_disconnected
+from common.fair_threads import FairLimits, FairThreads, QueueFull
+from common.request_body import Disconnected, TooLong, TooSlow, read_body
+from frontend import busy
+from frontend.page_client import PageClient, page_client
+from profiles.query import TooManyQueriesWaiting, run_query
+
+# Forms have some kB.
+MAX_BODY_BYTES = 2**20
+WAIT_SECONDS = 20.0  # in the queue
+LIGHT_PAGES = FairLimits(
+    threads=4,
+    running_of_tenant=2,
+    running_of_client=2,
+    waiting_of_tenant=64,
+    waiting=512,
+)
+_light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
+
+
+class PageHandler(ASGIHandler):
+    """An ASGI application for all addresses of Django's but those of the APIs."""
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            body = await read_body(receive, MAX_BODY_BYTES)
+            response = await unless_disconnected(self._respond(scope, body), receive)
+        except Disconnected:
+            return
+        except TooLong:
+            text = f"A form may have {MAX_BODY_BYTES:,} bytes; this request has more.\n"
+            response = _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+        except TooSlow as late:
+            response = _plain(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")
+        await self.send_response(response, send)
+
+    async def _respond(self, scope: Any, body: bytes) -> HttpResponse:
+        whose = await page_client(scope)
+        started = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def in_thread() -> HttpResponse:
+            loop.call_soon_threadsafe(started.set)
+            return self._in_thread(scope, body)
+
+        working = asyncio.ensure_future(_in_fair_thread(whose, in_thread))
+        waiting = asyncio.ensure_future(started.wait())
+        try:
+            await asyncio.wait(
+                {working, waiting}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not working.done() and not started.is_set():
+                return busy.waited_too_long(scope, WAIT_SECONDS)
+            return await working
+        except QueueFull as full:
+            return busy.too_many_requests(scope, full.of_tenant, full.limit)
+        finally:
+            waiting.cancel()
+            working.cancel()
+            await asyncio.gather(waiting, working, return_exceptions=True)
+
+    def _in_thread(self, scope: Any, body: bytes) -> HttpResponse:
+        """All of Django's work for one request, in one thread and with its connection."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, error = self.create_request(scope, BytesIO(body))
+        response: Any = error if request is None else self.get_response(request)
+        try:
+            return _whole(response)
+        finally:
+            response.close()  # sends request_finished, which looks after the connection
+
+
+async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
+    response: HttpResponse
+    if not whose.is_query:
+        future = _light_pages.submit(whose.tenant, whose.client, work)
+        response = await asyncio.wrap_future(future)
+        return response
+    try:
+        response = await run_query(whose.tenant, whose.client, work)
+    except TooManyQueriesWaiting as waiting:
+        raise QueueFull(waiting.of_project, waiting.limit) from None
+    return response
+
+
+def _whole(response: Any) -> HttpResponse:
+    """A streaming response is read here: where it would be sent, no thread is left for it."""
+    if isinstance(response, HttpResponse):
+        return response
+    whole = HttpResponse(b"".join(response), status=response.status_code, headers=response.headers)
+    whole.cookies = response.cookies
+    return whole
+
+
+def _plain(status: HTTPStatus, text: str) -> HttpResponse:
+    return HttpResponse(text, "text/plain; charset=utf-8", status=status)

@@ -1,0 +1,237 @@
+"""Pages through ASGI: from few threads, shared fairly, and not for closed browsers."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
+
+from common.fair_threads import FairThreads
+from frontend import page_client, page_handler
+from frontend.page_handler import LIGHT_PAGES, PageHandler
+from profiles.queries import concurrency
+from profiles.queries.asked import check
+from profiles.queries.concurrency import LIMITS
+from projects.models import Project, User
+
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
+HTML = (b"accept", b"text/html")
+
+
+class View:
+    """A page that is made until it is let through, or until nobody waits for it."""
+
+    def __init__(self) -> None:
+        self.threads: list[str] = []
+        self.ended: list[str] = []
+        self.open = threading.Event()
+
+    def __call__(self, request: HttpRequest, rest: str) -> HttpResponse:
+        self.threads.append(threading.current_thread().name)
+        try:
+            while not self.open.is_set():
+                check(None)
+                time.sleep(0.001)
+        finally:
+            self.ended.append(request.path)
+        return HttpResponse("a page")
+
+
+view = View()
+urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  `view` is another in each test
+
+
+@pytest.fixture(autouse=True)
+def pages(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    settings.ROOT_URLCONF = __name__
+    monkeypatch.setattr(f"{__name__}.view", View())
+    monkeypatch.setattr(concurrency, "_threads", FairThreads("flamewatch-query", LIMITS))
+    monkeypatch.setattr(page_handler, "_light_pages", FairThreads("flamewatch-page", LIGHT_PAGES))
+    yield
+    view.open.set()
+
+
+class Browser:
+    def __init__(self, path: str, *headers: tuple[bytes, bytes], address: str = "") -> None:
+        self.sent: list[Mapping[str, Any]] = []
+        self._begun, self._closed = False, asyncio.Event()
+        self._scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": b"",
+            "headers": [(b"host", b"127.0.0.1"), *headers],
+            "client": (address or "127.0.0.1", 5),
+            "scheme": "http",
+        }
+
+    async def get(self) -> "Browser":
+        await PageHandler()(self._scope, self._receive, self._send)
+        return self
+
+    def close(self) -> None:
+        self._closed.set()
+
+    async def _receive(self) -> Mapping[str, Any]:
+        if not self._begun:
+            self._begun = True
+            return {"type": "http.request", "body": b""}
+        await self._closed.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Mapping[str, Any]) -> None:
+        self.sent.append(message)
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def headers(self) -> dict[bytes, bytes]:
+        return dict(self.sent[0]["headers"])
+
+    @property
+    def text(self) -> str:
+        return b"".join(message["body"] for message in self.sent[1:]).decode()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+            await asyncio.sleep(0.001)
+
+
+def signed_in(user: User) -> tuple[bytes, bytes]:
+    client = Client()
+    client.force_login(user)
+    return b"cookie", f"sessionid={client.session.session_key}".encode()
+
+
+def flame(project: Project) -> str:
+    return f"/p/{project.project_id}/flame"
+
+
+async def _ask(browser: Browser) -> "asyncio.Task[Browser]":
+    return asyncio.create_task(browser.get())
+
+
+def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
+    project: Project, alice: User, charlie: User
+) -> None:
+    member, outsider = signed_in(alice), signed_in(charlie)
+
+    async def many() -> None:
+        asked = [await _ask(Browser(flame(project), member)) for _ in range(20)]
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
+        other = await _ask(Browser(flame(project), outsider))  # their own share, not the project's
+        await until(lambda: len(view.threads) == LIMITS.running_of_client + 1)
+        sign_in = await _ask(Browser("/account/login/"))
+        await until(lambda: view.threads[-1].startswith("flamewatch-page"))
+        view.open.set()
+        done = await asyncio.gather(*asked, other, sign_in)
+        assert {(each.status, each.text) for each in done} == {(200, "a page")}
+        assert len(set(view.threads)) <= LIMITS.threads + 1
+
+    asyncio.run(many())
+
+
+def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
+    project: Project, alice: User
+) -> None:
+    member = signed_in(alice)
+
+    async def many() -> None:
+        count = LIMITS.running_of_client + LIMITS.waiting_of_tenant
+        asked = [await _ask(Browser(flame(project), member)) for _ in range(count)]
+        threads: Any = concurrency._threads
+        await until(lambda: threads._waiting == LIMITS.waiting_of_tenant)
+        page = await Browser(flame(project), member, HTML).get()
+        assert page.status == 429
+        assert int(page.headers[b"Retry-After"]) > 0
+        assert "<h1>The server is busy</h1>" in page.text
+        assert f"{LIMITS.waiting_of_tenant} requests" in page.text
+        tree = await Browser(flame(project) + "/tree", member).get()
+        assert tree.status == 429
+        assert tree.text.startswith('{"error": ')
+        view.open.set()
+        await asyncio.gather(*asked)
+
+    asyncio.run(many())
+
+
+def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
+    project: Project, alice: User
+) -> None:
+    member = signed_in(alice)
+
+    async def many() -> None:
+        browsers = [Browser(flame(project), member) for _ in range(10)]
+        asked = [await _ask(browser) for browser in browsers]
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
+        for browser in browsers:
+            browser.close()
+        await asyncio.gather(*asked)
+        await until(lambda: len(view.ended) == LIMITS.running_of_client)
+        threads: Any = concurrency._threads
+        await until(lambda: not threads._tenants)
+        assert not any(browser.sent for browser in browsers)
+        assert len(view.threads) == LIMITS.running_of_client
+
+    asyncio.run(many())
+
+
+def test_who_waits_too_long_is_told(
+    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_handler, "WAIT_SECONDS", 0.5)
+    member = signed_in(alice)
+
+    async def many() -> None:
+        asked = [await _ask(Browser(flame(project), member)) for _ in range(2)]
+        await until(lambda: len(view.threads) == LIMITS.running_of_client)
+        late = await Browser(flame(project), member, HTML).get()
+        assert late.status == 503
+        assert "took longer than 0 s" in late.text
+        view.open.set()
+        await asyncio.gather(*asked)
+
+    asyncio.run(many())
+
+
+def test_a_form_has_a_limit() -> None:
+    async def send() -> None:
+        browser = Browser("/account/login/")
+        pieces = [b"x" * 2**20, b"x"]
+
+        async def receive() -> Mapping[str, Any]:
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": True}
+
+        await PageHandler()(browser._scope, receive, browser._send)
+        assert browser.status == 413
+        assert "1,048,576 bytes" in browser.text
+
+    asyncio.run(send())
+
+
+def test_the_session_is_read_once_in_a_while(project: Project, alice: User) -> None:
+    member, loads = signed_in(alice), list[str]()
+    real = page_client._load_member
+    view.open.set()
+
+    def load(session: str, of: str) -> tuple[int, int]:
+        loads.append(of)
+        return real(session, of)
+
+    async def many() -> None:
+        for _ in range(3):
+            await Browser(flame(project), member).get()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_client, "_load_member", load)
+        asyncio.run(many())
+    assert loads == [project.project_id]

@@ -1,0 +1,41 @@
+"""The reserve is there while there is room, and gives way to a server that starts."""
+
+from pathlib import Path
+
+import pytest
+
+from profiler_site import disk_reserve
+from profiler_site.disk_reserve import BYTES, keep, open_up
+
+LEAST = 2**20
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Its only element is how many bytes are free."""
+    free = [10 * BYTES]
+    monkeypatch.setattr(disk_reserve, "free_bytes", lambda folder: free[0])
+    return free
+
+
+def test_it_takes_up_its_space_and_stays(tmp_path: Path, disk: list[int]) -> None:
+    keep(tmp_path, LEAST)
+    path = tmp_path / "disk-reserve"
+    assert path.stat().st_blocks * 512 >= BYTES
+    made = path.stat().st_ino
+    keep(tmp_path, LEAST)
+    open_up(tmp_path)
+    assert path.stat().st_ino == made
+
+
+def test_a_full_disk_gets_it_back_and_it_returns_with_room(tmp_path: Path, disk: list[int]) -> None:
+    keep(tmp_path, LEAST)
+    disk[0] = 0
+    open_up(tmp_path)
+    assert not list(tmp_path.iterdir())
+    disk[0] = BYTES + LEAST - 1
+    keep(tmp_path, LEAST)
+    assert not list(tmp_path.iterdir())
+    disk[0] = BYTES + LEAST
+    keep(tmp_path, LEAST)
+    assert [path.name for path in tmp_path.iterdir()] == ["disk-reserve"]

@@ -1,0 +1,61 @@
+"""/ok and /ready are answered beside Django."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from django.db.utils import OperationalError
+
+from profiler_site import health
+from profiler_site.asgi import application
+from profiles.store import disk
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass
+class Connection:
+    ensure_connection: Callable[[], None]
+
+
+async def _get(path: str, times: int = 1) -> list[httpx.Response]:
+    transport = httpx.ASGITransport(application)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        return await asyncio.gather(*(client.get(path) for _ in range(times)))
+
+
+def get(path: str, times: int = 1) -> list[httpx.Response]:
+    return asyncio.run(_get(path, times))
+
+
+@pytest.mark.parametrize(("path", "text"), [("/ok", "ok\n"), ("/ready", "ready\n")])
+def test_they_answer(path: str, text: str) -> None:
+    (answer,) = get(path)
+    assert (answer.status_code, answer.text) == (200, text)
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_one_look_is_for_all_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr(health, "connection", Connection(lambda: looks.append(1)))
+    assert {answer.text for answer in get("/ready", 50)} == {"ready\n"}
+    assert len(looks) == 1
+
+
+def test_a_database_that_is_away_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise OperationalError("no route to the secret host")
+
+    monkeypatch.setattr(health, "connection", Connection(away))
+    (answer,) = get("/ready")
+    assert (answer.status_code, answer.text) == (503, "The database cannot be reached.\n")
+
+
+def test_a_full_disk_is_503_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "shortage", lambda: "The server's disk is full: 0 bytes are free.")
+    (answer,) = get("/ready")
+    assert answer.status_code == 503
+    assert "disk is full" in answer.text
+    assert get("/ok")[0].status_code == 200
