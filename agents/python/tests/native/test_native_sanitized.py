@@ -50,7 +50,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-@pytest.mark.server
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "program",
     [
