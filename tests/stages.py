@@ -1,7 +1,7 @@
 """Stages of the three levels of tests; docs/development.md has the table."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 AGENT = "agents/python/tests"
@@ -29,13 +29,13 @@ class Stage:
 
 _ALONE = "not measurement"
 _QUICK = f"not browser and not server and not nightly and {_ALONE}"
-_FAST_CODE = Stage(
-    "everything that needs no server, on SQLite",
+_FAST = Stage(
+    "everything fast, on SQLite",
     ("tests", AGENT, f"--ignore={NATIVE}", f"--ignore={PAGES_IN_BROWSER}"),
     _QUICK,
     CORES,
 )
-_EVERY_DAY = (
+_EVERY_DAY: tuple[Stage, ...] = (
     Stage(
         "everything that needs no server, on SQLite",
         ("tests", AGENT, f"--ignore={PAGES_IN_BROWSER}"),
@@ -55,13 +55,13 @@ _EVERY_DAY = (
     Stage("server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1),
     Stage("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
 )
-_NIGHTLY = (
+_NIGHTLY: tuple[Stage, ...] = (
     Stage("nightly", ("tests", AGENT), f"nightly and {_ALONE}", CORES),
     Stage("nightly measurements, one at a time", ("tests", AGENT), "nightly and measurement"),
 )
 
-LEVELS: Mapping[str, Sequence[Stage]] = {
-    "check": (_FAST_CODE,),
+LEVELS: Mapping[str, tuple[Stage, ...]] = {
+    "check": (_FAST,),
     "test": _EVERY_DAY,
     "test-all": (*_EVERY_DAY, *_NIGHTLY),
 }
