@@ -5,12 +5,13 @@ from math import lgamma, log, pi
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from profiles.engine.student import half_width, two_sided
 
 
 @cache
-def nodes() -> tuple[np.ndarray, np.ndarray]:
+def nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return abscissas and weights; they take half a second to compute."""
     return np.polynomial.legendre.leggauss(400)
 

@@ -99,7 +99,7 @@ def run_here(request: pytest.FixtureRequest) -> Run:
 def runner(request: pytest.FixtureRequest, python: str) -> Run:
     execution = getattr(request.node, "execution_count", 1)
 
-    def run_program(name: str, *arguments: object, timeout: float = 100, more: str = "") -> Any:
+    def run_program(name: str, *arguments: object, timeout: float = 500, more: str = "") -> Any:
         command = (python, str(PROGRAMS / name), *map(str, arguments))
         return outcome(command, tuple(more.split()), timeout, execution)
 
