@@ -51,7 +51,9 @@ $(STAMPS)/node: package.json package-lock.json
 	@mkdir -p $(STAMPS) && touch $@
 
 # Fast, for every commit: lint, and all tests that need neither a server process nor a browser nor PostgreSQL.
-check: lint
+check: $(STAMPS)/dev
+	@$(BIN)/python -m tests.services
+	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m tests.run check
 
 # Everything that a change can break.
@@ -60,7 +62,7 @@ test: $(STAMPS)/dev
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m tests.run test
 
-# Additionally every interpreter, sanitizers, storms and long crash loops.
+# Additionally every interpreter, sanitizers and storms.
 test-all: $(STAMPS)/dev
 	@$(BIN)/python -m tests.services
 	@$(BIN)/python agents/python/tests/interpreters.py --for-tests
