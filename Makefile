@@ -1,6 +1,7 @@
-# One command each: up, install, test, lint, golden, bench, screenshots, requirements, wheels, interpreters, clean.
+# One command each: up, install, check, test, test-all, coverage, lint, golden, bench, screenshots, requirements, wheels,
+# interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up install test lint golden bench screenshots requirements wheels interpreters clean
+.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest golden bench screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -46,21 +47,45 @@ $(STAMPS)/node: package.json package-lock.json
 	@npm ci --silent --no-audit --no-fund
 	@mkdir -p $(STAMPS) && touch $@
 
+# Fast, for every commit: lint, and all tests that need neither a server process nor a browser nor PostgreSQL.
+check: $(STAMPS)/dev
+	@$(BIN)/python -m tests.services
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m tests.run check
+
+# Everything that a change can break.
 test: $(STAMPS)/dev
+	@$(BIN)/python -m tests.services
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m tests.run test
+
+# Additionally every interpreter, sanitizers and storms.
+test-all: $(STAMPS)/dev
 	@$(BIN)/python -m tests.services
 	@$(BIN)/python agents/python/tests/interpreters.py --for-tests
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m tests.run
+	@$(BIN)/python -m tests.run test-all
+
+# Branch coverage of each app by the tests of `make check`.
+coverage: $(STAMPS)/dev
+	@$(BIN)/python -m tests.branch_coverage
 
 # All of them, or some: make bench ONLY="digest queries".
 bench: $(STAMPS)/dev
 	@$(BIN)/python -m benchmarks $(ONLY)
 
 lint: $(STAMPS)/dev $(STAMPS)/node
+	@$(MAKE) --no-print-directory --jobs=2 lint-types lint-agent-types lint-rest
+
+lint-types:
+	@$(BIN)/mypy .
+
+lint-agent-types:
+	@cd agents/python && ../../$(BIN)/mypy src
+
+lint-rest:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy .
-	@cd agents/python && ../../$(BIN)/mypy src
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
 
@@ -78,7 +103,7 @@ wheels: $(STAMPS)/venv
 	@ls dist/agents
 
 # CPython 3.14 and 3.15 and a debug build for the agent's tests, which then run on them too: what Debian's
-# unstable suite has of them today. As root; a minute, 450 MB. `make test` fetches them where they are
+# unstable suite has of them today. As root; a minute, 450 MB. `make test-all` fetches them where they are
 # missing, and does without where they cannot be had.
 interpreters: $(STAMPS)/venv
 	@$(BIN)/python agents/python/tests/interpreters.py

@@ -1,7 +1,5 @@
 """Fixtures that all tests share: alice owns a project, bob is a member, charlie an outsider."""
 
-import contextlib
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,25 +26,16 @@ def nothing_remembered() -> None:
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """The Redis of `make test`, or one of our own where pytest was started without it."""
-    given = os.environ.get("TEST_REDIS_URL")
-    with contextlib.ExitStack() as stack:
-        if not given:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            given = stack.enter_context(services.redis(Path(folder)))
-        yield given
+    """A Redis of this worker's own."""
+    with tempfile.TemporaryDirectory() as folder, services.redis(Path(folder)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[services.S3]:
-    """The S3 server of `make test`, or one of our own."""
-    given = os.environ.get("TEST_S3_URL")
-    with contextlib.ExitStack() as stack:
-        if given:
-            yield services.S3(given)
-        else:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            yield stack.enter_context(services.s3(Path(folder)))
+    """An S3 server of this worker's own."""
+    with tempfile.TemporaryDirectory() as folder, services.s3(Path(folder)) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,53 +1,98 @@
-"""`make test`: every test, and on PostgreSQL too where it touches the database.
+"""Test runner: `make check`, `make test` and `make test-all`, each a list of stages.
 
-Arguments go to pytest, which then runs once for each database. The services are started here
-and stopped at the end.
+Other arguments than a level go to pytest, which then runs once on PostgreSQL and once on SQLite.
+PostgreSQL is started here and stopped at the end; each worker starts the Redis and the S3 server
+that its tests ask for.
 """
 
+import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from tests import services
-
-# What touches the database; the rest would only be run twice.
-ON_POSTGRESQL = ["tests", "-m", "not browser and not server", "--ignore=tests/profiles/engine"]
-
-# In a process of their own: Playwright's event loop stays in the thread of the tests.
-IN_THE_BROWSER = ["tests/frontend/browser"]
+from tests import leftovers, services
+from tests.stages import LEVELS, Stage
 
 STOP_SECONDS = 30.0
+NOTHING_SELECTED = 5  # pytest's exit code
+# pytest's closing line has these words, in this order.
+WORDS = {"failed": "failed", "passed": "passed", "skipped": "skipped", "xfailed": "xfailed"} | {
+    "error": "errors",
+    "rerun": "rerun",
+}
+
+
+@dataclass
+class Outcome:
+    """Sum of the stages that have ended."""
+
+    counts: Counter[str]
+    failed: list[str]
+
+    def closing_line(self, seconds: float) -> str:
+        """Return one line in the form of pytest's own."""
+        counted = [f"{self.counts[key]} {word}" for key, word in WORDS.items() if self.counts[key]]
+        text = f" {', '.join(counted) or 'no tests ran'} in {seconds:.2f}s "
+        return text.center(80, "=")
 
 
 def main(arguments: Sequence[str]) -> int:
+    level = arguments[0] if len(arguments) == 1 and arguments[0] in LEVELS else None
+    stages = LEVELS[level] if level else _given(arguments)
+    began, outcome = time.monotonic(), Outcome(Counter(), [])
     try:
-        with services.running() as running, tempfile.TemporaryDirectory() as data:
-            return _both(running, data, arguments)
+        with _environments(stages) as environments, leftovers.adopted():
+            for stage in stages:
+                _run(stage, environments[stage.on_postgresql], outcome)
     except services.ServiceMissing as missing:
         print(missing, file=sys.stderr)
         return 1
+    if outcome.failed:
+        print(f"\nFailed: {'; '.join(outcome.failed)}", flush=True)
+    print(outcome.closing_line(time.monotonic() - began), flush=True)
+    return 1 if outcome.failed else 0
 
 
-def _both(running: services.Services, data: str, arguments: Sequence[str]) -> int:
-    common = os.environ | {
-        "FLAMEWATCH_DATA_DIR": data,
-        "TEST_DATABASE_URL": running.database_url,
-        "TEST_REDIS_URL": running.redis_url,
-        "TEST_S3_URL": running.s3.url,
-    }
-    on_postgresql = common | {"DATABASE_URL": running.database_url}
-    if arguments:
-        return _pytest(on_postgresql, arguments) or _pytest(common, arguments)
-    print("== the database's tests on PostgreSQL", flush=True)
-    first = _pytest(on_postgresql, ON_POSTGRESQL)
-    print("== the browser's tests", flush=True)
-    second = _pytest(common, IN_THE_BROWSER)
-    print("== everything else, on SQLite", flush=True)
-    third = _pytest(common, ["-m", "not browser"])
-    return first or second or third
+def _given(arguments: Sequence[str]) -> Sequence[Stage]:
+    paths = tuple(arguments) or ("tests",)
+    return [Stage("on PostgreSQL", paths, on_postgresql=True), Stage("on SQLite", paths)]
+
+
+@contextlib.contextmanager
+def _environments(stages: Sequence[Stage]) -> Iterator[dict[bool, dict[str, str]]]:
+    """Yield the environments without and with PostgreSQL, which runs only if a stage needs it."""
+    with contextlib.ExitStack() as stack:
+        data = stack.enter_context(tempfile.TemporaryDirectory(prefix="flamewatch-tests-"))
+        # One order of sets in all workers: each must collect the same names of cases.
+        common = os.environ | {"FLAMEWATCH_DATA_DIR": data, "PYTHONHASHSEED": "0"}
+        common.pop("DATABASE_URL", None)
+        environments = {False: common}
+        if any(stage.on_postgresql for stage in stages):
+            url = stack.enter_context(services.running())
+            environments[True] = common | {"DATABASE_URL": url}
+        yield environments
+
+
+def _run(stage: Stage, environment: dict[str, str], outcome: Outcome) -> None:
+    """Run one stage, and add its counts; processes that it leaves behind fail it."""
+    print(f"== {stage.name}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="flamewatch-counts-") as folder:
+        counts = Path(folder, "counts.json")
+        code = _pytest(environment | {"FLAMEWATCH_TEST_COUNTS": str(counts)}, stage.arguments())
+        if counts.exists():
+            outcome.counts.update(json.loads(counts.read_text()))
+    if code not in (0, NOTHING_SELECTED):
+        outcome.failed.append(f"{stage.name} (pytest ended with {code})")
+    for left in leftovers.end_all():
+        outcome.failed.append(f"{stage.name} left a process behind: {left}")
 
 
 def _pytest(environment: Mapping[str, str], arguments: Sequence[str]) -> int:

@@ -39,13 +39,6 @@ class ServiceMissing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    database_url: str
-    redis_url: str
-    s3: "S3"
-
-
-@dataclass(frozen=True, slots=True)
 class S3:
     """A bucket, and the credentials that open it."""
 
@@ -145,23 +138,20 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Services]:
-    """All of them, empty."""
+def running() -> Iterator[str]:
+    """Yield the URL of an empty PostgreSQL, as fast as tests may have it: not durable."""
     folder = Path(tempfile.mkdtemp(prefix="flamewatch-services-"))
     folder.chmod(0o755)
     try:
-        with postgresql(folder) as database, redis(folder) as redis_url, s3(folder) as bucket:
-            yield Services(database, redis_url, bucket)
+        with postgresql(folder, durable=False) as database:
+            yield database
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
-    """The URL of a server that keeps its data in the folder: empty, or as it was left.
-
-    What is written is durable when it says so.
-    """
+def postgresql(folder: Path, *, durable: bool = True) -> Iterator[str]:
+    """The URL of a server that keeps its data in the folder: empty, or as it was left."""
     data, port = folder / "postgresql", free_port()
     is_new = not data.exists()
     data.mkdir(exist_ok=True)
@@ -174,6 +164,9 @@ def postgresql(folder: Path) -> Iterator[str]:
             **quiet,  # type: ignore[call-overload]
         )
     options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
+    if not durable:
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            options += ["-c", f"{name}=off"]
     log = (folder / "postgresql.log").open("w")
     server = _begin(
         [find("postgres"), "-D", data, "-p", str(port), *options],

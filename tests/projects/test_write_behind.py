@@ -80,13 +80,13 @@ async def test_it_writes_every_period_and_once_more_when_it_stops(
     batch: Batch[str, int] = Batch(write, add)
     await write_behind.start()
     batch.note("a", 1)
-    await asyncio.wait_for(written.wait(), 10)
+    await asyncio.wait_for(written.wait(), 60)
     monkeypatch.setattr(write_behind, "PERIOD_SECONDS", 1000)
     await write_behind.stop()
     written.clear()
     batch.note("b", 1)
     await write_behind.stop()
-    await asyncio.wait_for(written.wait(), 10)
+    await asyncio.wait_for(written.wait(), 60)
 
 
 @pytest.mark.usefixtures("batches", "db")

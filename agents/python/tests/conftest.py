@@ -1,5 +1,6 @@
 """The agent's tests run against the sampler as built from this tree."""
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -22,5 +23,7 @@ def build() -> None:
 
 sys.path.insert(0, str(Path(__file__).parent))  # interpreters.py
 
-if not is_current():
-    build()
+with (AGENT / "setup.py").open() as lock:  # one of several workers builds, the others wait
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    if not is_current():
+        build()

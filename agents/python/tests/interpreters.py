@@ -3,9 +3,9 @@
 They are Debian's, of its unstable suite: unpacked, not installed, and led to the libraries that
 came with them. Nothing outside the folder changes.
 
-`make interpreters` fetches them, or says why not and fails. `make test` does the same as root and
-where they are not there yet (`--for-tests`), within a few minutes; but what that suite has today is
-not the agent's fault, so then the tests run on the others and a line says which.
+`make interpreters` fetches them, or says why not and fails. `make test-all` does the same as root
+and where they are not there yet (`--for-tests`), within a few minutes; but what that suite has
+today is not the agent's fault, so then the tests run on the others and a line says which.
 """
 
 import os

@@ -1,16 +1,24 @@
 """Student's t, beside the integral of its density and the tables of textbooks."""
 
+from functools import cache
 from math import lgamma, log, pi
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from profiles.engine.student import half_width, two_sided
 
 
+@cache
+def nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return abscissas and weights; they take half a second to compute."""
+    return np.polynomial.legendre.leggauss(400)
+
+
 def integrated(t: float, df: float) -> float:
     """2 ∫ from t of the density, by Gauss-Legendre in t / x."""
-    x, weight = np.polynomial.legendre.leggauss(400)
+    x, weight = nodes()
     v = (x + 1) / 2
     scale = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * log(df * pi)
     density = np.exp(scale - (df + 1) / 2 * np.log1p((t / v) ** 2 / df))

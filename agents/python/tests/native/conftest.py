@@ -54,9 +54,9 @@ def pytest_report_header() -> str:
 
 
 def parameters() -> list[Any]:
-    """The interpreter that runs the tests first; the others only where time allows it."""
+    """The interpreter that runs the tests always; the others by `make test-all`."""
     mine = [version for version in INTERPRETERS if version not in OTHERS]
-    return [*mine, *(pytest.param(version, marks=pytest.mark.server) for version in OTHERS)]
+    return [*mine, *(pytest.param(version, marks=pytest.mark.nightly) for version in OTHERS)]
 
 
 @cache
@@ -78,10 +78,16 @@ def python(request: pytest.FixtureRequest) -> str:
 def run(request: pytest.FixtureRequest, python: str) -> Run:
     """Runs a program of `programs/`, and returns the JSON that it prints last.
 
-    A test that is tried again (the top `conftest.py`) gets an outcome of its own. `more`: of its
+    A measurement that is repeated gets an outcome of its own. `more`: of its
     environment, as NAME=value.
     """
     return runner(request, python)
+
+
+@pytest.fixture(params=OTHERS)
+def run_other(request: pytest.FixtureRequest) -> Run:
+    """The same by each other interpreter, for what `make test` asks of all of them."""
+    return runner(request, INTERPRETERS[request.param])
 
 
 @pytest.fixture
@@ -93,7 +99,7 @@ def run_here(request: pytest.FixtureRequest) -> Run:
 def runner(request: pytest.FixtureRequest, python: str) -> Run:
     execution = getattr(request.node, "execution_count", 1)
 
-    def run_program(name: str, *arguments: object, timeout: float = 100, more: str = "") -> Any:
+    def run_program(name: str, *arguments: object, timeout: float = 500, more: str = "") -> Any:
         command = (python, str(PROGRAMS / name), *map(str, arguments))
         return outcome(command, tuple(more.split()), timeout, execution)
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 Run = Callable[..., Any]
+pytestmark = pytest.mark.measurement
 TOLERANCE = 0.08  # of a share; machines that run tests are noisy
 
 

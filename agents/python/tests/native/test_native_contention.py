@@ -12,6 +12,7 @@ Run = Callable[..., Any]
 KINDS = ("lock", "rlock")
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("function", ["with_lock", "with_acquire", "with_timeout"])
 def test_the_delay_is_what_the_threads_measured_themselves(
@@ -38,6 +39,7 @@ def test_wrong_arguments_are_refused_as_ever(run: Run, kind: str) -> None:
     assert run("contention.py", kind)["counts"]["refused"] == 4 * 100
 
 
+@pytest.mark.measurement
 def test_waits_of_queues_and_conditions_are_seen(run: Run) -> None:
     result = run("contention.py", "condition")
     assert result["delay"]["Queue.get"] == pytest.approx(
@@ -54,6 +56,7 @@ def test_waits_for_work_are_left_out_and_counted(run: Run) -> None:
     assert result["kept"]["Queue.get"] > 2 * result["kept"]["fights"], "they would bury the lock"
 
 
+@pytest.mark.measurement
 def test_locks_are_seen_in_full_beside_waits_for_work(run: Run) -> None:
     result = run("idle_waits.py")
     for kind in ("out", "kept"):
@@ -61,6 +64,7 @@ def test_locks_are_seen_in_full_beside_waits_for_work(run: Run) -> None:
     assert result["out"]["puts"] > 0.3e9, "the mutex of a queue, which its producers hold"
 
 
+@pytest.mark.measurement
 def test_a_wait_that_is_not_over_counts_until_the_end(run: Run) -> None:
     result = run("contention.py", "open")
     assert result["seen"] == pytest.approx(result["lasted"], rel=0.1)

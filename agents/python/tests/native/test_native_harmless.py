@@ -69,7 +69,7 @@ def test_errno_is_the_hosts_whatever_fails_in_a_sample(run: Run) -> None:
     assert run("traces.py")["errno"] == [*range(70, 90)]
 
 
-@pytest.mark.server
+@pytest.mark.nightly
 @pytest.mark.timeout(120 + 10 * STORM_SECONDS)
 @pytest.mark.parametrize("kind", ["cpu", "wall"])
 def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(

@@ -23,6 +23,7 @@ def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
     assert {*result["seen"]} == RIGHT  # a thread reads its own
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("work", WORK)
 def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
     result = run("labelled.py", "WALL", work)
@@ -30,6 +31,7 @@ def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
     assert wrong(result["seen"]) < 0.05  # one sample of thirty
 
 
+@pytest.mark.measurement
 def test_labels_that_change_all_the_time_are_those_of_the_stack_beside_them(run: Run) -> None:
     result = run("labelled.py", "WALL", "quick")
     assert {*result["seen"]} >= RIGHT

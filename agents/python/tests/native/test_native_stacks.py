@@ -37,11 +37,13 @@ def test_stacks_of_threads_are_merged_on_request_without_those_excluded(run: Run
     assert result["stacks_together"] == 2
 
 
+@pytest.mark.measurement
 def test_a_few_threads_a_round_stand_for_all_of_them(run: Run) -> None:
     wall = run("crowd.py", 150)["wall"]
     assert wall == pytest.approx({"here": 150, "there": 150, "<module>": 1}, rel=0.01)
 
 
+@pytest.mark.measurement
 def test_a_crowd_costs_a_bounded_share_of_a_core(run: Run) -> None:
     assert run("crowd.py", 150)["sampler_share"] < 0.1
 
@@ -55,6 +57,7 @@ def test_a_thousand_threads_are_all_seen_and_deep_stacks_cut_and_counted(run: Ru
     assert result["dropped"] == 0
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["cpu", "wall"])
 def test_a_thousand_threads_take_a_tick_a_bounded_time(run: Run, kind: str) -> None:
     result = run("thousand.py")

@@ -33,6 +33,7 @@ def test_who_awaits_by_a_gathering_or_a_group_is_known_from_3_14_on(run: Run) ->
     }
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
 def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: str) -> None:
     result = run("tasks.py", kind, "names")
@@ -41,6 +42,7 @@ def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: 
     assert len(result["asked"]) >= 2  # 0.2 s: one of the three may never be met
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
 def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
     result = run("tasks.py", kind, "storm")
@@ -61,6 +63,7 @@ def test_who_awaits_is_known_where_uvloop_runs_the_tasks(run_here: Run) -> None:
     assert {way: {*result[way]} for way in AWAITED_BY_ONE} == AWAITED_BY_ONE
 
 
+@pytest.mark.measurement
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
 def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) -> None:
     result = run_here("tasks.py", kind, "names", "uvloop")
@@ -69,6 +72,7 @@ def test_names_are_labels_where_uvloop_runs_the_tasks(run_here: Run, kind: str) 
     assert len(result["asked"]) >= 2
 
 
+@pytest.mark.measurement
 def test_tasks_that_come_and_go_are_told_rightly_under_uvloop(run_here: Run) -> None:
     result = run_here("tasks.py", "WALL", "storm", "uvloop")
     assert result["samples"] > 50

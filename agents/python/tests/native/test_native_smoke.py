@@ -1,0 +1,38 @@
+"""Smoke test of every other interpreter of this machine, which `make test-all` tests in full."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+SOURCE = Path(__file__).parents[2] / "src"
+
+pytestmark = pytest.mark.server
+
+
+def test_it_is_supported(run_other: Run) -> None:
+    assert run_other("supported.py", SOURCE) == {"supported": None, "from": str(SOURCE)}
+
+
+def test_captures_of_every_kind_leave_nothing_behind(run_other: Run) -> None:
+    result = run_other("cycles.py", 50)
+    assert (result["timers"], result["restored"]) == (0, True)
+
+
+def test_stacks_are_read(run_other: Run) -> None:
+    assert run_other("awaits.py")["working"] > 0
+
+
+def test_memory_in_use_is_counted(run_other: Run) -> None:
+    assert run_other("heap.py", "whole")["before"]["keep.<locals>.<genexpr>"][2] == 100
+
+
+def test_waits_for_locks_are_seen(run_other: Run) -> None:
+    assert run_other("contention.py", "free") == {"free": 0, "recursive": 0, "held": 100}
+
+
+def test_tasks_that_await_are_known(run_other: Run) -> None:
+    chains = run_other("tasks.py", "CPU", "chains")
+    assert set(chains["direct"]) == {"leaf mid direct"}

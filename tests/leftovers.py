@@ -1,0 +1,70 @@
+"""Processes that tests leave behind: adopted by the test runner, named, and ended."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_GRACE_SECONDS = 10.0  # for those that are about to end
+_known: set[int] = set()
+
+
+@contextlib.contextmanager
+def adopted() -> Iterator[None]:
+    """Make orphans of our descendants our own children, except for children that exist now."""
+    _known.update(_children())
+    _set_subreaper(True)
+    try:
+        yield
+    finally:
+        _set_subreaper(False)
+        _known.clear()
+
+
+def end_all() -> list[str]:
+    """Kill the adopted processes that do not end by themselves, and return what they were."""
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while (left := _running()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    named = [f"{pid} {_command(pid)}" for pid in left]
+    while left:  # what they had started themselves is adopted in turn
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.1)
+        left = _running()
+    return named
+
+
+def _set_subreaper(wanted: bool) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
+
+
+def _running() -> list[int]:
+    """Reap what has ended; return the process ids of what has not."""
+    left = []
+    for pid in _children() - _known:
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                left.append(pid)
+    return left
+
+
+def _children() -> set[int]:
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+def _command(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    return "(ended)"

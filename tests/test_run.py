@@ -1,0 +1,61 @@
+"""The test runner: its stages, its closing line, and processes that tests leave behind."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests import run
+from tests.stages import LEVELS, Stage
+
+ROOT = Path(__file__).parent.parent
+
+LEAVES_A_PROCESS = """
+import subprocess, sys
+from tests import leftovers
+with leftovers.adopted():
+    subprocess.run([sys.executable, "-c", "import subprocess; subprocess.Popen(['sleep', '987'])"])
+    print(leftovers.end_all())
+    print(leftovers.end_all())
+"""
+
+
+def test_the_closing_line_has_the_form_of_pytest_s_own() -> None:
+    counts = Counter(passed=4500, skipped=3, rerun=1, failed=0)
+    assert run.Outcome(counts, []).closing_line(700.123) == (
+        "================== 4500 passed, 3 skipped, 1 rerun in 700.12s =================="
+    )
+
+
+def test_the_closing_line_names_failures_first() -> None:
+    line = run.Outcome(Counter(passed=2, failed=1, error=1), []).closing_line(1)
+    assert line.strip("= ") == "1 failed, 2 passed, 1 errors in 1.00s"
+
+
+def test_each_level_has_the_stages_of_the_one_below() -> None:
+    assert set(LEVELS["test"]) < set(LEVELS["test-all"])
+    assert all("not nightly" in stage.markers for stage in LEVELS["check"])
+
+
+def test_paths_of_the_stages_exist() -> None:
+    for stage in LEVELS["test-all"] + LEVELS["check"]:
+        for path in stage.paths:
+            assert (ROOT / path.removeprefix("--ignore=")).exists(), path
+
+
+def test_a_stage_with_workers_keeps_the_tests_of_a_file_together() -> None:
+    arguments = Stage("some", ("tests",), "real", workers=2).arguments()
+    assert arguments == ["tests", "-m", "real", "-n", "2", "--dist", "loadfile"]
+
+
+@pytest.mark.real
+def test_a_process_that_is_left_behind_is_named_and_ended() -> None:
+    program = f"import tests.leftovers as l; l._GRACE_SECONDS = 0.2\n{LEAVES_A_PROCESS}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    first, second = done.stdout.splitlines()
+    assert first.endswith("sleep 987']"), done.stderr
+    assert second == "[]"
