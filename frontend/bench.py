@@ -24,13 +24,14 @@ from frontend.question import (
     seen_of,
 )
 from frontend.releases import releases_in
-from frontend.selection import DEFAULT_VIEW, Asked, weights_text
+from frontend.selection import DEFAULT_VIEW, Asked
 from frontend.shown_empty import ShownEmpty, with_links
 from frontend.units import format_count, format_percent, format_value
-from frontend.view_filters import without
 from profiles.query import (
     Coverage,
     FocusResult,
+    Metric,
+    NoSuchMetric,
     OptionsResult,
     Selection,
     TopResult,
@@ -49,7 +50,6 @@ class ShownFocus:
     share: str
     stacks: int  # distinct ones that reach it
     count: str  # the same to be read
-    leave_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,10 @@ class Bench:
     focus: ShownFocus | None
     controls: Controls
     functions: FunctionsPage
-    weights: str  # of the parameter, "" where it is not there
     type_words: str  # what the type counts, in one line
     history_url: str  # of the same profiles, with `function` to come
     comparisons: list[Comparison]
-    wider_url: str  # with what `profile` and `weights` leave out; "" where they leave out nothing
-    whole_url: str  # without a root; "" where there is none
+    unanswerable: bool  # the root or focus of the address cannot be shown
     tree_url: str
     url: str
     seen: str  # changes when there is something new to see
@@ -95,13 +93,28 @@ def bench(of: Question) -> Bench:
     metric = metric_named(of.asked.metric, options)
     notices = (*of.notices, *metric_notice(of.asked.metric, metric))
     asked = replace(of.asked, metric=of.asked.metric if metric else "")
-    try:
-        answers = merged(asked, of.selection, metric, of.deadline)
-    except Unanswerable as error:
-        notices = (*notices, str(error))
-        asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
-        answers = merged(asked, of.selection, metric, of.deadline)
-    return _assembled(replace(of, asked=asked, notices=notices), options, answers)
+    asked, answers, errors = _nearest(of, asked, metric)
+    notices = (*notices, *(str(error) for error in errors))
+    unanswerable = any(not isinstance(error, NoSuchMetric) for error in errors)
+    return _assembled(replace(of, asked=asked, notices=notices), options, answers, unanswerable)
+
+
+def _nearest(
+    of: Question, asked: Asked, metric: Metric | None
+) -> tuple[Asked, Answers, list[Unanswerable]]:
+    """Merge what is asked, without what these profiles do not have: metric, root or focus."""
+    errors: list[Unanswerable] = []
+    while True:
+        try:
+            return asked, merged(asked, of.selection, metric, of.deadline), errors
+        except NoSuchMetric as error:  # the menu has the metrics of all zones, versions and labels
+            asked, metric = replace(asked, metric=""), None
+            errors.append(error)
+        except Unanswerable as error:
+            if asked.root is None and not asked.focus:
+                raise
+            asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
+            errors.append(error)
 
 
 def not_in_time(project: Project, asked: Asked) -> ShownEmpty:
@@ -109,7 +122,7 @@ def not_in_time(project: Project, asked: Asked) -> ShownEmpty:
     return with_links(empty.not_in_time(asked, PATIENCE_SECONDS), reverse_flame(project))
 
 
-def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
+def _assembled(of: Question, options: OptionsResult, answers: Answers, unanswerable: bool) -> Bench:
     asked, top = of.asked, answers.top
     coverage = top.coverage
     seen = seen_of(coverage)
@@ -124,41 +137,24 @@ def _assembled(of: Question, options: OptionsResult, answers: Answers) -> Bench:
         metric=names.metric_name(top.metric),
         average=_average(top),
         strip=_strip(of),
-        chips=chips(asked.filters, lambda index: _url_without(of, index)),
+        chips=chips(asked.filters),
         share=_share(asked, top),
         focus=_focus(of, answers),
         controls=controls(asked, top, of.project),
         functions=functions_page(asked, top, of.project, seen),
-        weights=weights_text(asked.weights) if asked.weights else "",
         type_words=names.type_words(of.selection.type),
         history_url=_history_url(of),
         comparisons=comparisons(asked, options, of.project),
-        wider_url=_wider_url(of),
-        whole_url="" if asked.root is None else flame_url(of.project, _whole(asked)),
+        unanswerable=unanswerable,
         tree_url=_tree_url(of, seen),
         url=flame_url(of.project, asked),
         seen=seen,
     )
 
 
-def _url_without(of: Question, index: int) -> str:
-    """Of the page without one of its filters."""
-    return flame_url(of.project, replace(of.asked, filters=without(of.asked.filters, index)))
-
-
-def _wider_url(of: Question) -> str:
-    if not of.asked.profile and not of.asked.weights:
-        return ""
-    return flame_url(of.project, replace(of.asked, profile="", weights=None))
-
-
 def _history_url(of: Question) -> str:
     plain = replace(of.asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
-
-
-def _whole(asked: Asked) -> Asked:
-    return replace(asked, root=None, frame="")
 
 
 def _empty(of: Question, options: OptionsResult, answers: Answers) -> ShownEmpty | None:
@@ -208,7 +204,6 @@ def _focus(of: Question, answers: Answers) -> ShownFocus | None:
         share=format_percent(found.row.total, coverage.total),
         stacks=found.row.count,
         count=format_count(found.row.count),
-        leave_url=flame_url(of.project, replace(of.asked, focus="", root=None, frame="")),
     )
 
 

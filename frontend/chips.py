@@ -1,6 +1,6 @@
-"""Filters as chips: what each does, and the address without it."""
+"""Filters as chips: what each does, and the filters that stay without it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from frontend.view_filters import NAMES, filter_text
@@ -13,7 +13,7 @@ class Chip:
     name: str
     value: str
     text: str  # of the parameter
-    without_url: str
+    others: list[str]  # texts of the other filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class Chips:
     options: list[Option]  # what a new filter may do
 
 
-def chips(filters: Sequence[ViewFilter], url_without: Callable[[int], str]) -> Chips:
-    """`url_without`: the page's address without the filter at an index."""
+def chips(filters: Sequence[ViewFilter]) -> Chips:
+    texts = [filter_text(each) for each in filters]
     shown = [
         Chip(
             option=each.option,
             name=str(NAMES[each.option]),
             value=each.value,
-            text=filter_text(each),
-            without_url=url_without(i),
+            text=texts[i],
+            others=texts[:i] + texts[i + 1 :],
         )
         for i, each in enumerate(filters)
     ]

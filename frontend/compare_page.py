@@ -48,7 +48,7 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Column:
     key: str  # "" where the column is not to be sorted by
-    url: str
+    sort: str  # value of the parameter
     order: str  # "ascending", "descending", or ""
 
 
@@ -95,7 +95,7 @@ def _shown(of: Question, query: CompareQuery, url: str) -> dict[str, object]:
         "type_words": names.type_words(of.selection.type),
         "service": of.selection.service,
         "pickers": _pickers(of, query, sides, options),
-        "chips": chips(query.a.filters, lambda index: _link(query.without_filter(index), url)),
+        "chips": chips(query.a.filters),
         "history": _history(query, of),
     }
     try:
@@ -136,7 +136,7 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
         "metric": names.metric_name(result.metric),
         "total": _total(result),
         "changes": _changes(result, query),
-        "columns": _columns(query, url),
+        "columns": _columns(query),
         "seen": seen_of(result),
         "empty": _empty(result, query, url),
     }
@@ -179,18 +179,14 @@ def _changes(result: CompareResult, query: CompareQuery) -> Changes:
     )
 
 
-def _columns(query: CompareQuery, url: str) -> dict[str, Column]:
-    return {key: Column(key, _link(query.sorted_by(key), url), _order(query, key)) for key in SORTS}
+def _columns(query: CompareQuery) -> dict[str, Column]:
+    return {key: Column(key, query.sorted_by(key).sort_text, _order(query, key)) for key in SORTS}
 
 
 def _order(query: CompareQuery, key: str) -> str:
     if query.sort != key:
         return ""
     return "ascending" if query.reverse != (key == "name") else "descending"
-
-
-def _link(query: CompareQuery, url: str) -> str:
-    return f"{url}?{query.parameters()}"
 
 
 def _empty(result: CompareResult, query: CompareQuery, url: str) -> ShownEmpty | None:

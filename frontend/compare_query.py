@@ -13,13 +13,12 @@ from django.utils.translation import gettext as _
 
 from frontend.selection import DEFAULT_VIEW, Asked, without
 from frontend.selection import read as read_asked
-from frontend.view_filters import without as without_one
 
 PREFIX = "b."
 # What may differ: service, type, metric and filters are those of both.
-_OVERRIDDEN = ("zone", "version", "span", "end", "from", "to", "at", "weight", "weights")
+_OVERRIDDEN = ("zone", "version", "span", "end", "from", "to", "weight", "weights")
 _LABEL = "label."
-_RANGE = {"span", "end", "from", "to", "at"}
+_RANGE = {"span", "end", "from", "to"}
 SORTS = ("total", "self", "name")
 VIEWS = ("difference", "sides", "list")
 
@@ -42,12 +41,11 @@ class CompareQuery:
             ("side", self.view if self.view != VIEWS[0] else ""),
             ("values", "absolute" if self.absolute else ""),
             ("real", "1" if self.real else ""),
-            ("sort", f"{'-' if self.reverse else ''}{self.sort}"),
+            ("sort", self.sort_text),
             ("all", "1" if self.all_rows else ""),
             ("search", self.search),
         ]
-        defaults = {"sort": SORTS[0]}
-        said = [(name, value) for name, value in own if value not in ("", defaults.get(name))]
+        said = [(name, value) for name, value in own if value]
         return "&".join(filter(None, [self.of_sides(), urlencode(said)]))
 
     def of_sides(self) -> str:
@@ -59,18 +57,6 @@ class CompareQuery:
         return replace(self, a=self.b, b=self.a, before=False)
 
     @property
-    def as_difference(self) -> "CompareQuery":
-        return replace(self, view=VIEWS[0])
-
-    @property
-    def as_sides(self) -> "CompareQuery":
-        return replace(self, view=VIEWS[1])
-
-    @property
-    def as_list(self) -> "CompareQuery":
-        return replace(self, view=VIEWS[2])
-
-    @property
     def fixed(self) -> bool:
         """Whether neither side follows the clock."""
         return bool(self.a.end and self.b.end)
@@ -79,33 +65,15 @@ class CompareQuery:
     def unrooted(self) -> "CompareQuery":
         return replace(self, a=replace(self.a, root=None), b=replace(self.b, root=None))
 
-    @property
-    def filtered_pairs(self) -> list[tuple[str, str]]:
-        """Names and values of the address, for a form that adds a filter or searches."""
-        return parse_qsl(replace(self.unrooted, search="").parameters())
-
-    def without_filter(self, index: int) -> "CompareQuery":
-        left = without_one(self.a.filters, index)
-        return replace(self, a=replace(self.a, filters=left), b=replace(self.b, filters=left))
-
-    @property
-    def as_relative(self) -> "CompareQuery":
-        return replace(self, absolute=False)
-
-    @property
-    def as_absolute(self) -> "CompareQuery":
-        return replace(self, absolute=True)
-
-    @property
-    def toggled_real(self) -> "CompareQuery":
-        return replace(self, real=not self.real)
-
-    @property
-    def with_all(self) -> "CompareQuery":
-        return replace(self, all_rows=True)
-
     def sorted_by(self, column: str) -> "CompareQuery":
         return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
+
+    @property
+    def sort_text(self) -> str:
+        """The value of the parameter; "" for the default."""
+        if self.reverse:
+            return f"-{self.sort}"
+        return self.sort if self.sort != SORTS[0] else ""
 
     def _overrides(self) -> str:
         """Every name of which the sides have other values, empty where B has none."""
@@ -160,8 +128,6 @@ def _of_b(query: QueryDict, a: Asked, own: set[str]) -> QueryDict:
     for name in own:
         if _differs(name):
             asked.setlist(name, query.getlist(f"{PREFIX}{name}"))
-    if "at" not in own and asked.get("end") == "at":
-        del asked["end"]
     return asked
 
 

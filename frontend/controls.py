@@ -1,15 +1,14 @@
 """The controls over the graph: which view of it, how it is coloured and ordered, its downloads."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from frontend.addresses import flame_url
 from frontend.download_name import ENDINGS
 from frontend.names import metric_name
 from frontend.picker import Item
-from frontend.selection import Asked
+from frontend.selection import DEFAULT_COLOUR, Asked
 from profiles.query import Metric, TopResult
 from projects.models import Project
 
@@ -17,7 +16,7 @@ from projects.models import Project
 @dataclass(frozen=True, slots=True)
 class Choice:
     name: str
-    url: str
+    parameter: str
     value: str
     chosen: bool
 
@@ -26,7 +25,7 @@ class Choice:
 class Column:
     key: str  # of Asked.sort; "" where the column follows another one's order
     name: str
-    url: str
+    sort: str  # value of the parameter
     order: str  # "ascending", "descending", or "" where it is not the sorted one
     numeric: bool
 
@@ -45,35 +44,30 @@ class Controls:
     metrics: list[Item]
     colours: list[Choice]
     orders: list[Item]
-    recursion_url: str  # with the other state of it
     downloads: list[Download]
 
 
 def controls(asked: Asked, top: TopResult, project: Project) -> Controls:
-    other = replace(asked, recursion=not asked.recursion)
     return Controls(
-        views=_views(asked, top, project),
+        views=_views(asked, top),
         words=_words(asked),
         metrics=_metrics(top.metrics, top.metric),
-        colours=_colours(asked, project),
+        colours=_colours(asked),
         orders=_orders(asked),
-        recursion_url=flame_url(project, other),
         downloads=downloads(asked, project),
     )
 
 
-def _views(asked: Asked, top: TopResult, project: Project) -> list[Choice]:
+def _views(asked: Asked, top: TopResult) -> list[Choice]:
     """A sandwich is of a function: of the one that costs most itself until another is chosen."""
-    apart = replace(asked, focus="", root=None, frame="")
     first = top.rows[0].name if top.rows else ""
-    shown = [
-        ("flame", _("Flame"), replace(apart, view="flame")),
-        ("bottomup", _("Bottom-up"), replace(apart, view="bottomup")),
-        ("sandwich", _("Sandwich"), replace(apart, view="flame", focus=asked.focus or first)),
-        ("list", _("List"), replace(apart, view="list")),
+    sandwich = bool(asked.focus)
+    return [
+        Choice(_("Flame"), "view", "", not sandwich and asked.view == "flame"),
+        Choice(_("Bottom-up"), "view", "bottomup", not sandwich and asked.view == "bottomup"),
+        Choice(_("Sandwich"), "focus", asked.focus or first, sandwich),
+        Choice(_("List"), "view", "list", not sandwich and asked.view == "list"),
     ]
-    chosen = "sandwich" if asked.focus else asked.view
-    return [Choice(name, flame_url(project, to), by, by == chosen) for by, name, to in shown]
 
 
 def _words(asked: Asked) -> str:
@@ -90,10 +84,10 @@ def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
     return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
 
 
-def _colours(asked: Asked, project: Project) -> list[Choice]:
+def _colours(asked: Asked) -> list[Choice]:
     shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
     return [
-        Choice(name, flame_url(project, replace(asked, colour=by)), by, asked.colour == by)
+        Choice(name, "colour", by if by != DEFAULT_COLOUR else "", asked.colour == by)
         for by, name in shown
     ]
 
@@ -103,7 +97,7 @@ def _orders(asked: Asked) -> list[Item]:
     return [Item(by, name, asked.order == by) for by, name in shown]
 
 
-def columns(asked: Asked, project: Project) -> list[Column]:
+def columns(asked: Asked) -> list[Column]:
     """Of the list of functions."""
     shown = [
         ("name", _("Function"), False),
@@ -117,7 +111,7 @@ def columns(asked: Asked, project: Project) -> list[Column]:
     for key, name, numeric in shown:
         by = key or before
         order = _order(asked) if key == asked.sort else ""
-        found.append(Column(key, name, flame_url(project, asked.sorted_by(by)), order, numeric))
+        found.append(Column(key, name, asked.sorted_by(by).sort_text, order, numeric))
         before = by
     return found
 

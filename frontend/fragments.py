@@ -1,8 +1,10 @@
-"""Whether htmx wants a part of the page."""
+"""Requests of htmx for a part of a page."""
 
 from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """Not for the whole page that htmx asks for when one goes back: that is "full"."""
-    return request.headers.get("HX-Request-Type") == "partial"
+    """Return whether a part is enough: for a step back in the history htmx asks for the page."""
+    htmx = HtmxDetails(request)
+    return bool(htmx) and not htmx.history_restore_request

@@ -36,7 +36,7 @@ def functions_page(
     further = f"{_address(asked, seen)}&page={page + 1}"
     apart = replace(asked, focus="", root=None, frame="", view="flame", search="", all_rows=False)
     return FunctionsPage(
-        columns=columns(asked, project),
+        columns=columns(asked),
         list=shown,
         all=found.all,
         searched=asked.view == ALONE and bool(asked.search) and not found.unreadable,

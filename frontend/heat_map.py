@@ -1,13 +1,14 @@
 """The map of weight over time as a picture and as a table, and what picking in it asks for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil, floor
 
 from django.utils.translation import gettext as _
 
-from frontend.profile_query import ProfileQuery
+from frontend.profile_query import ProfileQuery, moment_text
+from frontend.selection import weights_text
 from frontend.spans import span_name
 from frontend.time_strip import Mark, marks
 from frontend.units import format_count, format_value
@@ -60,13 +61,14 @@ class Picture:
 @dataclass(frozen=True, slots=True)
 class Heading:
     text: str
-    url: str  # query of the page with this row or column picked
+    weights: str  # value of the parameter that picks this column
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
     start: datetime
-    url: str
+    pick_from: str  # values of the parameters that pick this row
+    pick_to: str
     counts: list[int]
 
 
@@ -100,31 +102,23 @@ def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
     )
 
 
-def table(result: HeatMapResult, query: ProfileQuery) -> Table:
+def table(result: HeatMapResult) -> Table:
     step = timedelta(seconds=result.step_seconds)
     unit = result.metric.unit
     headings = [
         Heading(
             _("%(least)s – %(most)s")
             % {"least": format_value(least, unit), "most": format_value(most, unit)},
-            f"?{_with_weights(query, (least, most)).parameters()}",
+            weights_text((least, most)),
         )
         for least, most in _bounds(result.edges)
     ]
     rows = [
-        TableRow(start, f"?{_with_time(query, start, start + step).parameters()}", [*counts])
+        TableRow(start, moment_text(start), moment_text(start + step), [*counts])
         for start, counts in zip(result.starts, zip(*result.counts, strict=True), strict=True)
         if any(counts)
     ]
     return Table(headings, rows)
-
-
-def _with_weights(query: ProfileQuery, weights: tuple[int, int]) -> ProfileQuery:
-    return replace(query, asked=replace(query.asked, weights=weights), page="")
-
-
-def _with_time(query: ProfileQuery, start: datetime, end: datetime) -> ProfileQuery:
-    return replace(query, picked=(start, end), page="")
 
 
 def _bounds(edges: Sequence[float]) -> list[tuple[int, int]]:

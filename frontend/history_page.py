@@ -58,7 +58,6 @@ class Line:
     total: str
     least: str  # of self, over the steps with profiles
     most: str
-    alone: str  # parameters of the page with this function alone
     since: Since | None  # None where no version began within the range
     focus: str  # parameters of the flame page, focused on it
 
@@ -86,7 +85,7 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class Choice:
     name: str
-    parameters: str
+    values: list[str]  # of the parameter
     chosen: bool = False
 
 
@@ -152,9 +151,7 @@ def _context(of: Question, query: HistoryQuery, url: str) -> dict[str, object]:
         "type": names.type_name(of.selection.type),
         "type_words": names.type_words(of.selection.type),
         "steps": _steps_menu(query),
-        "chips": chips(
-            query.asked.filters, lambda i: f"{url}?{query.without_filter(i).parameters()}"
-        ),
+        "chips": chips(query.asked.filters),
         "functions": functions_menu(query),
     }
     try:
@@ -176,12 +173,12 @@ def functions_menu(query: HistoryQuery) -> Functions:
         tops=[
             Choice(
                 _top_words(count),
-                query.of_the_top(count).parameters(),
+                [f"{count}"] if count != MOST_CHOSEN else [],
                 not names_ and query.top == count,
             )
             for count in (MOST_CHOSEN, 3, 1)
         ],
-        chosen=[Choice(name, query.without_function(name).parameters()) for name in names_],
+        chosen=[Choice(name, [each for each in names_ if each != name]) for name in names_],
         full=len(names_) >= MOST_CHOSEN,
     )
 
@@ -285,7 +282,6 @@ def _line(
         total=text(whole[last]),
         least=text(min(known)),
         most=text(max(known)),
-        alone=query.alone(line.name).parameters(),
         since=since,
         focus=replace(query.asked, focus=line.name).parameters(),
     )

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from frontend.selection import DEFAULT_VIEW, Asked, span_text, without
 from frontend.selection import read as read_asked
-from frontend.view_filters import without as without_one
 from profiles.addresses import values
 
 DEFAULT_SPAN = timedelta(days=7)
@@ -47,37 +46,6 @@ class HistoryQuery:
         ]
         said = urlencode([pair for pair in own if pair[1]])
         return "&".join(filter(None, [self.asked.parameters(), said]))
-
-    @property
-    def as_percent(self) -> "HistoryQuery":
-        return replace(self, percent=True)
-
-    @property
-    def as_values(self) -> "HistoryQuery":
-        return replace(self, percent=False)
-
-    @property
-    def without_patterns(self) -> "HistoryQuery":
-        return replace(self, show="", hide="")
-
-    def of_the_top(self, count: int) -> "HistoryQuery":
-        return replace(self, functions=(), top=count)
-
-    def alone(self, name: str) -> "HistoryQuery":
-        return replace(self, functions=(name,))
-
-    def without_function(self, name: str) -> "HistoryQuery":
-        """Without the last one it is the top ones again."""
-        return replace(self, functions=tuple(each for each in self.functions if each != name))
-
-    def without_filter(self, index: int) -> "HistoryQuery":
-        filters = without_one(self.asked.filters, index)
-        return replace(self, asked=replace(self.asked, filters=filters))
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Names and values of the address, for a form that adds a filter or a function."""
-        return parse_qsl(self.parameters())
 
 
 def default_step(span: timedelta) -> timedelta:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from frontend.form_address import TOGETHER
 from frontend.heard_last import heard_last
 from frontend.names import type_name
-from frontend.selection import LABEL, TOGETHER, Asked, span_text, time_text
+from frontend.selection import LABEL, Asked, span_text, time_text
 from frontend.spans import OFFERED, span_name
 from frontend.units import format_count, format_value
 from profiles.engine.metrics import DEFAULT_METRICS

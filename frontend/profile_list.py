@@ -8,7 +8,7 @@ from frontend.profile_query import ProfileQuery
 from frontend.selection import Asked, parse_time, time_text
 from frontend.units import format_value
 from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.query import Coverage, ProfileRow, ProfilesResult, Selection, run_profiles
+from profiles.query import Coverage, ProfileRow, Selection, run_profiles
 
 PAGE_SIZE = 24  # rows of about 1 kB: a fragment stays below 30 kB
 _LABELS = 3  # shown of a profile; how many more there are is said
@@ -35,7 +35,7 @@ class ProfileList:
     coverage: Coverage
     picked_weights: str  # "2.7 s – 4.02 s"; "" where all are listed
     instant: bool  # none of them has a duration
-    next_url: str  # query of the next page; "" on the last
+    next_page: str  # value of the parameter; "" on the last
 
 
 def list_profiles(
@@ -52,7 +52,7 @@ def list_profiles(
         coverage=result.coverage,
         picked_weights=_weights(query.asked, unit),
         instant=not any(row.duration_ns for row in result.rows),
-        next_url=_next(query, result),
+        next_page=result.next_page or "",
     )
 
 
@@ -82,10 +82,6 @@ def table(rows: Sequence[ProfileRow]) -> list[list[str | int | float]]:
 
 def _weights(asked: Asked, unit: str) -> str:
     return " – ".join(format_value(weight, unit) for weight in asked.weights or ())
-
-
-def _next(query: ProfileQuery, result: ProfilesResult) -> str:
-    return f"?{replace(query, page=result.next_page).parameters()}" if result.next_page else ""
 
 
 def _line(row: ProfileRow, asked: Asked, unit: str, heaviest: int) -> Line:

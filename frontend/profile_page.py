@@ -1,6 +1,5 @@
 """What the page of profiles shows: the picker, the list, and why there is nothing to list."""
 
-import time
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,7 +24,6 @@ from profiles.query import (
     snapshot,
 )
 from projects.models import Project
-from projects.profile_types import ProfileType
 
 
 def context(
@@ -42,13 +40,14 @@ def context(
         return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}
 
 
-def listed(
-    project: Project, query: ProfileQuery, service: str, of: ProfileType, now: datetime
-) -> dict[str, object]:
-    """The list alone. Raises DeadlinePassed."""
-    selection = query.selection(project.pk, service, of, now)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    query, found, _unread = _listed(query, selection, deadline)
+def listed(project: Project, query: ProfileQuery, now: datetime) -> dict[str, object] | None:
+    """The list alone; None where the project has no service. Raises DeadlinePassed."""
+    of = question(project, Read(query.asked, ()), now)
+    if of is None:
+        return None
+    query = replace(query, asked=of.asked)
+    selection = query.selection(project.pk, of.selection.service, of.selection.type, now)
+    query, found, _unread = _listed(query, selection, of.deadline)
     return {"project": project, "query": query, "list": found, "selection": selection}
 
 
@@ -78,7 +77,7 @@ def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
     if not result.coverage.profiles:
         return {}
     if query.table:
-        return {"map_table": heat_map.table(result, query)}
+        return {"map_table": heat_map.table(result)}
     return {"map": heat_map.picture(result, query)}
 
 

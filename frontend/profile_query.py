@@ -39,37 +39,14 @@ class ProfileQuery:
 
     def parameters(self) -> str:
         pairs = [
-            ("pick_from", _moment(self.picked[0]) if self.picked else ""),
-            ("pick_to", _moment(self.picked[1]) if self.picked else ""),
+            ("pick_from", moment_text(self.picked[0]) if self.picked else ""),
+            ("pick_to", moment_text(self.picked[1]) if self.picked else ""),
             ("order", self.order.value if self.order is not ProfileOrder.NEWEST else ""),
             ("table", "1" if self.table else ""),
             ("page", self.page),
         ]
         own = urlencode([pair for pair in pairs if pair[1]])
         return "&".join(filter(None, [self.asked.parameters(), own]))
-
-    def unpicked(self) -> "ProfileQuery":
-        return replace(self, asked=replace(self.asked, weights=None), picked=None, page="")
-
-    @property
-    def as_table(self) -> "ProfileQuery":
-        return replace(self, table=True)
-
-    @property
-    def as_picture(self) -> "ProfileQuery":
-        return replace(self, table=False)
-
-    @property
-    def first(self) -> str:
-        return replace(self, page="").parameters()
-
-    @property
-    def newest(self) -> str:
-        return self._ordered(ProfileOrder.NEWEST)
-
-    @property
-    def heaviest(self) -> str:
-        return self._ordered(ProfileOrder.HEAVIEST)
 
     @property
     def as_asked(self) -> Asked:
@@ -80,9 +57,6 @@ class ProfileQuery:
         # Whole seconds, as addresses have them: rather a profile more than one less.
         end = parse_time(time_text(end)) + timedelta(seconds=1 if end.microsecond else 0)
         return replace(self.asked, span=end - parse_time(time_text(start)), end=end)
-
-    def _ordered(self, order: ProfileOrder) -> str:
-        return replace(self, order=order, page="").parameters()
 
 
 def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
@@ -119,7 +93,7 @@ def _picked(start: str, end: str) -> tuple[tuple[datetime, datetime] | None, tup
     return None, (_unread("pick_from", f"{start}…{end}"),)
 
 
-def _moment(time: datetime) -> str:
+def moment_text(time: datetime) -> str:
     """To the microsecond: the steps of a map need not be whole seconds."""
     return time.isoformat().replace("+00:00", "Z")
 

@@ -18,8 +18,6 @@ from projects.profile_types import ProfileType
 _T = TypeVar("_T")
 _MOST_VALUES = 50  # of one repeated parameter
 
-TOGETHER = "\x1f"  # between values that one entry of a menu chooses together
-
 SORTS = ("self", "total", "count", "name")
 COLOURS = ("package", "self", "total")
 VIEWS = ("flame", "bottomup", "list")
@@ -122,7 +120,7 @@ class Asked:
             ("order", self.order if self.order != DEFAULT_ORDER else ""),
             ("recursion", "folded" if self.recursion else ""),
             ("search", self.search),
-            ("sort", self._sort_text()),
+            ("sort", self.sort_text),
             ("colour", self.colour if self.colour != DEFAULT_COLOUR else ""),
             ("frame", self.frame),
             ("all", "1" if self.all_rows else ""),
@@ -133,7 +131,9 @@ class Asked:
         """The same, sorted by a column; the other way round where it is that column already."""
         return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
 
-    def _sort_text(self) -> str:
+    @property
+    def sort_text(self) -> str:
+        """The value of the parameter; "" for the default."""
         if self.reverse:
             return f"-{self.sort}"
         return self.sort if self.sort != DEFAULT_SORT else ""
@@ -201,10 +201,7 @@ class _Reader:
         return tuple((name, allowed) for name, allowed in found if name and allowed)
 
     def _filters(self) -> tuple[ViewFilter, ...]:
-        """Those of `f`, and the one that the form adds in two parts."""
         texts = self.query.getlist("f")
-        if self.query.get("f.value"):
-            texts = [*texts, f"{self.query.get('f.option', '')}:{self.query['f.value']}"]
         found = []
         for text in texts[:MOST]:
             try:
@@ -219,10 +216,8 @@ class _Reader:
         return tuple(dict.fromkeys(found))
 
     def _range(self) -> tuple[timedelta, datetime | None]:
-        """`from` and `to`, or `span` and `end`; a form sends `end=at` with the moment in `at`."""
+        """`from` and `to`, or `span` and `end`."""
         end_name = "to" if "from" in self.query or "to" in self.query else "end"
-        if end_name == "end" and self.query.get("end") == "at":
-            end_name = "at"
         end = self._read(end_name, self._time, None)
         start = self._read("from", self._time, None)
         if start is None:
@@ -237,7 +232,7 @@ class _Reader:
         return None if text == "now" else parse_time(text)
 
     def _several(self, name: str) -> tuple[str, ...]:
-        texts = [part for text in self.query.getlist(name) for part in text.split(TOGETHER)]
+        texts = self.query.getlist(name)
         return tuple(dict.fromkeys(_plain(text) for text in texts if text))[:_MOST_VALUES]
 
     def _one_of(self, name: str, value: str, allowed: tuple[str, ...]) -> str:

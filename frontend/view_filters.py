@@ -1,7 +1,5 @@
 """Filters of an address: `f=show:value`, in order and repeated."""
 
-from collections.abc import Iterable
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -29,7 +27,3 @@ def parse_filter(text: str) -> ViewFilter:
 def filter_text(of: ViewFilter) -> str:
     """What parse_filter reads as this filter."""
     return f"{of.option}:{of.value}"
-
-
-def without(filters: Iterable[ViewFilter], index: int) -> tuple[ViewFilter, ...]:
-    return tuple(each for i, each in enumerate(filters) if i != index)

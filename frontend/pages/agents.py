@@ -16,7 +16,7 @@ from projects.access import may_capture, membership
 
 @login_required
 @require_safe
-@vary_on_headers("HX-Request-Type")
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     query, notices = read(request.GET)

@@ -15,6 +15,7 @@ from frontend.compare_list import columns, table
 from frontend.compare_query import VIEWS, read
 from frontend.compared_page import found_or_compared
 from frontend.csv_file import csv_file
+from frontend.form_address import redirect_form
 from frontend.question import PATIENCE_SECONDS
 from profiles.query import CompareResult, DeadlinePassed, Unanswerable, compare_json
 from projects.access import project_for
@@ -33,6 +34,8 @@ class _Refused(Exception):
 @require_safe
 def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
     now = timezone.now()
     query, notices = read(request.GET, now)
     context = {

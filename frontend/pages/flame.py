@@ -10,7 +10,8 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
-from frontend.bench import Bench, bench, not_in_time
+from frontend.bench import bench, not_in_time
+from frontend.form_address import redirect_form
 from frontend.question import question, seen_now
 from frontend.selection import read
 from profiles.query import DeadlinePassed, snapshot
@@ -22,6 +23,8 @@ from projects.access import may_capture, membership
 def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     """The page; for htmx its contents alone, or nothing where `seen` is still what there is."""
     member = membership(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
     now = timezone.now()
     reading = read(request.GET, now)
     htmx = HtmxDetails(request)
@@ -43,13 +46,6 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "may_capture": may_capture(member),
     }
     response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", context)
-    return _with_headers(response, htmx, shown)
-
-
-def _with_headers(response: HttpResponse, htmx: HtmxDetails, shown: Bench | None) -> HttpResponse:
-    """A person's choice goes into the history; quiet refreshes and steps back don't."""
-    if htmx and shown and not htmx.history_restore_request:
-        response["HX-Push-Url"] = shown.url
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response

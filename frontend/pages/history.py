@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from frontend import history_page
 from frontend.csv_file import csv_file
+from frontend.form_address import redirect_form
 from frontend.history_page import columns, history_of, table
 from frontend.history_query import read
 from frontend.question import PATIENCE_SECONDS, options_of, question
@@ -23,6 +24,8 @@ from projects.access import project_for
 @require_safe
 def history(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
     now = timezone.now()
     query, notices = read(request.GET, now)
     context = {

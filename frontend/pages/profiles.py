@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from frontend import profile_page
 from frontend.csv_file import csv_file
+from frontend.form_address import redirect_form
 from frontend.fragments import wants_fragment
 from frontend.profile_list import columns, table
 from frontend.profile_query import ProfileQuery, read
@@ -26,18 +27,21 @@ _CSV_PAGE = 1000
 
 @login_required
 @require_safe
-@vary_on_headers("HX-Request-Type")
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The page; for htmx the list alone, of an address that names service and type."""
+    """The page; for htmx the list alone."""
     project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
     now = timezone.now()
     query, notices = read(request.GET, now)
-    if wants_fragment(request) and query.asked.service and query.asked.type:
+    if wants_fragment(request):
         try:
-            of = query.asked.service, query.asked.type
-            return _fragment(request, profile_page.listed(project, query, *of, now))
+            listed = profile_page.listed(project, query, now)
         except DeadlinePassed:
             return _too_slow()
+        if listed:
+            return _fragment(request, listed)
     context = {
         "project": project,
         "here": "profiles",

@@ -15,7 +15,7 @@ from projects.access import project_for
 
 @login_required
 @require_safe
-@vary_on_headers("HX-Request-Type")
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def services(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     query, notices = read(request.GET)

@@ -1,8 +1,16 @@
-"""Addresses of lists with something changed."""
+"""Addresses of a page with something changed."""
 
+import json
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from django import template
+from django.http import HttpRequest
+from django.template import RequestContext
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from frontend.view_address import DEPENDENTS, LABEL, changed_address, state_of
 
 register = template.Library()
 
@@ -15,3 +23,59 @@ class Query(Protocol):
 def changed(query: Query, **values: str | int) -> str:
     """`{% changed query sort="last" %}`: what else is asked for stays."""
     return query.address(**values)
+
+
+@register.simple_tag(takes_context=True)
+def change(context: RequestContext, *pairs: str | Iterable[str]) -> SafeString:
+    """Write the attributes of a link that changes parameters of the address, and nothing else.
+
+    `<a {% change "view" "list" %}>`: parameters and values in turn; a list is a repeated parameter.
+    A script applies the changes to the address at the time of the click.
+    """
+    changes = _changes(pairs)
+    return format_html('href="{}" data-changes="{}"', _url(context, changes), json.dumps(changes))
+
+
+@register.simple_tag(takes_context=True)
+def change_url(context: RequestContext, *pairs: str | Iterable[str]) -> str:
+    """Return the address alone, for a link that htmx or another script follows."""
+    return _url(context, _changes(pairs))
+
+
+def _changes(pairs: Sequence[str | Iterable[str]]) -> list[tuple[str, list[str]]]:
+    return [
+        (str(name), [value] if isinstance(value, str) else [str(each) for each in value])
+        for name, value in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+
+
+def _url(context: RequestContext, changes: Iterable[tuple[str, list[str]]]) -> str:
+    request: HttpRequest = context["request"]
+    address = state_of(request.GET)
+    for name, values in changes:
+        address = changed_address(address, name, values)
+    return f"?{address.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def rest_of_address(context: RequestContext, names: str) -> SafeString:
+    """Write the parameters that a form has no field for as hidden fields.
+
+    For browsers without scripts, inside `<noscript>`: `{% rest_of_address "service type label." %}`
+    names the form's own fields, and parameters that those replace.
+    """
+    own = set(names.split())
+    request: HttpRequest = context["request"]
+    rest = [
+        (name, value)
+        for name, values in state_of(request.GET).lists()
+        for value in values
+        if name not in own and not (LABEL in own and name.startswith(LABEL))
+    ]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', rest)
+
+
+@register.simple_tag
+def dependents() -> SafeString:
+    """Write the table of dependent parameters for shell/view_address.js."""
+    return format_html('<meta name="dependents" content="{}">', json.dumps(DEPENDENTS))

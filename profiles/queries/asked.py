@@ -29,6 +29,10 @@ class Unanswerable(Exception):
     """The question makes no sense for what is stored; the text says why."""
 
 
+class NoSuchMetric(Unanswerable):
+    """The selected profiles do not have the metric of the view."""
+
+
 class FilterOption(StrEnum):
     """What a filter does with the frames it matches; the values are those of the URL."""
 

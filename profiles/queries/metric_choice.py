@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric, canonical, normalise
-from profiles.queries.asked import Selection, Unanswerable, View
+from profiles.queries.asked import NoSuchMetric, Selection, View
 from profiles.queries.block_rows import largest_rows, of_largest
 from profiles.queries.head_rows import newest_totals, of_newest
 from profiles.store.journey import ask_ahead
@@ -40,7 +40,7 @@ def _of_blocks(selection: Selection) -> list[Sequence[tuple[str, str, int]]]:
 def chosen(selection: Selection, view: View, metrics: tuple[Metric, ...]) -> Metric:
     """The metric of the view, or the first of its name where it says no unit.
 
-    Names count without case, and so do others of the same metric. Unanswerable if the profiles
+    Names count without case, and so do others of the same metric. NoSuchMetric if the profiles
     don't have it.
     """
     if view.metric is None:
@@ -56,4 +56,4 @@ def chosen(selection: Selection, view: View, metrics: tuple[Metric, ...]) -> Met
     if meant:
         return meant[0]
     names = ", ".join(f"{metric.name} ({metric.unit})" for metric in metrics)
-    raise Unanswerable(f"These profiles have no metric {view.metric.name}; they have {names}.")
+    raise NoSuchMetric(f"These profiles have no metric {view.metric.name}; they have {names}.")

@@ -11,7 +11,7 @@ from tests import scene
 
 P = "/p/acme-shop"
 OF = "service=checkout&type=CPU&span=1d"
-HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
+HTMX = {"HX-Request": "true"}
 
 
 @dataclass(frozen=True, slots=True)

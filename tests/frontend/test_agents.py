@@ -191,7 +191,7 @@ def test_a_fragment_is_small_and_takes_few_queries(
     for n in range(30):
         version = f"{n}." + "0" * 80
         add_agent(project, f"w{n}-" + "y" * 50, types=types, version=version, report={"dropped": 1})
-    headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
+    headers = {"HX-Request": "true"}
     with count_queries() as queries:
         answer = signed_in.get(AGENTS, {"show": show}, headers=headers)
     assert len(answer.content) <= 30_000

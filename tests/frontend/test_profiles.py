@@ -19,7 +19,7 @@ from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 PROFILES = "/p/acme-shop/profiles"
-FRAGMENT = {"HX-Request": "true", "HX-Request-Type": "partial"}
+FRAGMENT = {"HX-Request": "true"}
 CPU = {"service": "checkout", "type": "CPU"}
 HOSTILE = "<script>alert(1)</script>\u202e"
 

@@ -177,7 +177,7 @@ def test_what_it_cannot_read_it_says_and_shows_the_nearest(
 
 def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
-    answer = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request-Type": "partial"})
+    answer = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
     assert answer.content.decode().startswith('<div class="card" id="services">')
     assert 'id="summary" role="status" hx-swap-oob="true"' in answer.content.decode()
     assert answer.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
@@ -207,7 +207,7 @@ def test_thousands_of_services_come_in_pages(
     assert len(names(html)) == PAGE_SIZE
     assert "Page 1 of 100" in html
     assert names(shown(signed_in, page="2"))[0].endswith(f"{PAGE_SIZE:04}")
-    fragment = signed_in.get(SERVICES, headers={"HX-Request-Type": "partial"}).content
+    fragment = signed_in.get(SERVICES, headers={"HX-Request": "true"}).content
     assert len(fragment) <= 30_000
 
 

@@ -114,7 +114,7 @@ def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: 
 def test_htmx_gets_the_keys_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     form = {"name": "laptop", "scope": "write"}
-    fragment = client.post(KEYS, form, headers={"HX-Request-Type": "partial"}).content.decode()
+    fragment = client.post(KEYS, form, headers={"HX-Request": "true"}).content.decode()
     assert fragment.startswith('<section class="card" id="keys">')
 
 

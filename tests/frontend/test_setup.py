@@ -105,7 +105,7 @@ def test_members_are_told_who_makes_keys(
 
 def test_htmx_gets_the_lines_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    fragment = client.post(SETUP, headers={"HX-Request-Type": "partial"}).content.decode()
+    fragment = client.post(SETUP, headers={"HX-Request": "true"}).content.decode()
     assert fragment.startswith('<div class="two" id="connect">')
     assert "<html" not in fragment
 

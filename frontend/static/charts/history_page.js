@@ -1,15 +1,15 @@
 /** The page of history: its charts, its filters, and its keys. */
 
 import './history_chart.js';
-import { watchChips, watchFilterForm } from '../flame-graph/chips.js';
-import { goTo } from '../flame-graph/going.js';
+import { watchChips } from '../flame-graph/chips.js';
 import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
 import { copyLink, watchLinks } from '../flame-graph/links.js';
+import { watchRanges } from './ranges.js';
 
 watchChips(document);
-watchFilterForm(document);
 watchHelp(document);
 watchLinks(document);
+watchRanges(document);
 
 /** @type {Record<string, () => void>} */
 const DEEDS = { y: () => copyLink('absolute'), '?': showKeys };
@@ -18,15 +18,4 @@ document.addEventListener('keydown', (event) => {
   if (isForOthers(event) || !DEEDS[event.key]) return;
   event.preventDefault();
   DEEDS[event.key]();
-});
-
-// A range that is dragged over is shown.
-document.addEventListener('chart-range', (event) => {
-  const range = event instanceof CustomEvent ? event.detail : null;
-  if (!range) return;
-  goTo((parameters) => {
-    for (const name of ['span', 'end', 'at', 'step']) parameters.delete(name);
-    parameters.set('from', range.from);
-    parameters.set('to', range.to);
-  });
 });

@@ -1,11 +1,11 @@
 /** The comparison's page: fetches both sides once, draws them, and zooms every graph together. */
 
 import { act, subjectOf } from '../flame-graph/actions.js';
-import { watchChips, watchFilterForm } from '../flame-graph/chips.js';
-import { goTo } from '../flame-graph/going.js';
+import { watchChips } from '../flame-graph/chips.js';
 import { watchLinks } from '../flame-graph/links.js';
 import { watchMenu } from '../flame-graph/menu.js';
 import { search, watchSearch } from '../flame-graph/search.js';
+import { addressWith, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
 import { placeOf, watchKeys } from './keys.js';
@@ -22,10 +22,7 @@ function zoomAll(id) {
 
 document.addEventListener('diff-zoom', (event) => {
   const id = event instanceof CustomEvent ? event.detail.id : '';
-  const url = new URL(location.href);
-  if (id) url.searchParams.set('frame', id);
-  else url.searchParams.delete('frame');
-  history.pushState({}, '', url);
+  history.pushState({}, '', addressWith([['frame', id]]));
   zoomAll(id);
 });
 
@@ -35,20 +32,16 @@ addEventListener('popstate', () => zoomAll(new URLSearchParams(location.search).
 
 document.addEventListener('diff-open', (event) => {
   const id = event instanceof CustomEvent ? event.detail.id : '';
-  goTo((parameters) => {
-    for (const gone of ['frame', 'root']) parameters.delete(gone);
-    if (id) parameters.set('root', id);
-  });
+  visit('root', id);
 });
 
 document.addEventListener('diff-leave', () => {
-  if (new URLSearchParams(location.search).has('root')) goTo((parameters) => parameters.delete('root'));
+  if (new URLSearchParams(location.search).has('root')) visit('root', '');
 });
 
 // -- What is done with a frame or a function
 
 watchChips(document);
-watchFilterForm(document);
 watchKeys(document, graphs);
 watchLinks(document);
 watchSearch(document, graphs);

@@ -1,8 +1,8 @@
 /** What can be done with a frame or a function: from its tooltip, its menu, and by key. */
 
+import { valuesOf, visit } from '../shell/visit.js';
 import { inAddress } from './address.js';
 import { copyText } from './copying.js';
-import { goTo } from './going.js';
 import { idOf } from './ids.js';
 import { absoluteLink } from './links.js';
 import { showLines } from './lines.js';
@@ -28,20 +28,14 @@ export function filterValue(name) {
 
 /** The page with another filter. @param {string} option @param {string} name */
 export function addFilter(option, name) {
-  goTo((parameters) => {
-    parameters.append('f', `${option}:${filterValue(name)}`);
-    if (option === 'from' || option === 'hideframes') for (const gone of ['frame', 'root']) parameters.delete(gone);
-  });
+  visit('f', [...valuesOf('f'), `${option}:${filterValue(name)}`]);
 }
 
 /** @param {string} name a function's whole name; "" leaves the focus */
 export function focusOn(name) {
   const elsewhere = document.querySelector('[data-focus]')?.getAttribute('data-focus');
   if (elsewhere) return location.assign(`${elsewhere}&focus=${encodeURIComponent(name)}`);
-  goTo((parameters) => {
-    for (const gone of ['frame', 'root', 'focus', 'view']) parameters.delete(gone);
-    if (name) parameters.set('focus', name);
-  });
+  visit('focus', name);
 }
 
 /** What a function cost over time, in the same profiles. @param {string} name */

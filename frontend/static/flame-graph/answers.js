@@ -1,69 +1,82 @@
-/** The page's requests: with the graph's part of the address, in UTC, and with words when one fails. */
+/** Requests for the flame page's contents, morphed into the page, and a line of words where one fails. */
 
-import { addGraph } from './address.js';
 import { element } from './around.js';
-import { momentToUtc } from './moments.js';
-
-/** @typedef {{ajax: (method: string, url: string, context: object) => Promise<void>}} Htmx */
-
-const htmx = /** @type {{htmx?: Htmx}} */ (/** @type {unknown} */ (globalThis)).htmx;
-const QUIET = { 'HX-History-Restore-Request': 'true' }; // nothing is pushed to the history
 
 /**
- * Asks for the page as its address has it, without a new entry in the history.
- * @param {Record<string, string>} [values] further parameters
+ * @typedef {object} Htmx
+ * @property {(method: string, url: string, context: object) => Promise<void>} ajax
+ * @property {(target: Element, name: string) => void} trigger
+ * @property {(name: string, extension: object) => void} defineExtension
  */
-export async function askQuietly(values = {}) {
+/** @typedef {{morph: (before: Element, after: HTMLCollection, config: object) => Node[]}} Idiomorph */
+
+const { htmx, Idiomorph } = /** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
+
+/** Asks for the page as its address has it; a newer request takes the place of an older one. @param {string} [seen] answered with 204 where that is still all there is */
+export async function ask(seen = '') {
   const url = new URL(location.href);
-  for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
-  await htmx?.ajax('GET', url.pathname + url.search, { target: '#flame', swap: 'outerMorph', headers: QUIET });
+  if (seen) url.searchParams.set('seen', seen);
+  const request = htmx?.ajax('GET', url.pathname + url.search, { source: '#flame', target: '#flame', swap: 'morph' });
+  await request?.catch(() => undefined); // the events below tell why one fails
 }
 
-/**
- * Asks for another page, with a new entry in the history.
- * @param {(parameters: URLSearchParams) => void} change
- */
-export async function askFor(change) {
-  const url = new URL(location.href);
-  change(url.searchParams);
-  await htmx?.ajax('GET', url.pathname + url.search, { target: '#flame', swap: 'outerMorph' });
+/** Leaves a request under way: what is shown is what the address asks for again. */
+export function stopAsking() {
+  const page = element('#flame');
+  if (page) htmx?.trigger(page, 'htmx:abort');
 }
 
-/** @param {Event} event @returns {any} htmx's context of a request */
-function contextOf(event) {
-  return event instanceof CustomEvent ? event.detail.ctx : undefined;
-}
-
-/** Whether an answer changes the page: one that says that there is nothing new does not. @param {Event} event of a swap */
+/** Whether an answer changes the page: 204 and errors do not. @param {Event} event before or after a swap */
 export function changesPage(event) {
-  return contextOf(event)?.swap !== 'none';
+  const detail = event instanceof CustomEvent ? event.detail : {};
+  return detail.shouldSwap !== false && detail.target?.id === 'flame';
 }
 
-document.addEventListener('htmx:config:request', (event) => {
-  const request = contextOf(event)?.request;
-  if (!request || request.method !== 'GET' || !(request.body instanceof FormData)) return;
-  if (new URL(request.action, location.href).pathname !== location.pathname) return;
-  momentToUtc(request.body);
-  addGraph(request.body);
+/** @param {Element} before @param {Element} after */
+function takeAttributes(before, after) {
+  for (const { name } of [...before.attributes]) {
+    if (!after.hasAttribute(name) && name !== 'style') before.removeAttribute(name);
+  }
+  for (const { name, value } of after.attributes) {
+    if (before.getAttribute(name) !== value) before.setAttribute(name, value);
+  }
+}
+
+/** What scripts draw stays as it is; of `data-morph-skip-children` the attributes follow. @param {Node} before @param {Node} after */
+function mayMorph(before, after) {
+  if (!(before instanceof Element) || !(after instanceof Element)) return true;
+  if (before.hasAttribute('data-morph-skip')) return false;
+  if (!before.hasAttribute('data-morph-skip-children')) return true;
+  takeAttributes(before, after);
+  return false;
+}
+
+/** Menus that are open, and what is typed in them, are a person's. @param {string} name @param {Element} element */
+function mayUpdate(name, element) {
+  if (name === 'open') return !element.matches('details[data-menu]');
+  return name !== 'value' || !element.closest('details[data-menu][open]');
+}
+
+const CONFIG = {
+  morphStyle: 'outerHTML',
+  ignoreActiveValue: true,
+  callbacks: { beforeNodeMorphed: mayMorph, beforeAttributeUpdated: mayUpdate },
+};
+
+htmx?.defineExtension('morph', {
+  isInlineSwap: (/** @type {string} */ style) => style === 'morph',
+  handleSwap: (/** @type {string} */ style, /** @type {Element} */ target, /** @type {DocumentFragment} */ fragment) =>
+    style === 'morph' && Idiomorph ? Idiomorph.morph(target, fragment.children, CONFIG) : false,
 });
 
-// A session that ended sends every request to the sign-in page: so must the person go.
-document.addEventListener('htmx:before:response', (event) => {
-  if (!contextOf(event)?.response?.raw?.redirected) return;
-  event.preventDefault();
-  location.reload();
+document.addEventListener('htmx:beforeRequest', () => say(''));
+
+document.addEventListener('htmx:responseError', (event) => {
+  const status = event instanceof CustomEvent ? event.detail.xhr?.status : 0;
+  say(status === 404 ? 'gone' : 'failed');
 });
 
-document.addEventListener('htmx:before:request', () => say(''));
-
-document.addEventListener('htmx:response:error', (event) => {
-  say(contextOf(event)?.response?.status === 404 ? 'gone' : 'failed');
-});
-
-document.addEventListener('htmx:error', (event) => {
-  const error = event instanceof CustomEvent ? event.detail.error : undefined;
-  if (error?.name !== 'AbortError') say('offline'); // the newer request took its place
-});
+document.addEventListener('htmx:sendError', () => say('offline'));
 
 /** @param {string} reason "" takes what was said away */
 function say(reason) {

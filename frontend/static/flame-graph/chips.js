@@ -1,22 +1,19 @@
 /** Filters as chips: what one does is changed in place. Enter takes it over, Escape leaves it as it was. */
 
-import { goTo } from './going.js';
+import { valuesOf, visit } from '../shell/visit.js';
 
 /**
- * Puts another filter in the place of one; "" takes it out.
- * @param {URLSearchParams} parameters
+ * The filters with another one in the place of one; "" takes it out.
+ * @param {string[]} filters
  * @param {string} before `option:value`
  * @param {string} after
  */
-export function replaceFilter(parameters, before, after) {
-  const filters = parameters.getAll('f');
-  const typed = parameters.get('f.value'); // of the form, where the page was asked for without a script
-  if (typed) filters.push(`${parameters.get('f.option') ?? ''}:${typed}`);
-  for (const name of ['f', 'f.option', 'f.value']) parameters.delete(name);
-  const at = filters.indexOf(before);
-  if (at >= 0) filters.splice(at, 1, ...(after ? [after] : []));
-  else if (after) filters.push(after);
-  for (const filter of filters) parameters.append('f', filter);
+export function replaceFilter(filters, before, after) {
+  const changed = [...filters];
+  const at = changed.indexOf(before);
+  if (at >= 0) changed.splice(at, 1, ...(after ? [after] : []));
+  else if (after) changed.push(after);
+  return changed;
 }
 
 /** @param {EventTarget | null} target @returns {HTMLElement | null} */
@@ -61,45 +58,18 @@ function take(chip) {
   if (!fields) return;
   const after = fields.value.value ? `${fields.option.value}:${fields.value.value}` : '';
   leave(chip, true);
-  if (after !== before) goTo((parameters) => replaceFilter(parameters, before, after));
-}
-
-/**
- * What is typed or chosen in a form; "" where it has no such field.
- * @param {HTMLFormElement} form
- * @param {string} name
- */
-function typedIn(form, name) {
-  const field = form.querySelector(`:is(select, [type=text], [type=search])[name="${name}"]`);
-  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : '';
-}
-
-/** The form of filters of a page without htmx: what is left empty in it is not in the address. @param {Document} page */
-export function watchFilterForm(page) {
-  page.addEventListener('submit', (event) => {
-    const form = event.target;
-    if (!(form instanceof HTMLFormElement) || form.id !== 'filters') return;
-    event.preventDefault();
-    const [option, value, added, search] = ['f.option', 'f.value', 'function', 'search'].map((name) => typedIn(form, name));
-    if (!value && !added && !form.elements.namedItem('search')) return;
-    goTo((parameters) => {
-      for (const gone of ['frame', 'root', 'f.option', 'f.value']) parameters.delete(gone);
-      if (form.elements.namedItem('search')) parameters.delete('search');
-      if (search) parameters.set('search', search);
-      if (value) parameters.append('f', `${option}:${value}`);
-      if (!added) return;
-      parameters.delete('top');
-      parameters.append('function', added);
-    });
-  });
+  if (after !== before) visit('f', replaceFilter(valuesOf('f'), before, after));
 }
 
 /** @param {Document} page */
 export function watchChips(page) {
   page.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest('.chip [data-edit]') : null;
-    const chip = button && chipOf(button);
-    if (chip) edit(chip);
+    const chip = chipOf(event.target);
+    const part = event.target instanceof Element ? event.target.closest('.chip [data-edit], .chip > a') : null;
+    if (!chip || !part || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (part.hasAttribute('data-edit')) return edit(chip);
+    event.preventDefault();
+    visit('f', replaceFilter(valuesOf('f'), chip.dataset.filter ?? '', ''));
   });
   page.addEventListener('keydown', (event) => {
     const chip = chipOf(event.target);

@@ -1,6 +1,8 @@
 /** Keys of the whole page. Those that move through the graph are the graph's own (keyboard.js). */
 
+import { visit } from '../shell/visit.js';
 import { act, KEYS, subjectOf } from './actions.js';
+import { inAddress } from './address.js';
 import { element, graphs } from './around.js';
 import { isForOthers, showKeys, watchHelp } from './help.js';
 import { copyLink } from './links.js';
@@ -22,9 +24,7 @@ const DEEDS = {
 
 /** To a view, and back to the flame graph. @param {string} name */
 function view(name) {
-  const here = element(`#views [data-view=${name}]`);
-  const there = here?.hasAttribute('aria-current') ? element('#views [data-view=flame]') : here;
-  there?.click();
+  visit('view', inAddress('view') === name ? '' : name);
 }
 
 /** The graph whose frame is marked. */

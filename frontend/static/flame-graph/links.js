@@ -24,7 +24,7 @@ export function absoluteLink(values = {}) {
   for (const side of SIDES) {
     const ends = rangeOf(side);
     if (!ends) continue;
-    for (const name of ['span', 'end', 'at']) url.searchParams.delete(side + name);
+    for (const name of ['span', 'end']) url.searchParams.delete(side + name);
     url.searchParams.set(`${side}from`, ends.from);
     url.searchParams.set(`${side}to`, ends.to);
   }

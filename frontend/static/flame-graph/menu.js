@@ -94,7 +94,7 @@ export function watchMenu(page, inGraph) {
   page.addEventListener('keydown', (event) => {
     if (open) press(event);
   });
-  page.addEventListener('htmx:before:swap', (event) => {
+  page.addEventListener('htmx:beforeSwap', (event) => {
     if (changesPage(event)) closeMenu(false);
   });
 }

@@ -1,15 +1,18 @@
 /** The flame page: the graph with what is around it, its address, and new profiles as they come. */
 
 import '../charts/profile_strip.js';
+import { watchRanges } from '../charts/ranges.js';
+import { settleControls } from '../shell/controls.js';
+import { closeMenus } from '../shell/menus.js';
 import { fadeToasts } from '../shell/toasts.js';
+import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn, subjectOf } from './actions.js';
-import { inAddress, profilesOf, pushAddress, replaceAddress } from './address.js';
-import { askFor, askQuietly, changesPage } from './answers.js';
+import { inAddress, profilesOf, replaceAddress } from './address.js';
+import { ask, changesPage, stopAsking } from './answers.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
 import { FlameGraph } from './element.js';
-import { goBy } from './going.js';
 import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { watchLinks } from './links.js';
@@ -18,7 +21,6 @@ import { pointedPlace } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
-import { watchStrip } from './strip.js';
 import { paintSwatches } from './swatches.js';
 
 const REFRESH_MS = 15_000;
@@ -62,15 +64,12 @@ document.addEventListener('flame-top', () => {
 
 document.addEventListener('flame-open', (event) => {
   const { id } = detailOf(event);
-  void askFor((parameters) => {
-    for (const gone of ['frame', 'recursion', 'root']) parameters.delete(gone);
-    if (id) parameters.set('root', id);
-  });
+  visitWith([['recursion', ''], ['root', id]]); // the ids of nodes are those of a tree with its recursion
 });
 
 document.addEventListener('flame-leave', () => {
   if (inAddress('focus')) focusOn('');
-  else if (inAddress('root')) void askFor((parameters) => parameters.delete('root'));
+  else if (inAddress('root')) visit('root', '');
 });
 
 /** Other profiles were chosen, and the frame that was zoomed to is not in them. */
@@ -88,8 +87,7 @@ document.addEventListener('flame-error', (event) => showFailure(detailOf(event).
 document.addEventListener('flame-zoom', (event) => {
   if (event.target !== graph()) return;
   const { id } = detailOf(event);
-  pushAddress('frame', id);
-  graph()?.setAttribute('frame', id);
+  visit('frame', id);
   showState('');
   showAround();
 });
@@ -97,12 +95,11 @@ document.addEventListener('flame-zoom', (event) => {
 // -- What a person chooses
 
 watchKeys(document);
-goBy((change) => void askFor(change));
 watchChips(document);
 watchLinks(document);
 watchMenu(document, pointedPlace);
 watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
-watchStrip(document);
+watchRanges(document);
 
 /** @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} what is clicked, and what it does */
 const CLICKS = [
@@ -116,10 +113,6 @@ const CLICKS = [
     event.preventDefault();
     focusOn(link.dataset.name ?? '');
   }],
-  ['[data-leave-focus]', (_link, event) => {
-    event.preventDefault();
-    focusOn('');
-  }],
 ];
 
 document.addEventListener('click', (event) => {
@@ -130,74 +123,46 @@ document.addEventListener('click', (event) => {
   }
 });
 
-document.addEventListener('change', (event) => {
-  if (!(event.target instanceof HTMLInputElement) || event.target.id !== 'recursion') return;
-  pushAddress('recursion', event.target.checked ? 'folded' : '');
-  showRecursion(event.target.checked);
-});
+// -- The page follows its address: only what differs is fetched.
 
-document.addEventListener('click', (event) => {
-  const link = event.target instanceof Element ? event.target.closest('#colours a') : null;
-  const plain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-  if (!(link instanceof HTMLElement) || !plain) return;
-  event.preventDefault();
-  const by = colourBy(link.dataset.colour ?? '');
-  pushAddress('colour', by === 'package' ? '' : by);
-  showColour(by);
-});
-
-/** @type {Record<string, string[]>} what a menu offers depends on these: its choice is no longer meant */
-const DEPENDENT = {
-  service: ['zone', 'version', 'weight', 'weights', 'metric', 'focus', 'profile', 'label.'],
-  type: ['weight', 'weights', 'metric', 'profile'],
-};
-
-document.addEventListener(
-  'change',
-  (event) => {
-    const menu = event.target;
-    if (!(menu instanceof HTMLSelectElement) || menu.form?.id !== 'picker') return;
-    for (const control of menu.form.elements) {
-      if (!(control instanceof HTMLSelectElement || control instanceof HTMLInputElement)) continue;
-      const name = control.name.startsWith('label.') ? 'label.' : control.name;
-      if (DEPENDENT[menu.name]?.includes(name)) control.value = '';
-    }
-  },
-  true,
-);
-
-// -- Steps through the history are taken here: only what differs is fetched.
-
-document.addEventListener('htmx:before:history:restore', (event) => event.preventDefault());
-
-addEventListener('popstate', () => {
-  const wanted = profilesOf(location.search);
+/** What the graph shows by itself. */
+function showOwn() {
   graph()?.setAttribute('frame', inAddress('frame'));
   showColour(colourBy(inAddress('colour')));
   showRecursion(inAddress('recursion') === 'folded');
+}
+
+function showAddress() {
+  showOwn();
   searchAsAddressed();
-  if (wanted === shown) return;
-  shown = wanted;
-  void askQuietly();
+  if (profilesOf(location.search) === shown) stopAsking();
+  else void ask();
+}
+
+showBy((address) => {
+  history.pushState({ flame: true }, '', address);
+  closeMenus(document);
+  showAddress();
 });
+
+addEventListener('popstate', showAddress);
 
 // -- After each answer
 
 function settle() {
+  settleControls(document);
   showMoments(document);
   paintSwatches(document);
   showAround();
 }
 
-document.addEventListener('htmx:after:swap', (event) => {
-  if (!changesPage(event)) return;
+document.addEventListener('htmx:afterSwap', (event) => {
+  if (!changesPage(event)) return paintSwatches(document); // more rows
   shown = profilesOf(location.search);
-  const picker = document.querySelector('#picker');
-  const typed = field()?.value ?? '';
-  if (picker instanceof HTMLFormElement) picker.reset(); // to what the answer has
   const input = field();
-  if (input && input === document.activeElement) input.value = typed;
+  if (input && input !== document.activeElement) input.value = inAddress('search');
   settle();
+  showOwn();
   const said = element('#said');
   if (said) fadeToasts(said);
 });
@@ -205,9 +170,10 @@ document.addEventListener('htmx:after:swap', (event) => {
 // -- New profiles, while the end is now
 
 setInterval(() => {
-  const bench = element('#flame[data-live]');
-  const busy = document.hidden || document.querySelector('.htmx-request');
-  if (bench && !busy) void askQuietly({ seen: bench.dataset.seen ?? '' });
+  const page = element('#flame[data-live]');
+  const busy = document.hidden || document.querySelector('.htmx-request, .chip.editing');
+  if (!page || busy) return;
+  void ask(profilesOf(location.search) === shown ? page.dataset.seen : ''); // after a failure all of it
 }, REFRESH_MS);
 
 settle();

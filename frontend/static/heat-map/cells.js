@@ -73,20 +73,10 @@ export function weightsOf(grid, box) {
   return `${least}..${most}`;
 }
 
-/**
- * The address of the page with these cells picked.
- * @param {string} href
- * @param {Grid} grid
- * @param {Box} box
- */
-export function addressWith(href, grid, box) {
-  const url = new URL(href);
+/** What picking these cells changes in the page's address. @param {Grid} grid @param {Box} box @returns {import('../shell/visit.js').Change[]} */
+export function picking(grid, box) {
   const [from, to] = timesOf(grid, box);
-  url.searchParams.set('pick_from', from.toISOString());
-  url.searchParams.set('pick_to', to.toISOString());
-  url.searchParams.set('weights', weightsOf(grid, box));
-  url.searchParams.delete('page');
-  return url.href;
+  return [['pick_from', from.toISOString()], ['pick_to', to.toISOString()], ['weights', weightsOf(grid, box)]];
 }
 
 /** @param {number} value @param {number} most */

@@ -1,6 +1,7 @@
 /** Picking in a heat map: drag over cells or click one; by keyboard arrows, Shift and Enter. */
 
-import { addressWith, boxOf, cellAt, moved, profilesIn, readGrid, timesOf } from './cells.js';
+import { visitWith } from '../shell/visit.js';
+import { boxOf, cellAt, moved, picking, profilesIn, readGrid, timesOf } from './cells.js';
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -27,7 +28,7 @@ function watch(view) {
     const words = { from: minute.format(start), to: minute.format(end), n: profilesIn(grid, box) };
     said.textContent = fill(said.dataset.said ?? '', words);
   };
-  const follow = () => location.assign(addressWith(location.href, grid, boxOf(from ?? to, to)));
+  const follow = () => visitWith(picking(grid, boxOf(from ?? to, to)));
   /** @param {PointerEvent} event */
   const at = (event) => {
     const place = cells.getBoundingClientRect();

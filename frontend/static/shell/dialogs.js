@@ -13,5 +13,5 @@ function raise(root) {
 /** @param {Document} page */
 export function watchDialogs(page) {
   raise(page);
-  page.addEventListener('htmx:after:swap', () => raise(page));
+  page.addEventListener('htmx:afterSwap', () => raise(page));
 }

@@ -1,7 +1,7 @@
 // Menus are <details data-menu>: they open without a script. This closes them on Esc, on a click outside, and when another opens.
 
 /** @param {ParentNode} root @param {Node} [but] */
-function closeAll(root, but) {
+export function closeMenus(root, but) {
   for (const menu of root.querySelectorAll('details[data-menu][open]')) {
     if (!but || !menu.contains(but)) menu.removeAttribute('open');
   }
@@ -10,16 +10,16 @@ function closeAll(root, but) {
 /** @param {Document} page */
 export function watchMenus(page) {
   page.addEventListener('click', (event) => {
-    closeAll(page, event.target instanceof Node ? event.target : undefined);
+    closeMenus(page, event.target instanceof Node ? event.target : undefined);
   });
   page.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     const open = page.querySelector('details[data-menu][open]');
     const summary = open?.querySelector('summary');
-    closeAll(page);
+    closeMenus(page);
     if (open?.contains(page.activeElement)) summary?.focus();
   });
   page.addEventListener('focusin', (event) => {
-    closeAll(page, event.target instanceof Node ? event.target : undefined);
+    closeMenus(page, event.target instanceof Node ? event.target : undefined);
   });
 }

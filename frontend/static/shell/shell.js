@@ -1,9 +1,9 @@
 // What every page does; each behaviour in its own module.
+import { watchControls } from './controls.js';
 import { watchCopyButtons } from './copy.js';
 import { watchDialogs } from './dialogs.js';
 import { watchMenus } from './menus.js';
 import { showCurrentPage } from './nav.js';
-import { watchPickers } from './picking.js';
 import { nameZone, watchTimes } from './times.js';
 import { fadeToasts } from './toasts.js';
 import { watchTrouble } from './trouble.js';
@@ -12,7 +12,7 @@ watchCopyButtons(document);
 watchDialogs(document);
 watchMenus(document);
 showCurrentPage(document);
-watchPickers(document);
+watchControls(document);
 watchTimes(document);
 nameZone(document);
 fadeToasts(document);

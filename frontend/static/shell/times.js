@@ -45,7 +45,7 @@ function showAll(root) {
  */
 export function watchTimes(page) {
   showAll(page);
-  page.addEventListener('htmx:after:swap', () => showAll(page));
+  page.addEventListener('htmx:afterSwap', () => showAll(page));
   setInterval(() => showAll(page), REFRESH_MS);
 }
 

@@ -14,20 +14,24 @@ function say(page, reason) {
   box.hidden = !reason;
 }
 
+/** @param {any} detail @returns {boolean} whether the answer is of another page than the one that was asked for */
+function isRedirected({ xhr, pathInfo }) {
+  if (!xhr?.responseURL || !pathInfo) return false;
+  return new URL(xhr.responseURL).pathname !== new URL(pathInfo.finalRequestPath, location.href).pathname;
+}
+
 /** @param {Document} page */
 export function watchTrouble(page) {
-  page.addEventListener('htmx:before:response', (event) => {
-    if (!detailOf(event).ctx?.response?.raw?.redirected) return;
+  page.addEventListener('htmx:beforeOnLoad', (event) => {
+    if (!isRedirected(detailOf(event))) return;
     event.preventDefault(); // the session ended: to the sign-in page goes the person, not a part of the page
     location.reload();
   });
-  page.addEventListener('htmx:after:request', (event) => {
-    if (detailOf(event).ctx?.response?.status < 400) say(page, '');
+  page.addEventListener('htmx:afterRequest', (event) => {
+    if (detailOf(event).successful) say(page, '');
   });
-  page.addEventListener('htmx:response:error', (event) => {
-    say(page, detailOf(event).ctx?.response?.status === 404 ? 'gone' : 'failed');
+  page.addEventListener('htmx:responseError', (event) => {
+    say(page, detailOf(event).xhr?.status === 404 ? 'gone' : 'failed');
   });
-  page.addEventListener('htmx:error', (event) => {
-    if (detailOf(event).error?.name !== 'AbortError') say(page, 'offline'); // else a newer request took its place
-  });
+  page.addEventListener('htmx:sendError', () => say(page, 'offline'));
 }

@@ -68,7 +68,7 @@ def allowed_errors() -> list[str]:
 
     htmx logs each request that a newer one took the place of.
     """
-    return ["AbortError", "willReadFrequently"]
+    return ["htmx:sendAbort", "htmx:afterRequest", "AbortError", "willReadFrequently"]
 
 
 @pytest.fixture

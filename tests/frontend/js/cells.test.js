@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addressWith, boxOf, cellAt, moved, profilesIn, readGrid } from '../../../frontend/static/heat-map/cells.js';
+import { boxOf, cellAt, moved, picking, profilesIn, readGrid } from '../../../frontend/static/heat-map/cells.js';
 
 const GRID = readGrid({
   columns: '3', rows: '2', start: '1000', step: '500', bounds: '20..30 10..19', counts: '0 1 2 3 4 5',
@@ -23,9 +23,9 @@ test('a box is the same whichever way it was drawn', () => {
   assert.equal(profilesIn(GRID, box), 0 + 1 + 3 + 4);
 });
 
-test('the address has times and weights of the box, and no page', () => {
-  const url = new URL(addressWith('http://x/p?span=1h&page=z', GRID, { x: 1, y: 0, width: 2, height: 2 }));
-  assert.equal(url.search, '?span=1h&pick_from=1970-01-01T00%3A00%3A01.500Z&pick_to=1970-01-01T00%3A00%3A02.500Z&weights=10..30');
-  const top = new URL(addressWith('http://x/p', GRID, { x: 0, y: 0, width: 1, height: 1 }));
-  assert.equal(top.searchParams.get('weights'), '20..30');
+test('a pick has times and weights of the box', () => {
+  assert.deepEqual(picking(GRID, { x: 1, y: 0, width: 2, height: 2 }), [
+    ['pick_from', '1970-01-01T00:00:01.500Z'], ['pick_to', '1970-01-01T00:00:02.500Z'], ['weights', '10..30'],
+  ]);
+  assert.equal(picking(GRID, { x: 0, y: 0, width: 1, height: 1 })[2][1], '20..30');
 });

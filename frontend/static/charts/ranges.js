@@ -1,0 +1,11 @@
+/** A range that is chosen on a chart of the page becomes the one that is selected. */
+
+import { visit } from '../shell/visit.js';
+
+/** @param {Document} page */
+export function watchRanges(page) {
+  page.addEventListener('chart-range', (event) => {
+    const range = event instanceof CustomEvent ? event.detail : null;
+    if (range) visit('range', [range.from, range.to]);
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * Controls of a view: a field of `form[data-address]` changes the parameter of its name in the page's address, a link with
+ * `data-changes` those that it lists. Nothing else of the address changes but what depends on them.
+ */
+
+import { localText, showMoments } from '../flame-graph/moments.js';
+import { valuesOf, visitWith, watchReturns } from './visit.js';
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+/** @typedef {import('./visit.js').Change} Change */
+
+const TOGETHER = '\x1f'; // between values that one entry of a menu chooses together
+const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search']; // taken over when the form is sent
+
+/** @param {unknown} target @returns {Field | null} */
+function fieldOf(target) {
+  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target : null;
+}
+
+/** @param {ParentNode} root @returns {HTMLFormElement[]} */
+function formsIn(root) {
+  return [...root.querySelectorAll('form[data-address]')].filter((form) => form instanceof HTMLFormElement);
+}
+
+/** @param {HTMLFormElement} form @param {string} name @returns {Field[]} */
+function fieldsNamed(form, name) {
+  return [...form.elements].map(fieldOf).filter((field) => field !== null).filter((field) => field.name === name);
+}
+
+/** @param {Field} field @returns {string[]} */
+function chosenIn(field) {
+  if (field.type === 'checkbox') return field instanceof HTMLInputElement && field.checked ? [field.value] : [];
+  if (field.type !== 'datetime-local') return field.value.split(TOGETHER);
+  const time = new Date(field.value); // the browser's zone: see localise
+  return Number.isNaN(time.getTime()) ? [] : [`${time.toISOString().slice(0, 19)}Z`];
+}
+
+/** What a field says of its parameter: fields of one name are one parameter. @param {HTMLFormElement} form @param {Field} field @returns {Change[]} */
+function changesBy(form, field) {
+  const values = fieldsNamed(form, field.name).flatMap(chosenIn);
+  const parameter = field.name.replace(/(^|\.)at$/, '$1end');
+  if (parameter === 'end' && field.type === 'datetime-local' && !values.length) return [];
+  return [...pinnedSide(form, parameter), [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)]];
+}
+
+/**
+ * A second side that the address says nothing of is the time before the first one: with one value of its own it keeps that range.
+ * @param {HTMLFormElement} form @param {string} parameter @returns {Change[]}
+ */
+function pinnedSide(form, parameter) {
+  const has = [...new URL(location.href).searchParams.keys()].some((name) => name.startsWith('b.'));
+  const [end] = fieldsNamed(form, 'b.end');
+  if (!parameter.startsWith('b.') || parameter === 'b.end' || has || !end) return [];
+  const shown = end instanceof HTMLSelectElement ? [...end.options].find((option) => option.defaultSelected)?.value : end.value;
+  return shown ? [['b.end', shown]] : [];
+}
+
+/** What a form adds to the address when it is sent. @param {HTMLFormElement} form @returns {Change[]} */
+function additionsOf(form) {
+  const typed = (/** @type {string} */ name) => fieldsNamed(form, name)[0]?.value ?? '';
+  /** @type {Change[]} */
+  const changes = [];
+  if (typed('f.value')) changes.push(['f', [...valuesOf('f'), `${typed('f.option')}:${typed('f.value')}`]]);
+  if (typed('function')) changes.push(['function', [...valuesOf('function'), typed('function')]]);
+  if (fieldsNamed(form, 'search').length) changes.push(['search', typed('search')]);
+  return changes;
+}
+
+/** @param {HTMLFormElement} form */
+function send(form) {
+  const changes = additionsOf(form);
+  for (const field of [...fieldsNamed(form, 'f.value'), ...fieldsNamed(form, 'function')]) field.value = '';
+  for (const menu of form.querySelectorAll('details[data-menu][open]')) menu.removeAttribute('open');
+  visitWith(changes);
+}
+
+/** The server's times are in UTC, a person's in the browser's zone. @param {HTMLInputElement} input */
+function localise(input) {
+  input.dataset.local = '';
+  input.value = input.defaultValue = localText(new Date(input.dataset.moment ?? ''));
+  const label = input.closest('label')?.querySelector('.sr');
+  if (label) label.textContent = input.dataset.label ?? '';
+}
+
+/** Fields as the address has them, once the page shows it. @param {Document} page */
+export function settleControls(page) {
+  for (const input of page.querySelectorAll('form[data-address] input[type=datetime-local][data-moment]')) {
+    if (input instanceof HTMLInputElement && !('local' in input.dataset)) localise(input);
+  }
+  for (const form of formsIn(page)) {
+    if (form.id !== 'filters') form.reset();
+  }
+}
+
+/** @param {Document} page */
+export function watchControls(page) {
+  page.addEventListener('change', (event) => {
+    const field = fieldOf(event.target);
+    const form = field?.form;
+    if (!field?.name || !form?.hasAttribute('data-address') || ON_SUBMIT.includes(field.name)) return;
+    visitWith(changesBy(form, field));
+  });
+  page.addEventListener('submit', (event) => {
+    if (!(event.target instanceof HTMLFormElement) || !event.target.hasAttribute('data-address')) return;
+    event.preventDefault();
+    send(event.target);
+  });
+  page.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[data-changes]') : null;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    visitWith(JSON.parse(link.getAttribute('data-changes') ?? '[]'));
+  });
+  settleControls(page);
+  if (formsIn(page).length) showMoments(page); // the charts' times
+  watchReturns(() => settleControls(page));
+}

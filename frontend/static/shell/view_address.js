@@ -1,0 +1,90 @@
+/** One parameter of a page's address changed, without those whose value depends on it (view_address.py has the table). */
+
+/** @typedef {Record<string, string[]>} Dependents */
+
+const SIDE = 'b.'; // prefix of the parameters of a comparison's second side
+const LABEL = 'label.';
+const RANGE = 'range'; // `from` and `to` together
+const DEFAULT_NOW = 'now';
+const SECOND_MS = 1000;
+
+/** @returns {Dependents} the server's table, as the page has it */
+export function pageDependents() {
+  return JSON.parse(document.querySelector('meta[name=dependents]')?.getAttribute('content') ?? '{}');
+}
+
+/**
+ * @param {string} address
+ * @param {string} parameter of the second side with its prefix; `range` for the values of `from` and `to`
+ * @param {string | string[]} value "" removes the parameter; of the second side it means all
+ * @param {Dependents} dependents
+ * @returns {string} the whole address
+ */
+export function changedAddress(address, parameter, value, dependents) {
+  const url = new URL(address);
+  const parameters = url.searchParams;
+  const side = parameter.startsWith(SIDE) ? SIDE : '';
+  const own = parameter.slice(side.length);
+  const values = [value].flat();
+  if (own === 'span' || own === 'end') settleRange(parameters, side);
+  for (const name of dependentsOf(sourcesOf(parameters, own, values), dependents)) remove(parameters, side + name, parameter);
+  if (own === RANGE) {
+    parameters.set(`${side}from`, values[0]);
+    parameters.set(`${side}to`, values[1]);
+  } else replace(parameters, parameter, values.filter((each) => isSaid(each, side, own)));
+  return url.href;
+}
+
+/** @param {string} value @param {string} side @param {string} own @returns {boolean} whether it differs from no parameter */
+function isSaid(value, side, own) {
+  return side !== '' || (value !== '' && !(own === 'end' && value === DEFAULT_NOW));
+}
+
+/** In the parameter's place, so that the others keep theirs. @param {URLSearchParams} parameters @param {string} name @param {string[]} values */
+function replace(parameters, name, values) {
+  const before = parameters.getAll(name);
+  if (before.length === values.length && before.every((each, i) => each === values[i])) return;
+  if (values.length === 1) return parameters.set(name, values[0]);
+  parameters.delete(name);
+  for (const value of values) parameters.append(name, value);
+}
+
+/** @param {URLSearchParams} parameters @param {string} name @param {string} changed */
+function remove(parameters, name, changed) {
+  for (const found of new Set(parameters.keys())) {
+    const meant = name.endsWith(LABEL) ? found.startsWith(name) : found === name;
+    if (meant && found !== changed) parameters.delete(found);
+  }
+}
+
+/** Keys of the table that a change concerns: for filters each one's option. @param {URLSearchParams} parameters @param {string} own @param {string[]} values */
+function sourcesOf(parameters, own, values) {
+  if (own.startsWith(LABEL)) return [LABEL];
+  if (own !== 'f') return [own];
+  const before = parameters.getAll('f');
+  const differing = [...before.filter((each) => !values.includes(each)), ...values.filter((each) => !before.includes(each))];
+  return differing.map((each) => `f=${each.split(':')[0]}`);
+}
+
+/** Directly, or through another dependent. @param {string[]} sources @param {Dependents} dependents */
+function dependentsOf(sources, dependents) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  const open = [...sources];
+  for (let source = open.pop(); source !== undefined; source = open.pop()) {
+    for (const name of dependents[source] ?? []) {
+      if (!found.has(name)) open.push(name);
+      found.add(name);
+    }
+  }
+  return found;
+}
+
+/** `from` and `to` as the same `span` and `end`, one of which is about to change. @param {URLSearchParams} parameters @param {string} side */
+function settleRange(parameters, side) {
+  const [from, to] = [parameters.get(`${side}from`), parameters.get(`${side}to`)];
+  const fixed = to && to !== DEFAULT_NOW ? to : '';
+  const seconds = Math.round(((fixed ? Date.parse(fixed) : Date.now()) - Date.parse(from ?? '')) / SECOND_MS);
+  if (from && seconds > 0) parameters.set(`${side}span`, `${seconds}s`);
+  if (fixed) parameters.set(`${side}end`, fixed);
+}

@@ -1,0 +1,94 @@
+"""Change one parameter of a page's address, and drop those whose value depends on it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.http import QueryDict
+
+SIDE = "b."  # prefix of the parameters of a comparison's second side
+LABEL = "label."  # stands for every label
+RANGE = "range"  # `from` and `to` together: one choice on a chart
+_ENDS = ("from", "to")
+_REFRESH = ("seen",)  # of a refresh of the page, not of its state
+
+# A value chosen for the parameter on the left says nothing about the new one's menu, so it goes.
+# The browser reads this same table from the page (shell/view_address.js).
+DEPENDENTS: Mapping[str, tuple[str, ...]] = {
+    "service": ("type", "zone", "version", LABEL, "focus", "function", "b.zone", "b.version"),
+    "type": ("metric", "weight", "weights", "profile", "root", "page", "b.weight", "b.weights"),
+    RANGE: (*_ENDS, "span", "end", "profile", "step", "pick_from", "pick_to", "page"),
+    "span": (*_ENDS, "step", "pick_from", "pick_to", "page"),
+    "end": (*_ENDS, "pick_from", "pick_to", "page"),
+    "zone": ("page",),
+    "version": ("page",),
+    LABEL: ("page",),
+    "weight": ("page",),
+    "weights": ("page",),
+    "order": ("page",),
+    "pick_from": ("page",),
+    "view": ("focus", "root", "frame"),
+    "focus": ("view", "root", "frame"),
+    "root": ("frame",),
+    # Other filters leave the ids of frames as they are, and with them what is zoomed to.
+    "f=from": ("root", "frame"),
+    "f=hideframes": ("root", "frame"),
+    "function": ("top",),
+    "top": ("function",),
+}
+
+
+def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
+    """Return `address` with `values` as the parameter's, without the parameter's dependents.
+
+    An empty value removes the parameter, but for the second side of a comparison, where it means
+    "all" in spite of the first side. `range` takes the two values of `from` and `to`.
+    """
+    changed = address.copy()
+    side = SIDE if parameter.startswith(SIDE) else ""
+    own = parameter.removeprefix(SIDE)
+    for name in _dependents(_sources(address, own, values)):
+        for found in [each for each in changed if _means(side + name, each, side + own)]:
+            del changed[found]
+    if own == RANGE:
+        for end, value in zip(_ENDS, values, strict=True):
+            changed[side + end] = value
+        return changed
+    kept = [value for value in values if value or side]
+    if kept:
+        changed.setlist(parameter, kept)
+    else:
+        changed.pop(parameter, None)
+    return changed
+
+
+def state_of(address: QueryDict) -> QueryDict:
+    """Return the address without what a refresh adds to it."""
+    state = address.copy()
+    for name in _REFRESH:
+        state.pop(name, None)
+    return state
+
+
+def _sources(address: QueryDict, own: str, values: Sequence[str]) -> list[str]:
+    """Return the keys of DEPENDENTS that the change concerns: for filters each one's option."""
+    if own.startswith(LABEL):
+        return [LABEL]
+    if own != "f":
+        return [own]
+    differing = set(address.getlist("f")) ^ set(values)
+    return [f"f={each.partition(':')[0]}" for each in differing]
+
+
+def _dependents(sources: Iterable[str]) -> set[str]:
+    """Return everything that depends on the sources, directly or through another dependent."""
+    found: set[str] = set()
+    open_ = list(sources)
+    while open_:
+        for name in DEPENDENTS.get(open_.pop(), ()):
+            if name not in found:
+                found.add(name)
+                open_.append(name)
+    return found
+
+
+def _means(name: str, found: str, changed: str) -> bool:
+    return found != changed and (found.startswith(name) if name.endswith(LABEL) else found == name)
