@@ -9,10 +9,10 @@ from itertools import islice
 from benchmarks.cpu import Stopwatch
 from benchmarks.shapes import INSTANCES, SHAPES, trees
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hour
-from profiles.engine.codec import encode
-from profiles.engine.compression import FAST
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import encode
+from profiles.engine.encoding.compression import FAST
 from profiles.engine.metrics import Metric, default_of
-from profiles.engine.tree import Tree
 
 START = 1_800_000_000_000_000  # µs, on the hour
 HOUR = 3_600  # seconds

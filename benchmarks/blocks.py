@@ -16,9 +16,9 @@ from benchmarks.cpu import cpu_ms
 from benchmarks.shapes import SHAPES
 from benchmarks.table import Figure, show
 from profiles.engine.blocks import open_day, open_hour
-from profiles.engine.merge import Merge
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.engine.moments import MomentMerge
+from profiles.engine.stats.sum_of_squares import VarianceMerge
 
 # Bytes a profile after roll-up: at most, and what Pyroscope needs for its set of the shape.
 BYTES = {"A": (2_000, "3,100"), "D": (600, "633"), "H": (10_000, "17,000"), "C": (40_000, "65,000")}
@@ -78,15 +78,17 @@ def _merged(blocks: Blocks) -> list[Figure]:
     metric = DEFAULT_METRICS[SHAPES[blocks.name].type]
     figures = [
         ("two hours, but for their edges", lambda: _hours(Merge([metric], True), blocks.hours[:2])),
-        ("the same with moments", lambda: _hours(MomentMerge(metric), blocks.hours[:2])),
+        ("the same with moments", lambda: _hours(VarianceMerge(metric), blocks.hours[:2])),
         ("six hours", lambda: _hours(Merge([metric], True), blocks.hours[:6], 0)),
         ("all days", lambda: _days(Merge([metric], True), blocks.days)),
-        ("all days with moments", lambda: _days(MomentMerge(metric), blocks.days)),
+        ("all days with moments", lambda: _days(VarianceMerge(metric), blocks.days)),
     ]
     if blocks.last:
         named = f"{len(blocks.last):,} profiles in the head"
         figures.append((named, lambda: _head(Merge([metric], True), blocks.last)))
-        figures.append((f"{named}, with moments", lambda: _head(MomentMerge(metric), blocks.last)))
+        figures.append(
+            (f"{named}, with moments", lambda: _head(VarianceMerge(metric), blocks.last))
+        )
     return [Figure(f"merge {what}", cpu_ms(work, 5, 1), "ms CPU") for what, work in figures]
 
 

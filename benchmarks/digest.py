@@ -5,12 +5,12 @@ import gzip
 from benchmarks.cpu import cpu_ms
 from benchmarks.shapes import captured, variants
 from benchmarks.table import Figure, show
-from profiles.engine.codec import encode
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.unpack import unpack
+from profiles.engine.encoding.codec import encode
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.gunzip import gunzip
 from tests.profiles.pprof_proto import Profile
 
-LIMITS = DigestLimits()
+LIMITS = DecodeLimits()
 MOST = 2**27
 
 
@@ -38,23 +38,23 @@ def by_protobuf(raw: bytes) -> dict[tuple[int, int, int], list[int]]:
 def main() -> int:
     raw = next(variants(1))
     body = gzip.compress(raw, 1)
-    tree = digest(raw, "CPU", LIMITS).tree
+    tree = decode_profile(raw, "CPU", LIMITS).tree
     heap = bytes(captured("go-heap").SerializeToString())
     peer = cpu_ms(lambda: by_protobuf(raw), rounds=5, times=5)
     kept = show(
         f"Digest: a Go CPU profile of {len(raw) / 1e3:.0f} kB, {len(body) / 1e3:.0f} kB gzip, "
         f"{len(tree.id):,} nodes",
         [
-            Figure("gunzip", cpu_ms(lambda: unpack(body, MOST)), "ms CPU"),
+            Figure("gunzip", cpu_ms(lambda: gunzip(body, MOST)), "ms CPU"),
             Figure(
                 "digest",
-                cpu_ms(lambda: digest(raw, "CPU", LIMITS)),
+                cpu_ms(lambda: decode_profile(raw, "CPU", LIMITS)),
                 "ms CPU",
                 peer=f"protobuf and a Python loop: {peer:.1f}",
             ),
             Figure(
                 "gunzip and digest",
-                cpu_ms(lambda: digest(unpack(body, MOST), "CPU", LIMITS)),
+                cpu_ms(lambda: decode_profile(gunzip(body, MOST), "CPU", LIMITS)),
                 "ms CPU",
                 1.0,
             ),
@@ -62,7 +62,7 @@ def main() -> int:
             Figure("stored in the head", len(encode(tree)) / 1e3, "kB"),
             Figure(
                 f"digest of a Go heap of {len(heap) / 1e3:.0f} kB",
-                cpu_ms(lambda: digest(heap, "HEAP", LIMITS), times=5),
+                cpu_ms(lambda: decode_profile(heap, "HEAP", LIMITS), times=5),
                 "ms CPU",
             ),
         ],

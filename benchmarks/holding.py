@@ -16,7 +16,7 @@ from benchmarks.load import answer, resident_bytes, threads
 from benchmarks.prepared import prepare
 from benchmarks.table import Figure, show
 from benchmarks.uploads import handshake
-from profiler_site.server import raise_file_limit
+from profiler_site.process.server import raise_file_limit
 from tests.server import RunningServer, running_server
 
 AGENTS, AT_ONCE = 5000, 50

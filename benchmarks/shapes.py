@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.pruning import copy_of, keep, prune
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.profiles.pprof_proto import Profile
 
 SAMPLES = Path(__file__).parent.parent / "tests" / "samples"
@@ -119,8 +119,8 @@ def _digested(name: str) -> tuple[Tree, ...]:
     """The variants of a shape."""
     shape, rng = SHAPES[name], random.Random(1)
     messages = (_variant(name, rng) for _ in range(shape.variants))
-    limits = DigestLimits()
-    return tuple(digest(m.SerializeToString(), shape.type, limits).tree for m in messages)
+    limits = DecodeLimits()
+    return tuple(decode_profile(m.SerializeToString(), shape.type, limits).tree for m in messages)
 
 
 def trees(name: str, count: int, seed: int = 1) -> Iterator[Tree]:

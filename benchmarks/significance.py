@@ -11,7 +11,13 @@ from math import sqrt
 import numpy as np
 
 from benchmarks.table import Figure, show
-from profiles.engine.significance import REAL, Moments, differences, false_discoveries, gated
+from profiles.engine.stats.significance import (
+    REAL,
+    SampleVariance,
+    differences,
+    false_discoveries,
+    gated,
+)
 from tests.profiles.engine.simulated_profiles import Function, Service, captured
 from tests.profiles.engine.welch_theory import power
 
@@ -47,7 +53,9 @@ def bound(found: int) -> float:
     return 100 * (middle + half) / (1 + z * z / n)
 
 
-def shows_any(nodes: tuple[Moments, Moments], functions: tuple[Moments, Moments]) -> bool:
+def shows_any(
+    nodes: tuple[SampleVariance, SampleVariance], functions: tuple[SampleVariance, SampleVariance]
+) -> bool:
     gate = false_discoveries(differences(*functions).p)
     q = gated(false_discoveries(differences(*nodes).p), gate)
     return bool((np.concatenate([gate, q]) <= REAL).any())

@@ -14,11 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup()
 
 from benchmarks.shapes import variants  # noqa: E402
-from profiles.engine.digest import DigestLimits, digest  # noqa: E402
+from profiles.compaction import hour_blocks  # noqa: E402
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile  # noqa: E402
 from profiles.models import TimeSource  # noqa: E402
-from profiles.rollup import hours  # noqa: E402
-from profiles.store.insert import insert  # noqa: E402
-from profiles.store.new_profile import NewProfile, new_profile  # noqa: E402
+from profiles.storage.insert import insert  # noqa: E402
+from profiles.storage.new_profile import NewProfile, new_profile  # noqa: E402
 from projects.models import Deployment, Project  # noqa: E402
 from projects.profile_types import ProfileType  # noqa: E402
 
@@ -27,7 +27,7 @@ PROFILES, VARIANTS, APART = 1_440, 64, timedelta(seconds=15)
 
 def _profiles(of: Deployment, end: datetime) -> Iterator[NewProfile]:
     raws = list(variants(VARIANTS))
-    digested = [digest(raw, ProfileType.CPU, DigestLimits()) for raw in raws]
+    digested = [decode_profile(raw, ProfileType.CPU, DecodeLimits()) for raw in raws]
     for i in range(PROFILES):
         yield new_profile(
             digested[i % VARIANTS],
@@ -48,7 +48,7 @@ def fill(project: Project, end: datetime) -> None:
     seen = {"first_seen": end - PROFILES * APART, "last_seen": end}
     shop = Deployment.objects.create(project=project, service="shop", profiled=["CPU"], **seen)
     insert([*_profiles(shop, end)])
-    hours.roll_up_hours(project.pk, end + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, end + timedelta(days=1))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ import uvloop
 
 from benchmarks.table import Figure, show
 from projects.profile_types import ProfileType
-from scheduler.policy import plan_slots
-from scheduler.slots import Offer
-from scheduler.waiting_room.in_process import InProcessRoom
-from scheduler.waiting_room.interface import Waiter, WaitingRoom
-from scheduler.waiting_room.redis import RedisRoom
+from scheduler.capture_requests import Offer
+from scheduler.long_poll.in_process import InProcessQueue
+from scheduler.long_poll.interface import LongPollQueue, Waiter
+from scheduler.long_poll.redis import RedisQueue
+from scheduler.policy import plan_capture_requests
 
 AGENTS, PLACES, DEPLOYMENTS = 5000, 32, 160
 TYPES = (ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP, ProfileType.THREADS)
@@ -50,7 +50,7 @@ async def bytes_without_room() -> float:
     return (resident_bytes() - before) / AGENTS
 
 
-async def measure(room: WaitingRoom) -> list[Figure]:
+async def measure(room: LongPollQueue) -> list[Figure]:
     await room.open()
     gc.collect()
     without = await bytes_without_room()
@@ -74,10 +74,10 @@ async def measure(room: WaitingRoom) -> list[Figure]:
     ]
 
 
-async def _claim_some(room: WaitingRoom, waits: Sequence[asyncio.Task[Any]]) -> float:
+async def _claim_some(room: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -> float:
     """One slot for each deployment, all at once."""
     offers = [Offer(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
-    slots = plan_slots(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
+    slots = plan_capture_requests(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
     started = time.perf_counter()
     await asyncio.to_thread(room.add_slots, slots)
     for _ in range(DEPLOYMENTS):
@@ -91,14 +91,14 @@ async def _claim_some(room: WaitingRoom, waits: Sequence[asyncio.Task[Any]]) -> 
 def plan() -> list[Figure]:
     offers = [Offer(1, nth, frozenset(TYPES), 32) for nth in range(5000)]
     started = time.process_time()
-    slots = plan_slots(offers, {1: 1.0}, 60, 1_800_000_000, str(random.random()))
+    slots = plan_capture_requests(offers, {1: 1.0}, 60, 1_800_000_000, str(random.random()))
     seconds = time.process_time() - started
     return [Figure(f"plan of {len(slots):,} slots, 5,000 deployments", seconds, "s CPU", 1)]
 
 
 def main() -> int:
     url = os.environ.get("REDIS_URL", "")
-    room = RedisRoom(url, PLACES, 10.0) if url else InProcessRoom(PLACES, 10.0)
+    room = RedisQueue(url, PLACES, 10.0) if url else InProcessQueue(PLACES, 10.0)
     figures = uvloop.run(measure(room)) + plan()
     return 0 if show(f"The waiting room ({type(room).__name__})", figures) else 1
 

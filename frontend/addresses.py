@@ -2,10 +2,10 @@
 
 from django.urls import reverse
 
-from frontend.selection import Asked
+from frontend.queries.params import PageParams
 from projects.models import Project
 
 
-def flame_url(project: Project, asked: Asked) -> str:
+def flame_url(project: Project, asked: PageParams) -> str:
     """The page that shows this."""
     return f"{reverse('flame', args=[project.project_id])}?{asked.parameters()}"

@@ -13,9 +13,9 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.cached_db import SessionStore
 from django.http import parse_cookie
 
-from projects.bounded_cache import BoundedCache
+from common.bounded_cache import BoundedCache
+from common.database_pool import run
 from projects.models import Member
-from projects.sync_pool import run
 
 _PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
 # Pages of a project that ask nothing about profiles.

@@ -19,7 +19,7 @@ from django.urls import set_script_prefix
 from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
-from frontend import busy
+from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
 from profiles.query import TooManyQueriesWaiting, run_query
 
@@ -72,10 +72,10 @@ class PageHandler(ASGIHandler):
                 {working, waiting}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
             if not working.done() and not started.is_set():
-                return busy.waited_too_long(scope, WAIT_SECONDS)
+                return page_concurrency.waited_too_long(scope, WAIT_SECONDS)
             return await working
         except QueueFull as full:
-            return busy.too_many_requests(scope, full.of_tenant, full.limit)
+            return page_concurrency.too_many_requests(scope, full.of_tenant, full.limit)
         finally:
             waiting.cancel()
             working.cancel()

@@ -2,26 +2,20 @@
 
 from django.urls import path
 
-from frontend.pages import (
-    agent_files,
-    agents,
-    api_keys,
-    compare,
-    concepts,
-    flame,
-    flame_capture,
-    flame_download,
-    flame_functions,
-    flame_lines,
-    flame_tree,
-    history,
-    home,
-    new_project,
-    profiles,
-    services,
-    settings,
-    setup,
-)
+from frontend.pages.agent_files import view as agent_files
+from frontend.pages.agents import view as agents
+from frontend.pages.compare import view as compare
+from frontend.pages.flame import capture, download, lines, more_functions, tree
+from frontend.pages.flame import view as flame
+from frontend.pages.help import concepts
+from frontend.pages.history import view as history
+from frontend.pages.home import new_project
+from frontend.pages.home import view as home
+from frontend.pages.profiles import view as profiles
+from frontend.pages.services import view as services
+from frontend.pages.settings import api_keys
+from frontend.pages.settings import view as settings
+from frontend.pages.setup import view as setup
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -31,19 +25,19 @@ urlpatterns = [
     path("p/<str:project_id>/", home.project, name="project"),
     path("p/<str:project_id>/services", services.services, name="services"),
     path("p/<str:project_id>/flame", flame.flame, name="flame"),
-    path("p/<str:project_id>/flame/tree", flame_tree.flame_tree, name="flame_tree"),
-    path("p/<str:project_id>/flame/lines", flame_lines.flame_lines, name="flame_lines"),
+    path("p/<str:project_id>/flame/tree", tree.flame_tree, name="flame_tree"),
+    path("p/<str:project_id>/flame/lines", lines.flame_lines, name="flame_lines"),
     path(
         "p/<str:project_id>/flame/functions",
-        flame_functions.flame_functions,
+        more_functions.flame_functions,
         name="flame_functions",
     ),
     path(
         "p/<str:project_id>/flame/download/<str:form>",
-        flame_download.flame_download,
+        download.flame_download,
         name="flame_download",
     ),
-    path("p/<str:project_id>/capture", flame_capture.flame_capture, name="flame_capture"),
+    path("p/<str:project_id>/capture", capture.flame_capture, name="flame_capture"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from projects.authentication import Access
+from projects.credentials.authentication import Access
 from projects.profile_types import ProfileType
-from projects.registry import AgentSeen, identity_of
+from projects.registration.registry import AgentSeen, identity_of
 
 
 def agent_seen(

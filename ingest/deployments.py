@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ingest.errors import NotFound
+from common.loading_cache import LoadingCache
+from endpoints.errors import NotFound
 from projects.models import Deployment
-from projects.read_through import ReadThrough
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +32,4 @@ def _load(pk: int) -> Target:
     return Target(row.project.pk, row.project.project_id, row.pk, row.service, labels)
 
 
-_known: ReadThrough[int, Target] = ReadThrough(_load, size=10_000, seconds=60.0)
+_known: LoadingCache[int, Target] = LoadingCache(_load, size=10_000, seconds=60.0)

@@ -7,4 +7,4 @@ class SiteConfig(AppConfig):
     name = "profiler_site"
 
     def ready(self) -> None:
-        from profiler_site import checks  # noqa: F401, PLC0415  registers them; needs the apps
+        from profiler_site.configuration import checks  # noqa: F401, PLC0415  registers them; needs the apps

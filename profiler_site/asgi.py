@@ -17,14 +17,15 @@ from asgiref.typing import (
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
+from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
-from ingest.cloud_profiler import door  # noqa: E402
-from ingest.cloud_profiler.handler import LeanHandler  # noqa: E402
-from profiler_site import health, lifespan, static_handler  # noqa: E402
+from ingest.cloud_profiler import endpoint  # noqa: E402
+from profiler_site import health  # noqa: E402
+from profiler_site.process import lifespan, static_handler  # noqa: E402
 
-API, API_URLCONF = "/api/v1/", "ingest.urls"
+API, API_URLCONF = "/api/v1/", "api.urls"
 
-agents = cast("ASGI3Application", door.Door())
+agents = cast("ASGI3Application", endpoint.Endpoint())
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
@@ -33,7 +34,7 @@ programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
 async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     if scope["type"] == "lifespan":
         await _live(receive, send)
-    elif scope["type"] == "http" and scope["path"].startswith(door.PREFIX):
+    elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from projects import keys
+from projects.credentials import keys
 from projects.models import Project, User
 from projects.project_ids import create_project
 

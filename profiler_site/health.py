@@ -15,8 +15,8 @@ from asgiref.typing import (
 from django.db import connection
 from django.db.utils import DatabaseError
 
-from profiles.store import disk
-from projects.sync_pool import SyncPool
+from common.database_pool import DatabasePool
+from profiles.storage import disk
 
 READY_SECONDS = 5.0
 _AT_ONCE = 1
@@ -61,7 +61,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 _looking: "asyncio.Future[Answer] | None" = None
-_threads = SyncPool("flamewatch-ready", _AT_ONCE, most_waiting=10)
+_threads = DatabasePool("flamewatch-ready", _AT_ONCE, most_waiting=10)
 ADDRESSES: dict[str, Callable[[], Awaitable[Answer]]] = {"/ok": live, "/ready": ready}
 
 

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from profiler_site import env, mail, secret_key
+from profiler_site.configuration import env, mail, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -105,7 +105,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "frontend.busy.DeadlineMiddleware",
+    "frontend.page_concurrency.DeadlineMiddleware",
 ]
 
 TEMPLATES = [
@@ -180,7 +180,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {
-        "NAME": "projects.passwords.LongEnoughValidator",
+        "NAME": "projects.accounts.passwords.LongEnoughValidator",
         "OPTIONS": {"min_length": 12},
     },
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -191,8 +191,8 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
-ACCOUNT_ADAPTER = "projects.signup.SignupAdapter"
-ACCOUNT_FORMS = {"signup": "projects.signup.SignupForm"}
+ACCOUNT_ADAPTER = "projects.accounts.signup.SignupAdapter"
+ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 
@@ -225,7 +225,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "ingest.refusals.rest_framework_handler",
+    "EXCEPTION_HANDLER": "endpoints.error_responses.rest_framework_handler",
 }
 
 # -- Language and time: UTC inside, local in the browser ------------------------------
@@ -239,7 +239,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "profiler_site.static_files.ModuleManifestStorage"},
+    "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"},
 }
 
 LOGGING = {

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.conf import settings
 
-from profiler_site import disk_reserve
+from profiler_site.process import disk_reserve
 
 
 @shared_task(name="profiler_site.tasks.keep_disk_reserve")

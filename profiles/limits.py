@@ -6,12 +6,12 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
-from profiles.engine.limits import DigestLimits
+from profiles.engine.pprof.limits import DecodeLimits
 
 
 @cache
-def digest_limits() -> DigestLimits:
-    return DigestLimits(
+def decode_limits() -> DecodeLimits:
+    return DecodeLimits(
         max_samples=settings.MAX_SAMPLES,
         max_depth=settings.MAX_DEPTH,
         max_nodes=settings.MAX_NODES,
@@ -26,4 +26,4 @@ def digest_limits() -> DigestLimits:
 
 @receiver(setting_changed)
 def _forget(**_: object) -> None:
-    digest_limits.cache_clear()
+    decode_limits.cache_clear()

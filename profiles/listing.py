@@ -6,28 +6,35 @@ from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
-from profiles.micros import moment
-from profiles.models import Block, Level, Profile
-from profiles.queries.asked import ProfileOrder, Selection, Unanswerable
-from profiles.queries.block_rows import rows_of
-from profiles.queries.known_deployments import deployments
-from profiles.queries.located import BlockPart, in_rows
-from profiles.queries.page import Found, Key, mark_of, next_in_blocks, next_in_head, read_mark
-from profiles.queries.used import Used
-from profiles.queries.wanted import wanted
-from profiles.store.snapshot import snapshot
+from profiles.models import Block, BlockLevel, Profile
+from profiles.queries.planning.block_index import rows_of
+from profiles.queries.planning.block_masks import block_selection
+from profiles.queries.planning.deployment_names import deployments
+from profiles.queries.planning.plan import BlockPart, in_rows
+from profiles.queries.reports.profile_page import (
+    Key,
+    ProfileEntry,
+    mark_of,
+    next_in_blocks,
+    next_in_head,
+    read_mark,
+)
+from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection
+from profiles.storage.snapshot import snapshot
+from profiles.timestamps import moment
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
-class BadMark(Exception):
+class InvalidPageToken(Exception):
     """No page of this list ended so."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProfileListing:
     """Which profiles of one project; what is empty does not restrict."""
 
     project: int  # Project.pk
@@ -40,10 +47,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedProfile:
     """One of a list; `deployment` is None if it was deleted since."""
 
-    profile: Found
+    profile: ProfileEntry
     deployment: Deployment | None
 
     @property
@@ -51,27 +58,27 @@ class Listed:
         return mark_of(self.profile.key)
 
 
-def page(which: Wanted, size: int, mark: str = "") -> list[Listed]:
+def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile]:
     """At most `size`, newest first; `mark` is that of the last one of the page before.
 
     What comes in meanwhile neither shifts nor repeats what follows. For code that may block.
     """
     try:
         behind = read_mark(mark)
-    except Unanswerable as error:
-        raise BadMark(str(error)) from None
+    except InvalidQuery as error:
+        raise InvalidPageToken(str(error)) from None
     with snapshot():
         found = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
         # Blocks that are older than a full page have nothing to add to it.
         oldest = found[-1].time if len(found) == size else None
         blocks = _in_blocks(which, behind, oldest)
-        found += next_in_blocks(blocks, ProfileOrder.NEWEST, behind, size, Used())
+        found += next_in_blocks(blocks, ProfileOrder.NEWEST, behind, size, ScanStats())
         shown = sorted(found, reverse=True)[:size]
         known = deployments(each.deployment for each in shown)
-    return [Listed(each, known.get(each.deployment)) for each in shown]
+    return [ListedProfile(each, known.get(each.deployment)) for each in shown]
 
 
-def _head(which: Wanted) -> QuerySet[Profile]:
+def _head(which: ProfileListing) -> QuerySet[Profile]:
     restrictions = {
         "service": which.service,
         "type": which.type,
@@ -84,7 +91,9 @@ def _head(which: Wanted) -> QuerySet[Profile]:
     return Profile.objects.filter(project=which.project, **given)
 
 
-def _in_blocks(which: Wanted, behind: Key | None, oldest: datetime | None) -> Iterator[BlockPart]:
+def _in_blocks(
+    which: ProfileListing, behind: Key | None, oldest: datetime | None
+) -> Iterator[BlockPart]:
     """In order of their last profile; opened one by one, as they are needed."""
     restrictions = {
         "service": which.service,
@@ -94,11 +103,11 @@ def _in_blocks(which: Wanted, behind: Key | None, oldest: datetime | None) -> It
         "first__lte": behind and moment(behind[1]),
     }
     given = {name: value for name, value in restrictions.items() if value}
-    rows = Block.objects.filter(project=which.project, level=Level.HOUR, **given)
-    return in_rows(wanted(_selection(which)), rows_of(rows.order_by("-last")))
+    rows = Block.objects.filter(project=which.project, level=BlockLevel.HOUR, **given)
+    return in_rows(block_selection(_selection(which)), rows_of(rows.order_by("-last")))
 
 
-def _selection(which: Wanted) -> Selection:
+def _selection(which: ProfileListing) -> Selection:
     return Selection(
         which.project,
         which.service,

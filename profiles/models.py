@@ -29,7 +29,7 @@ class Profile(models.Model):
     samples = models.PositiveIntegerField()
     weight = models.BigIntegerField()  # total of the type's default metric
     totals = models.JSONField()  # [[metric name, unit, total], …]
-    tree = models.BinaryField()  # profiles.engine.codec
+    tree = models.BinaryField()  # profiles.engine.encoding.codec
     stored_at = models.DateTimeField(auto_now_add=True)
     # Roll-up could not read it: it stays here, and questions name it.
     set_aside = models.BooleanField(default=False, db_default=False)
@@ -61,7 +61,7 @@ class Blob(models.Model):
         return self.key
 
 
-class Level(models.TextChoices):
+class BlockLevel(models.TextChoices):
     HOUR = "hour", "each profile by itself"
     DAY = "day", "sums"
 
@@ -76,7 +76,7 @@ class Block(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
-    level = models.CharField(max_length=4, choices=Level)
+    level = models.CharField(max_length=4, choices=BlockLevel)
     # Made before its hour was over: it is joined with the rest when the hour is closed.
     is_part = models.BooleanField(default=False, db_default=False)
     start = models.DateTimeField()
@@ -87,7 +87,7 @@ class Block(models.Model):
     profiles = models.PositiveIntegerField()
     first = models.DateTimeField()  # time of its earliest profile
     last = models.DateTimeField()
-    summary = models.JSONField()  # profiles.store.summary
+    summary = models.JSONField()  # profiles.storage.block_summary
     # How many of its bytes count for which day of arrival: {"2026-11-21": 4711}
     arrived = models.JSONField(default=dict)
     covered_by = models.ForeignKey(

@@ -5,10 +5,28 @@ DeadlinePassed (`deadline` is a moment of time.monotonic()) or Unanswerable, who
 Several that are asked inside one `snapshot` answer of one moment, and share what they read.
 """
 
+from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.metrics import Metric
-from profiles.engine.patterns import BadPattern, matcher
-from profiles.queries.answers import (
-    Choice,
+from profiles.queries.compare import run_compare
+from profiles.queries.concurrency import (
+    RETRY_SECONDS,
+    TooManyQueriesWaiting,
+    run_query,
+)
+from profiles.queries.planning.deployment_names import deployments_of
+from profiles.queries.rendering.compare_json import compare_document, compare_json
+from profiles.queries.rendering.exports import ExportFile, ExportFormat, run_export
+from profiles.queries.rendering.tree_json import focus_json, tree_json
+from profiles.queries.reports.deployments import run_deployment_counts
+from profiles.queries.reports.heat_map import run_heat_map
+from profiles.queries.reports.history import run_history
+from profiles.queries.reports.options import run_options
+from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.series_changes import SeriesChange, series_changes
+from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
+from profiles.queries.reports.sparklines import run_sparklines
+from profiles.queries.reports.time_strip import run_strip
+from profiles.queries.results import (
     CompareResult,
     Coverage,
     FocusResult,
@@ -21,6 +39,7 @@ from profiles.queries.answers import (
     Intervals,
     LineRow,
     LinesResult,
+    MenuChoice,
     Missing,
     OptionsResult,
     ProfileRow,
@@ -36,50 +55,29 @@ from profiles.queries.answers import (
     VersionSpan,
     WeightChoice,
 )
-from profiles.queries.asked import (
+from profiles.queries.selection import (
     DeadlinePassed,
     FilterOption,
     Group,
-    NoSuchMetric,
+    InvalidQuery,
+    MetricNotFound,
     Order,
     ProfileOrder,
     Selection,
     Shape,
-    Unanswerable,
     View,
     ViewFilter,
-    abandoned_when,
-    answering,
+    cancelled_when,
     check,
+    query_deadline,
 )
-from profiles.queries.compare import run_compare
-from profiles.queries.compare_wire import compare_document, compare_json
-from profiles.queries.concurrency import (
-    RETRY_SECONDS,
-    TooManyQueriesWaiting,
-    run_query,
-)
-from profiles.queries.course_changes import CourseChange, course_changes
-from profiles.queries.deployments import run_deployment_counts
-from profiles.queries.exports import ExportFile, ExportFormat, run_export
-from profiles.queries.heat_map import run_heat_map
-from profiles.queries.history import run_history
-from profiles.queries.known_deployments import deployments_of
-from profiles.queries.options import run_options
-from profiles.queries.profiles import run_profiles
-from profiles.queries.services import run_last_profile, run_service_names, run_services
-from profiles.queries.sparklines import run_sparklines
-from profiles.queries.strip import run_strip
 from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
-from profiles.queries.wire import focus_json, tree_json
-from profiles.store.snapshot import snapshot
+from profiles.storage.snapshot import snapshot
 
 __all__ = [
     "RETRY_SECONDS",
-    "BadPattern",
-    "Choice",
+    "BadFilterPattern",
     "CompareResult",
-    "CourseChange",
     "Coverage",
     "DeadlinePassed",
     "ExportFile",
@@ -94,17 +92,20 @@ __all__ = [
     "HistoryResult",
     "HistoryStep",
     "Intervals",
+    "InvalidQuery",
     "LineRow",
     "LinesResult",
+    "MenuChoice",
     "Metric",
+    "MetricNotFound",
     "Missing",
-    "NoSuchMetric",
     "OptionsResult",
     "Order",
     "ProfileOrder",
     "ProfileRow",
     "ProfilesResult",
     "Selection",
+    "SeriesChange",
     "ServiceName",
     "ServiceRow",
     "ServicesResult",
@@ -115,20 +116,18 @@ __all__ = [
     "TooManyQueriesWaiting",
     "TopResult",
     "TreeResult",
-    "Unanswerable",
     "VersionSpan",
     "View",
     "ViewFilter",
     "WeightChoice",
-    "abandoned_when",
-    "answering",
+    "cancelled_when",
     "check",
     "compare_document",
     "compare_json",
-    "course_changes",
     "deployments_of",
     "focus_json",
     "matcher",
+    "query_deadline",
     "run_compare",
     "run_deployment_counts",
     "run_export",
@@ -147,6 +146,7 @@ __all__ = [
     "run_top",
     "run_tree",
     "run_tree_and_top",
+    "series_changes",
     "snapshot",
     "tree_json",
 ]

@@ -11,15 +11,15 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Length
 
+from profiles.compaction.new_blocks import new_hour
+from profiles.compaction.replace import Sources, SourcesGone, replace_sources
+from profiles.compaction.windows import kept_since
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
-from profiles.micros import micros
-from profiles.models import Block, Level, Profile
-from profiles.rollup.closed import kept_since
-from profiles.rollup.move import Sources, SourcesGone, move
-from profiles.rollup.new_blocks import new_hour
-from profiles.store.blobs import BlobMissing
-from profiles.store.block_bytes import place_of, read
+from profiles.models import Block, BlockLevel, Profile
+from profiles.storage.blobs import BlobMissing
+from profiles.storage.block_reader import location_of, read
+from profiles.timestamps import micros
 from projects.models import Agent, Deployment
 
 log = logging.getLogger(__name__)
@@ -49,21 +49,23 @@ def _drop_head(project: int, limit: datetime) -> None:
         arrived: Counter[str] = Counter()
         for _, stored_at, length in found:
             arrived[stored_at.astimezone(UTC).date().isoformat()] += length
-        move(project, [], Sources(head=[pk for pk, *_ in found], head_arrived=dict(arrived)))
+        replace_sources(
+            project, [], Sources(head=[pk for pk, *_ in found], head_arrived=dict(arrived))
+        )
 
 
 def _drop_blocks(project: int, limit: datetime) -> None:
-    days = Block.objects.filter(project=project, level=Level.DAY, start__lt=limit)
-    hours = Block.objects.filter(project=project, level=Level.HOUR, last__lt=limit)
+    days = Block.objects.filter(project=project, level=BlockLevel.DAY, start__lt=limit)
+    hours = Block.objects.filter(project=project, level=BlockLevel.HOUR, last__lt=limit)
     for rows in (days, hours):
         while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
-            move(project, [], Sources(blocks=pks))
+            replace_sources(project, [], Sources(blocks=pks))
 
 
 def _to_be_cut(project: int, limit: datetime) -> list[Block]:
     rows = Block.objects.filter(
         project=project,
-        level=Level.HOUR,
+        level=BlockLevel.HOUR,
         set_aside=False,
         first__lt=limit - WORTH_CUTTING,
         last__gte=limit,
@@ -73,7 +75,7 @@ def _to_be_cut(project: int, limit: datetime) -> list[Block]:
 
 def _cut(row: Block, limit: datetime) -> None:
     try:
-        block = open_hour(read(place_of(row)))
+        block = open_hour(read(location_of(row)))
         data = build_hour([], [(block, block.profiles.time >= micros(limit))])
     except (BadTree, BlobMissing) as error:
         log.error("Block %s of project %s stays as it is: %s", row, row.project_id, error)
@@ -87,7 +89,7 @@ def _cut(row: Block, limit: datetime) -> None:
         end=row.end,
         counts=row.arrived,
     )
-    move(row.project_id, [new], Sources(blocks=[row.pk]))
+    replace_sources(row.project_id, [new], Sources(blocks=[row.pk]))
 
 
 def _forget_unseen(project: int, limit: datetime) -> None:

@@ -6,11 +6,11 @@ from celery import shared_task
 from django.utils import timezone
 
 from profiles import retention
-from profiles.rollup import days, hours, parts
-from profiles.rollup.due import due_series
-from profiles.rollup.lease import lease
-from profiles.rollup.sweep import sweep
-from profiles.store import disk
+from profiles.compaction import day_rollup, hour_blocks, level0
+from profiles.compaction.blob_sweep import sweep
+from profiles.compaction.lease import lease
+from profiles.compaction.pending_series import pending_series
+from profiles.storage import disk
 from projects.models import Project
 
 log = logging.getLogger(__name__)
@@ -20,7 +20,9 @@ log = logging.getLogger(__name__)
 def roll_up() -> None:
     """Ask for the roll-up of each project that has something to roll up."""
     now = timezone.now()
-    for project in sorted({*hours.projects_due(now), *days.projects_due(now)}):
+    for project in sorted(
+        {*hour_blocks.projects_with_pending_hours(now), *day_rollup.projects_with_pending_days(now)}
+    ):
         roll_up_project.delay(project)
 
 
@@ -32,10 +34,10 @@ def roll_up_project(project: int) -> None:
     with lease(f"roll-up {project}") as ours:
         if ours:
             now = timezone.now()
-            series = due_series(now, project)
-            hours.roll_up_hours(project, now, series)
-            parts.pack_long_heads(project, now, series)
-            days.roll_up_days(project, now)
+            series = pending_series(now, project)
+            hour_blocks.compact_hours(project, now, series)
+            level0.compact_long_heads(project, now, series)
+            day_rollup.roll_up_days(project, now)
 
 
 @shared_task(name="profiles.tasks.retain")

@@ -7,4 +7,4 @@ class ProjectsConfig(AppConfig):
     name = "projects"
 
     def ready(self) -> None:
-        from projects import forgetting  # noqa: F401, PLC0415  its receivers need the models
+        from projects import cache_invalidation  # noqa: F401, PLC0415  its receivers need the models

@@ -9,19 +9,19 @@ from django.utils.translation import gettext as _
 
 from projects.models import AuditEntry, Deployment, Project, User
 from projects.profile_types import NEVER_ASKED, ProfileType
-from scheduler.slots import Offer, Origin, Slot, person_id
-from scheduler.waiting_room import room
+from scheduler.capture_requests import CaptureRequest, Offer, RequestOrigin, person_id
+from scheduler.long_poll import queue_of_process
 
 MAX_PENDING = 10  # by deployment and type; enough for the impatient, little for an agent
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    slot: Slot
+class PendingCapture:
+    slot: CaptureRequest
     waiting: int  # agents of the deployment that are held now
 
 
-class NobodyOffers(Exception):
+class NoMatchingAgent(Exception):
     """No agent could take it: the message says what is offered instead."""
 
 
@@ -29,7 +29,7 @@ class TooManyPending(Exception):
     """So many were asked for that no agent has come for yet: the message says how many."""
 
 
-def ask(
+def request_capture(
     project: Project,
     service: str,
     type: ProfileType,
@@ -38,7 +38,7 @@ def ask(
     *,
     actor: User | None,
     actor_key: str = "",
-) -> Asked:
+) -> PendingCapture:
     """Have one profile captured by the next free agent, and write down who wanted it.
 
     Of several deployments that fit it is the one with the most agents waiting. Raises NobodyOffers,
@@ -47,9 +47,9 @@ def ask(
     offers = _offers(project, service, zone, version)
     fitting = [offer for offer in offers if type in offer.types - NEVER_ASKED]
     if not fitting:
-        raise NobodyOffers(_who_offers_what(service, type, offers))
+        raise NoMatchingAgent(_who_offers_what(service, type, offers))
     offer = max(fitting, key=lambda offer: offer.agents)
-    if room().asked(offer.deployment, type) >= MAX_PENDING:
+    if queue_of_process().asked(offer.deployment, type) >= MAX_PENDING:
         raise TooManyPending(
             _("%(most)d captures of %(type)s wait for an agent already, and that is the most.")
             % {"most": MAX_PENDING, "type": type}
@@ -59,13 +59,15 @@ def ask(
     AuditEntry.objects.create(
         project=project, actor=actor, actor_key=actor_key, action="capture.now", detail=detail
     )
-    room().add_slots([slot])
-    return Asked(slot, offer.agents)
+    queue_of_process().add_slots([slot])
+    return PendingCapture(slot, offer.agents)
 
 
-def _slot(offer: Offer, kind: ProfileType) -> Slot:
+def _slot(offer: Offer, kind: ProfileType) -> CaptureRequest:
     identity = person_id(offer.deployment, kind, secrets.token_urlsafe(9))
-    return Slot(identity, offer.project, offer.deployment, kind, time.time(), Origin.PERSON)
+    return CaptureRequest(
+        identity, offer.project, offer.deployment, kind, time.time(), RequestOrigin.PERSON
+    )
 
 
 def _offers(project: Project, service: str, zone: str | None, version: str | None) -> list[Offer]:
@@ -75,7 +77,7 @@ def _offers(project: Project, service: str, zone: str | None, version: str | Non
     if version is not None:
         wanted = wanted.filter(version=version)
     known = set(wanted.values_list("pk", flat=True))
-    return [offer for offer in room().offers() if offer.deployment in known]
+    return [offer for offer in queue_of_process().offers() if offer.deployment in known]
 
 
 def _who_offers_what(service: str, kind: ProfileType, offers: Sequence[Offer]) -> str:

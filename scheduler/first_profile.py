@@ -4,36 +4,36 @@ import time
 from collections.abc import Iterable
 
 from projects.profile_types import INSTANTANEOUS, NEVER_ASKED, ProfileType
+from scheduler.capture_requests import CaptureRequest, RequestOrigin, first_id
+from scheduler.long_poll.interface import LongPollQueue
 from scheduler.rates import is_stopped
-from scheduler.slots import Origin, Slot, first_id
-from scheduler.waiting_room.interface import WaitingRoom
 
 _APART_SECONDS = 3.0
 
 
-async def ask(
-    room: WaitingRoom, project: int, deployment: int, types: Iterable[ProfileType]
+async def request_first_profiles(
+    room: LongPollQueue, project: int, deployment: int, types: Iterable[ProfileType]
 ) -> None:
     """Have these types captured, a few seconds apart, unless the project is stopped.
 
     Asking again before they are over does nothing.
     """
     if not await is_stopped(project):
-        room.add_slots(first_slots(project, deployment, types, time.time()))
+        room.add_slots(first_requests(project, deployment, types, time.time()))
 
 
-def first_slots(
+def first_requests(
     project: int, deployment: int, types: Iterable[ProfileType], now: float
-) -> list[Slot]:
+) -> list[CaptureRequest]:
     """CPU first, for that is what people look for; then what takes no time; then the rest."""
     return [
-        Slot(
+        CaptureRequest(
             id=first_id(deployment, kind),
             project=project,
             deployment=deployment,
             type=kind,
             moment=now + nth * _APART_SECONDS,
-            origin=Origin.FIRST,
+            origin=RequestOrigin.FIRST,
         )
         for nth, kind in enumerate(sorted(set(types) - NEVER_ASKED, key=_order))
     ]

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 from projects.profile_types import NEVER_ASKED
-from scheduler.slots import Offer, Slot, plan_id
+from scheduler.capture_requests import CaptureRequest, Offer, plan_id
 
 # Who has waited twice as long for its turn is 16 times as likely to get it. Over ten minutes, of
 # ten agents with ten slots of a type 66 % get one and 1 % more than two; evenly drawn, it is 41 %
@@ -28,15 +28,15 @@ class Rng(Protocol):
     def random(self) -> float: ...
 
 
-def plan_slots(
+def plan_capture_requests(
     offers: Iterable[Offer], rates: Mapping[int, float], period: float, start: float, seed: str
-) -> list[Slot]:
+) -> list[CaptureRequest]:
     """The slots of the period that begins at `start`, moments spread at random over it.
 
     `rates` are slots a period by project, for each deployment and type; fractions are met on
     average. The same seed gives a deployment and type the same slots, whoever else is in the list.
     """
-    planned: list[Slot] = []
+    planned: list[CaptureRequest] = []
     for offer in offers:
         expected = rates.get(offer.project, 0.0)
         for kind in sorted(offer.types - NEVER_ASKED):
@@ -44,7 +44,9 @@ def plan_slots(
             for nth in range(int(expected) + (next(draws) < expected % 1)):
                 identity = plan_id(offer.deployment, kind, start, nth)
                 moment = start + period * next(draws)
-                planned.append(Slot(identity, offer.project, offer.deployment, kind, moment))
+                planned.append(
+                    CaptureRequest(identity, offer.project, offer.deployment, kind, moment)
+                )
     return planned
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from common.loading_cache import LoadingCache
 from projects.models import Project
-from projects.read_through import ReadThrough
 
 _MOST_PROJECTS = 10_000
 _SECONDS_KEPT = 15.0
@@ -24,5 +24,5 @@ def _load(project: int) -> float:
     return rates_of([project]).get(project, 0.0)
 
 
-_rates: ReadThrough[int, float] = ReadThrough(_load, size=_MOST_PROJECTS, seconds=_SECONDS_KEPT)
+_rates: LoadingCache[int, float] = LoadingCache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_KEPT)
 forget = _rates.forget

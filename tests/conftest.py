@@ -9,7 +9,7 @@ from django.conf import settings as django_settings
 from django.core.cache import cache
 from pytest_django import Settings
 
-from projects import bounded_cache, minute_counter, write_behind
+from common import bounded_cache, minute_counter, write_behind
 from projects.models import Member, Project, Role, User
 from projects.project_ids import create_project
 from tests import services
@@ -18,9 +18,9 @@ from tests import services
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Each test has its own rows: what the process knew of the last one's must be gone."""
-    bounded_cache.forget_everything()
-    minute_counter.forget_everything()
-    write_behind.forget_everything()
+    bounded_cache.clear_all()
+    minute_counter.clear_all()
+    write_behind.clear_all()
     cache.clear()
 
 

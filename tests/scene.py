@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import TimeSource
-from profiles.store.insert import insert
-from profiles.store.new_profile import NewProfile, new_profile
-from projects import keys
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import NewProfile, new_profile
+from projects.credentials import keys
 from projects.models import Agent, AgentReport, Deployment, Member, Project, Role, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
@@ -164,7 +164,7 @@ def _profiles(
         raw = shop.pprof(stacks, sample_types)
         agent = chance.choice(agents) if agents else None
         yield new_profile(
-            digest(raw, CPU, DigestLimits()),
+            decode_profile(raw, CPU, DecodeLimits()),
             raw,
             project=of.project_id,
             deployment=of.pk,

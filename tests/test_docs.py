@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.urls import urlpatterns
+from api.urls import urlpatterns
 from profiler_site.cli import command
 
 ROOT = Path(__file__).parent.parent

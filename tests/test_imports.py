@@ -9,14 +9,17 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).parent.parent
-APPS = {"common", "frontend", "ingest", "profiles", "scheduler", "projects", "profiler_site"}
+APPS = {"api", "common", "endpoints", "frontend", "ingest", "profiler_site", "profiles"} | {
+    "projects",
+    "scheduler",
+}
 
 # The interface of `profiles` for pages: each module with everything below it.
 FOR_PAGES = (
     "profiles.query",
-    "profiles.addresses",
+    "profiles.params",
     "profiles.engine.metrics",
-    "profiles.engine.columns",
+    "profiles.engine.encoding.preorder_columns",
 )
 
 

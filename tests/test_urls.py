@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from projects import keys
+from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, Role, User
 
 pytestmark = pytest.mark.django_db

@@ -22,13 +22,13 @@ from django.utils import timezone  # noqa: E402
 
 from benchmarks.answered.sizes import START, Sizes  # noqa: E402
 from benchmarks.shapes import INSTANCES, trees  # noqa: E402
-from profiles.engine.codec import encode  # noqa: E402
+from profiles.compaction import day_rollup, hour_blocks, level0  # noqa: E402
+from profiles.engine.calltree.tree import Tree  # noqa: E402
+from profiles.engine.encoding.codec import encode  # noqa: E402
 from profiles.engine.metrics import Metric, default_of  # noqa: E402
-from profiles.engine.tree import Tree  # noqa: E402
 from profiles.models import Block, Profile, TimeSource  # noqa: E402
-from profiles.rollup import days, hours, parts  # noqa: E402
-from profiles.store.insert import insert  # noqa: E402
-from profiles.store.new_profile import NewProfile  # noqa: E402
+from profiles.storage.insert import insert  # noqa: E402
+from profiles.storage.new_profile import NewProfile  # noqa: E402
 from projects.models import Deployment, Project, Quota  # noqa: E402
 from projects.profile_types import ProfileType  # noqa: E402
 
@@ -44,8 +44,8 @@ def fill(project: Project, sizes: Sizes) -> None:
     for course in rolled_up:
         _store(course)
     later = timezone.now() + timedelta(days=3)
-    hours.roll_up_hours(project.pk, later)
-    days.roll_up_days(project.pk, later)
+    hour_blocks.compact_hours(project.pk, later)
+    day_rollup.roll_up_days(project.pk, later)
     # What stays in the head, for nothing rolls it up any more.
     _store(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "head-a", 1)))
     many = _deployments(project, "head-d", sizes.deployments)
@@ -76,8 +76,8 @@ def _live(profiles: Iterator[NewProfile]) -> None:
         of = {"project": batch[0].project, "service": batch[0].service}
         insert(batch)
         Profile.objects.filter(**of, stored_at__gt=now).update(stored_at=F("time"))
-        hours.roll_up_hours(batch[0].project, now)
-        parts.pack_long_heads(batch[0].project, now)
+        hour_blocks.compact_hours(batch[0].project, now)
+        level0.compact_long_heads(batch[0].project, now)
         Block.objects.filter(**of, created__gt=now).update(created=now)
 
 

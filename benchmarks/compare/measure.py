@@ -14,6 +14,7 @@ from django.utils import timezone  # noqa: E402
 from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
+from profiles.compaction import day_rollup, hour_blocks  # noqa: E402
 from profiles.query import (  # noqa: E402
     FilterOption,
     Selection,
@@ -23,8 +24,7 @@ from profiles.query import (  # noqa: E402
     run_compare,
     run_history,
 )
-from profiles.rollup import days, hours  # noqa: E402
-from profiles.store.insert import insert  # noqa: E402
+from profiles.storage.insert import insert  # noqa: E402
 from projects.models import User  # noqa: E402
 from projects.profile_types import ProfileType  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
@@ -62,8 +62,8 @@ def main() -> int:
 
     head = wall_ms(compare(View()))
     later = timezone.now() + timedelta(days=2)
-    hours.roll_up_hours(whole.project, later)
-    days.roll_up_days(whole.project, later)
+    hour_blocks.compact_hours(whole.project, later)
+    day_rollup.roll_up_days(whole.project, later)
     kept = show(
         f"Comparison with significance, as JSON: {PROFILES // 2} against {PROFILES // 2} of A",
         [

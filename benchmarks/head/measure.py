@@ -14,7 +14,7 @@ from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
 from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json  # noqa: E402
-from profiles.store.insert import insert  # noqa: E402
+from profiles.storage.insert import insert  # noqa: E402
 from projects.models import User  # noqa: E402
 from projects.profile_types import ProfileType  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402

@@ -19,6 +19,7 @@ from django.utils import timezone  # noqa: E402
 from benchmarks.least import wall_ms  # noqa: E402
 from benchmarks.shapes import variants  # noqa: E402
 from benchmarks.table import Figure, show  # noqa: E402
+from profiles.compaction import day_rollup, hour_blocks  # noqa: E402
 from profiles.models import Block  # noqa: E402
 from profiles.query import (  # noqa: E402
     Selection,
@@ -30,8 +31,7 @@ from profiles.query import (  # noqa: E402
     run_tree,
     tree_json,
 )
-from profiles.rollup import days, hours  # noqa: E402
-from profiles.store.insert import insert  # noqa: E402
+from profiles.storage.insert import insert  # noqa: E402
 from projects.models import Project, User  # noqa: E402
 from projects.profile_types import ProfileType  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
@@ -102,8 +102,8 @@ def questions(project: Project) -> dict[str, Callable[[], object]]:
 def main() -> int:
     project = fill()
     later = timezone.now() + 3 * DAY
-    hours.roll_up_hours(project.pk, later)
-    days.roll_up_days(project.pk, later)
+    hour_blocks.compact_hours(project.pk, later)
+    day_rollup.roll_up_days(project.pk, later)
     found: dict[str, list[float]] = {}
     for times in (1, 10, 100):
         store_more(project, times)

@@ -1,6 +1,6 @@
 /**
  * Values as people read them: three significant digits, a unit chosen by size.
- * The twin of frontend/units.py; tests/frontend/units.json has the cases that both must pass.
+ * The twin of frontend/components/units.py; tests/frontend/units.json has the cases that both must pass.
  */
 
 /** @type {Record<string, [string, number][]>} units of a kind, each with its size, from small to large */

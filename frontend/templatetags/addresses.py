@@ -10,7 +10,7 @@ from django.template import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from frontend.view_address import DEPENDENTS, LABEL, changed_address, state_of
+from frontend.queries.view_address import DEPENDENTS, LABEL, changed_address, state_of
 
 register = template.Library()
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django import template
 
-from frontend.selection import time_text
-from frontend.units import format_count, format_percent
+from frontend.components.units import format_count, format_percent
+from frontend.queries.params import time_text
 
 register = template.Library()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pybase64
 
-from ingest.errors import BadField
+from endpoints.errors import BadField
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
 Message = dict[str, Any]

@@ -5,19 +5,21 @@ import time
 from django.conf import settings
 from django.http import HttpRequest
 
-from ingest import agents, credentials
+from endpoints import credentials
+from endpoints.durations import seconds
+from endpoints.errors import Throttled
+from ingest import agents
 from ingest.cloud_profiler import names, wire
-from ingest.cloud_profiler.answers import ProfileJson, deployment_json, profile_name
+from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from ingest.cloud_profiler.wire import Handshake
-from ingest.durations import seconds
-from ingest.errors import Throttled
-from profiles.store import disk
-from projects import quotas, registry
-from projects.authentication import Access
-from projects.registry import AgentSeen, DeploymentKey, Known
+from profiles.storage import disk
+from projects.credentials.authentication import Access
+from projects.registration import registry
+from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
+from projects.usage import quotas
 from scheduler import first_profile
-from scheduler.waiting_room import room
-from scheduler.waiting_room.interface import SentAway, Slot, Waiter
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.interface import BackOff, CaptureRequest, Waiter
 
 
 async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
@@ -47,19 +49,25 @@ def _key(asked: Handshake) -> DeploymentKey:
     )
 
 
-async def _wait(access: Access, asked: Handshake, agent: AgentSeen, known: Known) -> Slot:
+async def _wait(
+    access: Access, asked: Handshake, agent: AgentSeen, known: RegisteredAgent
+) -> CaptureRequest:
     """Held, for as long as proxies bear; never for longer than the client stays."""
     new = asked.types - known.profiled
     if new:
-        await first_profile.ask(room(), access.project, known.deployment, new)
+        await first_profile.request_first_profiles(
+            queue_of_process(), access.project, known.deployment, new
+        )
     waiter = Waiter(agent.identity, access.project, known.deployment, asked.types)
-    outcome = await room().wait(waiter, settings.HOLD_SECONDS)
-    if isinstance(outcome, SentAway):
+    outcome = await queue_of_process().wait(waiter, settings.HOLD_SECONDS)
+    if isinstance(outcome, BackOff):
         raise Throttled(outcome.retry_after)
     return outcome.slot
 
 
-def _assigned(access: Access, asked: Handshake, known: Known, slot: Slot) -> ProfileJson:
+def _assigned(
+    access: Access, asked: Handshake, known: RegisteredAgent, slot: CaptureRequest
+) -> ProfileJson:
     """Every type is given a duration: Google's agents read one, also where it means nothing."""
     issued = names.Issued(
         type=slot.type,

@@ -6,15 +6,15 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
-from ingest import credentials
+from common import database_pool
+from endpoints import credentials
+from endpoints.durations import seconds, timestamp
+from endpoints.errors import BadField
 from ingest.cloud_profiler import fields
-from ingest.cloud_profiler.answers import ProfileJson, deployment_json, profile_name
-from ingest.durations import seconds, timestamp
-from ingest.errors import BadField
+from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from profiles import listing
-from profiles.listing import BadMark, Listed, Wanted
-from projects import sync_pool
-from projects.authentication import Access
+from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
+from projects.credentials.authentication import Access
 
 MOST, USUAL = 1000, 100
 
@@ -28,15 +28,17 @@ async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]
     query = request.GET
     size = _page_size(query)
     try:
-        rows = await sync_pool.run(listing.page, _wanted(access, query), size + 1, _behind(query))
-    except BadMark:
+        rows = await database_pool.run(
+            listing.page, _wanted(access, query), size + 1, _behind(query)
+        )
+    except InvalidPageToken:
         raise _bad_token() from None
     answer: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}
     return answer | {"nextPageToken": _token(rows[size - 1].mark)} if len(rows) > size else answer
 
 
-def _wanted(access: Access, query: Mapping[str, str]) -> Wanted:
-    return Wanted(
+def _wanted(access: Access, query: Mapping[str, str]) -> ProfileListing:
+    return ProfileListing(
         project=access.project,
         service=fields.text(query, "service", "service"),
         type=fields.profile_type(query["type"], "type") if query.get("type") else None,
@@ -77,7 +79,7 @@ def _bad_token() -> BadField:
     return BadField("pageToken", "is none that this server gave")
 
 
-def _json(access: Access, listed: Listed) -> ProfileJson:
+def _json(access: Access, listed: ListedProfile) -> ProfileJson:
     row, deployment = listed.profile, listed.deployment
     labels = {}
     if deployment is not None:

@@ -15,7 +15,7 @@ from functools import cache
 
 from django.conf import settings
 
-from ingest.errors import NotFound
+from endpoints.errors import NotFound
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
 GOOD_FOR_SECONDS = 3600

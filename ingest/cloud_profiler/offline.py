@@ -7,19 +7,22 @@ from hashlib import blake2b
 
 import orjson
 
-from ingest import agents, credentials, deployments, label_values, storing, when
+from endpoints import credentials
+from ingest import agents, deployments
 from ingest.cloud_profiler import wire
-from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.requests import UploadRequest, check_size, read_upload
+from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import OfflineProfile
 from ingest.deployments import Target
-from ingest.digesting import Packed
-from ingest.rows import Origin, row
-from ingest.upload_budget import uploads
-from profiles.store.head import NewProfile
-from projects import limits, registry
-from projects.authentication import Access
-from projects.registry import DeploymentKey, Known
+from ingest.uploads import label_values, profile_time, uploading
+from ingest.uploads.decoding import DecodedUpload
+from ingest.uploads.rows import UploadOrigin, row
+from ingest.uploads.upload_budget import uploads
+from profiles.storage.head import NewProfile
+from projects.credentials.authentication import Access
+from projects.registration import registry
+from projects.registration.registry import DeploymentKey, RegisteredAgent
+from projects.usage import limits
 
 
 async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
@@ -35,13 +38,15 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
         target = await deployments.target(access.project, known.deployment)
         days = (await limits.find_limits(access.project)).retention_days
         make_row = partial(_row, known, target, profile, timedelta(days=days))
-        with storing.refusals_noted(known.agent):
+        with uploading.report_rejections(known.agent):
             label_values.take(access.project, profile.sent.labels)
-            stored = await storing.take(access.project, profile.type, profile.sent.body, make_row)
+            stored = await uploading.take(access.project, profile.type, profile.sent.body, make_row)
     return stored_json(target, stored)
 
 
-async def _known(access: Access, request: UploadRequest, profile: OfflineProfile) -> Known:
+async def _known(
+    access: Access, request: UploadRequest, profile: OfflineProfile
+) -> RegisteredAgent:
     deployment = profile.deployment
     agent = agents.agent_seen(access, request.headers, request.peer, frozenset({profile.type}))
     key = DeploymentKey(
@@ -54,17 +59,21 @@ async def _known(access: Access, request: UploadRequest, profile: OfflineProfile
 
 
 def _row(
-    known: Known, target: Target, profile: OfflineProfile, retention: timedelta, packed: Packed
+    known: RegisteredAgent,
+    target: Target,
+    profile: OfflineProfile,
+    retention: timedelta,
+    packed: DecodedUpload,
 ) -> NewProfile:
     sent = profile.sent
-    duration = when.duration_ns(profile.type, packed.duration_ns, sent.duration_ns)
+    duration = profile_time.duration_ns(profile.type, packed.duration_ns, sent.duration_ns)
     claims = (packed.time_ns, profile.start_ns)
-    start = when.started(claims, datetime.now(UTC), retention, duration)
-    origin = Origin(target, known.agent, profile.type, sent.labels)
+    start = profile_time.started(claims, datetime.now(UTC), retention, duration)
+    origin = UploadOrigin(target, known.agent, profile.type, sent.labels)
     return row(origin, start, _name_id(known.deployment, profile, packed), packed)
 
 
-def _name_id(deployment: int, profile: OfflineProfile, packed: Packed) -> str:
+def _name_id(deployment: int, profile: OfflineProfile, packed: DecodedUpload) -> str:
     """A function of what makes two uploads the same, so that the second finds the first.
 
     The time is the claimed one: without any, the same bytes are the same profile whenever sent.

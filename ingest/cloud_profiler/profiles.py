@@ -2,9 +2,9 @@
 
 from django.http import HttpRequest, HttpResponse
 
+from endpoints.api_view import WireView, json_response
 from ingest.cloud_profiler.handshake import create_profile
 from ingest.cloud_profiler.listing import list_profiles
-from ingest.cloud_profiler.view import WireView, json_response
 
 
 class ProfilesView(WireView):

@@ -9,11 +9,12 @@ from urllib.parse import parse_qsl
 from django.conf import settings
 
 from common.request_body import Charge
-from ingest import bodies, pool
-from ingest.asgi_types import Receive, Scope
+from endpoints import bodies
+from endpoints.asgi_types import Receive, Scope
+from endpoints.errors import BadRequest, BodyTooLarge
+from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from ingest.cloud_profiler.fields import Message
-from ingest.errors import BadRequest, BodyTooLarge
-from ingest.json_body import MAX_REST_BYTES, parse_upload
+from ingest.uploads import decode_pool
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
 # Longer bodies, and compressed ones, are read in a thread: on the event loop one of this size
@@ -65,11 +66,11 @@ async def read_upload(request: UploadRequest, read: Callable[[Message], T], char
     body = await bodies.read(request.receive, LIMIT, allowed, charge)
     if "content-encoding" in request.headers:
         unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
-        body = await pool.run(unpack, len(body))
+        body = await decode_pool.run(unpack, len(body))
         charge(len(body))
     elif len(body) <= ON_LOOP_BYTES:
         return read(parse_upload(body))
-    return await pool.run(lambda: read(parse_upload(body)), len(body))
+    return await decode_pool.run(lambda: read(parse_upload(body)), len(body))
 
 
 def check_size(profile: bytes) -> None:

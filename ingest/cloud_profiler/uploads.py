@@ -6,20 +6,22 @@ from functools import partial
 
 from django.conf import settings
 
-from ingest import credentials, deployments, label_values, storing, when
+from endpoints import credentials
+from endpoints.errors import NotFound
+from ingest import deployments
 from ingest.cloud_profiler import names, wire
-from ingest.cloud_profiler.answers import ProfileJson, stored_json
 from ingest.cloud_profiler.names import Issued
 from ingest.cloud_profiler.requests import UploadRequest, check_size, read_upload
+from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import SentProfile
 from ingest.deployments import Target
-from ingest.digesting import Packed
-from ingest.errors import NotFound
-from ingest.rows import Origin, row
-from ingest.upload_budget import uploads
-from ingest.when import When
+from ingest.uploads import label_values, profile_time, uploading
+from ingest.uploads.decoding import DecodedUpload
+from ingest.uploads.profile_time import ProfileTime
+from ingest.uploads.rows import UploadOrigin, row
+from ingest.uploads.upload_budget import uploads
 from profiles.models import TimeSource
-from profiles.store.head import NewProfile
+from profiles.storage.head import NewProfile
 
 
 async def update_profile(request: UploadRequest, project: str, name_id: str) -> ProfileJson:
@@ -28,13 +30,13 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     `updateMask` is passed over: only the bytes and the labels can be set, and agents send both.
     """
     issued = await _issued(request, project, name_id)
-    with storing.refusals_noted(issued.agent), uploads.account(issued.project) as charge:
+    with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
         sent = await read_upload(request, wire.sent_profile, charge)
         check_size(sent.body)
         label_values.take(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)
         make_row = partial(_row, name_id, issued, target, sent)
-        stored = await storing.take(issued.project, issued.type, sent.body, make_row)
+        stored = await uploading.take(issued.project, issued.type, sent.body, make_row)
     return stored_json(target, stored)
 
 
@@ -54,10 +56,10 @@ async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
 
 
 def _row(
-    name_id: str, issued: Issued, target: Target, sent: SentProfile, packed: Packed
+    name_id: str, issued: Issued, target: Target, sent: SentProfile, packed: DecodedUpload
 ) -> NewProfile:
     asked_ns = round(settings.CAPTURE_SECONDS * 1e9)
-    duration = when.duration_ns(issued.type, packed.duration_ns, sent.duration_ns, asked_ns)
+    duration = profile_time.duration_ns(issued.type, packed.duration_ns, sent.duration_ns, asked_ns)
     assigned = datetime.fromtimestamp(issued.issued, UTC)
-    origin = Origin(target, issued.agent, issued.type, sent.labels)
-    return row(origin, When(assigned, TimeSource.ASSIGNED, duration), name_id, packed)
+    origin = UploadOrigin(target, issued.agent, issued.type, sent.labels)
+    return row(origin, ProfileTime(assigned, TimeSource.ASSIGNED, duration), name_id, packed)

@@ -5,11 +5,11 @@ google/devtools/cloudprofiler/v2/profiler.proto; docs/reference/wire-protocol.md
 
 from dataclasses import dataclass
 
+from endpoints.errors import BadField
+from endpoints.json_body import parse
 from ingest.cloud_profiler import fields
 from ingest.cloud_profiler.fields import Message
 from ingest.cloud_profiler.labels import KEY_LABEL, WireDeployment, deployment, profile_labels
-from ingest.errors import BadField
-from ingest.json_body import parse
 
 __all__ = [
     "Handshake",

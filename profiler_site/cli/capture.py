@@ -5,15 +5,15 @@ import urllib.error
 import urllib.request
 from argparse import Namespace
 
-from profiler_site import address
 from profiler_site.cli.command import CommandFailed, answer
-from projects import operator_token
+from profiler_site.process import server_address
+from projects.credentials import operator_token
 
 _TIMEOUT_SECONDS = 10
 
 
 def run(options: Namespace) -> int:
-    url = f"{address.of_running_server()}/api/v1/projects/{options.project}/capture"
+    url = f"{server_address.of_running_server()}/api/v1/projects/{options.project}/capture"
     request = urllib.request.Request(  # noqa: S310  the operator's own server
         url,
         data=json.dumps({"service": options.service, "type": options.type}).encode(),

@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 from profiler_site.cli.command import CommandFailed, answer
-from projects import keys
+from projects.credentials import keys
 from projects.models import Project
 
 

@@ -10,7 +10,7 @@ from django.db import OperationalError
 
 from common.disk_space import is_disk_full
 from profiler_site.cli import command
-from profiler_site.env import BadSetting
+from profiler_site.configuration.env import BadSetting
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,12 +10,19 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from profiler_site import address, allocator, collecting, data_folder, disk_reserve, lifespan
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
-from profiler_site.embedded_celery import EmbeddedCelery
-from profiler_site.server import PortTaken, Server, bind, raise_file_limit
-from profiles.rollup.lease import release_all
+from profiler_site.process import (
+    allocator,
+    collect_static,
+    data_folder,
+    disk_reserve,
+    lifespan,
+    server_address,
+)
+from profiler_site.process.embedded_celery import EmbeddedCelery
+from profiler_site.process.server import PortTaken, Server, bind, raise_file_limit
+from profiles.compaction.lease import release_all
 from projects.models import User
 
 
@@ -47,7 +54,7 @@ def _serve(options: Namespace) -> int:
     connections.close_all()  # each thread that serves opens its own
 
     def serving() -> None:
-        address.note()
+        server_address.note()
         allocator.leave_out_of_collections()
         print(welcome, flush=True)
         if services:
@@ -71,7 +78,7 @@ def _serve(options: Namespace) -> int:
 def _prepare() -> None:
     disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
-    collecting.collect()
+    collect_static.collect()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 
 

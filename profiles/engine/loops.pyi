@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.limits import Allowed, DigestLimits
+from profiles.engine.pprof.limits import Allowed, DecodeLimits
 
 def text_ids(strings: Sequence[str]) -> NDArray[np.uint64]: ...
 def text_ids_of(text: bytes, ends: NDArray[np.int64]) -> NDArray[np.uint64]: ...
@@ -90,11 +90,11 @@ class Spans:
     places: dict[str, NDArray[np.intp]]
     scalars: dict[str, int]
     commented: bool
-    def __init__(self, wire: Wire, limits: DigestLimits) -> None: ...
+    def __init__(self, wire: Wire, limits: DecodeLimits) -> None: ...
 
 def numbers(wire: Wire, spans: NDArray[np.intp], width: int) -> NDArray[np.uint64]: ...
 def label_rows(
-    wire: Wire, samples: NDArray[np.intp], limits: DigestLimits
+    wire: Wire, samples: NDArray[np.intp], limits: DecodeLimits
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]]: ...
 def comments(wire: Wire, most: int) -> list[int]: ...
 
@@ -116,7 +116,7 @@ class Symbols:
         wire: Wire,
         strings: Strings,
         places: dict[str, NDArray[np.intp]],
-        limits: DigestLimits,
+        limits: DecodeLimits,
     ) -> None: ...
     def used(
         self, of_nodes: NDArray[np.int32]
@@ -144,7 +144,7 @@ class Stacks:
         wire: Wire,
         symbols: Symbols,
         factors: NDArray[np.int64],
-        limits: DigestLimits,
+        limits: DecodeLimits,
         samples: int,
     ) -> None: ...
     def read(self, samples: NDArray[np.intp]) -> None: ...

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.limits import MAX_NAME_BYTES, MAX_SAMPLE_TYPES, setting
+from profiles.engine.pprof.limits import MAX_NAME_BYTES, MAX_SAMPLE_TYPES, setting
 
 include "parts/ids.pxi"
 include "parts/sums.pxi"

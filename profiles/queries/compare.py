@@ -14,30 +14,30 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from profiles.engine import compare as engine
-from profiles.engine.compare import Compared, FunctionPairs, compared
+from profiles.engine.calltree.align import align
+from profiles.engine.calltree.subtree import node_of
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.measured import Measured, of_moments, of_rows
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
-from profiles.engine.moments import MomentMerge
-from profiles.engine.per_profile import MAX_CELLS, PerProfile
-from profiles.engine.significance import MIN_PROFILES, REAL
-from profiles.engine.subtree import node_of
-from profiles.engine.united import united
-from profiles.queries import remembered
-from profiles.queries.answers import CompareResult, Coverage, FunctionChange, Intervals
-from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View, watched
-from profiles.queries.merged import added, explained, merged, summed
-from profiles.queries.metric_choice import chosen, look_ahead, metrics_of
-from profiles.queries.part import Trees
-from profiles.queries.parts import Found, parts
-from profiles.queries.project_ids import project_id_of
-from profiles.queries.shown import highlighted, is_plain, shown
-from profiles.store.snapshot import snapshot
+from profiles.engine.stats import comparison as engine
+from profiles.engine.stats.comparison import ComparedTrees, FunctionPairs, compare_trees
+from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
+from profiles.engine.stats.significance import MIN_PROFILES, REAL
+from profiles.engine.stats.spread import MeasuredSum, of_moments, of_rows
+from profiles.engine.stats.sum_of_squares import VarianceMerge
+from profiles.queries import result_cache
+from profiles.queries.aggregate import added, explained, merge_selection, summed
+from profiles.queries.planning.metric_choice import chosen, look_ahead, metrics_of
+from profiles.queries.planning.project_ids import project_id_of
+from profiles.queries.rendering.view import highlighted, is_plain, shown
+from profiles.queries.results import CompareResult, Coverage, FunctionChange, Intervals
+from profiles.queries.scanning.scan import PlannedScan, scan
+from profiles.queries.scanning.scan_input import Trees
+from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, View, watched
+from profiles.storage.snapshot import snapshot
 
 Sides = tuple[Selection, Selection]
-_Side = tuple[Measured, Coverage]
-_sides_known = remembered.Remembered[_Side]()
+_Side = tuple[MeasuredSum, Coverage]
+_sides_known = result_cache.ResultCache[_Side]()
 _threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
 
 
@@ -52,7 +52,7 @@ def run_compare(
     project, service and type.
     """
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
-        raise Unanswerable("Only profiles of one service and type can be compared.")
+        raise InvalidQuery("Only profiles of one service and type can be compared.")
     with snapshot():
         look_ahead(a, b)
         metrics = _common(a, metrics_of(a), metrics_of(b))
@@ -79,7 +79,7 @@ def run_compare(
 
 
 class _Found(NamedTuple):
-    compared: Compared
+    compared: ComparedTrees
     coverages: tuple[Coverage, Coverage]
     why_no_intervals: str
 
@@ -117,17 +117,17 @@ def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
     with ExitStack() as snapshots:
         found = [
             snapshots.enter_context(
-                parts(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS)
+                scan(side, metric, deadline=deadline, moments=True, trees=Trees.FUNCTIONS)
             )
             for side in sides
         ]
         works = [
-            partial(_measured, of, side.type, metric, remembered.key(side, metric, of))
+            partial(_measured, of, side.type, metric, result_cache.key(side, metric, of))
             for side, of in zip(sides, found, strict=True)
         ]
         beside = next((n for n in (1, 0) if found[n].is_in_blocks), None)
         (first, coverage), (second, other) = _both(works, beside, snapshots)
-    return _Found(compared(first, second), (coverage, other), "")
+    return _Found(compare_trees(first, second), (coverage, other), "")
 
 
 def _both(
@@ -149,11 +149,13 @@ def _ended(work: Future[_Side]) -> None:
         wait([work])
 
 
-def _measured(found: Found, profile_type: str, metric: Metric, key: remembered.Key | None) -> _Side:
+def _measured(
+    found: PlannedScan, profile_type: str, metric: Metric, key: result_cache.ResultKey | None
+) -> _Side:
     """One side; what is all in blocks is remembered."""
     known = _sides_known.recall(key)
     if known is None:
-        merge = MomentMerge(metric, max_nodes=settings.MAX_QUERY_NODES, profile_type=profile_type)
+        merge = VarianceMerge(metric, max_nodes=settings.MAX_QUERY_NODES, profile_type=profile_type)
         coverage = summed(found, merge)
         measured = of_moments(merge.moments(), coverage.profiles)
         known = measured, coverage
@@ -170,33 +172,37 @@ def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None
     second = added(sides[1], metric, apart, deadline, by_profile=True)
     kept = apart.tree()
 
-    def compare(view: View) -> Compared:
+    def compare(view: View) -> ComparedTrees:
         tree = shown(kept, view)
-        return compared(*(of_rows(tree, metric, rows) for rows in (slice(cut), slice(cut, None))))
+        return compare_trees(
+            *(of_rows(tree, metric, rows) for rows in (slice(cut), slice(cut, None)))
+        )
 
     return _Found(_as_shown(compare, view), (first, second), "")
 
 
 def _untested(sides: Sides, metric: Metric, view: View, deadline: float | None, why: str) -> _Found:
-    (a, first), (b, second) = (merged(side, metric, view.group, deadline) for side in sides)
+    (a, first), (b, second) = (
+        merge_selection(side, metric, view.group, deadline) for side in sides
+    )
 
-    def compare(view: View) -> Compared:
-        tree, _ = united(shown(a, view), shown(b, view))
-        return Compared(tree, engine.untested(len(tree.id)), engine.pairs(tree))
+    def compare(view: View) -> ComparedTrees:
+        tree, _ = align(shown(a, view), shown(b, view))
+        return ComparedTrees(tree, engine.untested(len(tree.id)), engine.pairs(tree))
 
     return _Found(_as_shown(compare, view), (first, second), why)
 
 
-def _as_shown(compare: Callable[[View], Compared], view: View) -> Compared:
+def _as_shown(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
     """A list of functions is of the stacks as they were called, whichever way the tree grows."""
     called = compare(replace(view, shape=Shape.TOP_DOWN))
     return called if view.shape is Shape.TOP_DOWN else engine.turned(compare(view), called)
 
 
-def _below(found: Compared, root: int, shape: Shape) -> Compared:
+def _below(found: ComparedTrees, root: int, shape: Shape) -> ComparedTrees:
     node = node_of(found.tree, root)
     if node is None:
-        raise Unanswerable(f"The selected profiles have no node {root:016x} in this view.")
+        raise InvalidQuery(f"The selected profiles have no node {root:016x} in this view.")
     cut = engine.below(found, node)
     return cut if shape is Shape.TOP_DOWN else replace(cut, functions=found.functions)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable
 from threading import Event
 from typing import TypeVar
 
+from common.database_pool import with_fresh_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
-from profiles.queries.asked import abandoned_when
-from projects.sync_pool import with_fresh_connection
+from profiles.queries.selection import cancelled_when
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ async def run_query(tenant: Hashable, client: Hashable, work: Callable[[], T]) -
     gone = Event()
 
     def until_gone() -> T:
-        with abandoned_when(gone):
+        with cancelled_when(gone):
             return with_fresh_connection(work)
 
     try:

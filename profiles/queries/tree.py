@@ -3,13 +3,17 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from profiles.engine.calltree.peek import peek
+from profiles.engine.calltree.subtree import fold
+from profiles.engine.calltree.top import FunctionCost, function_cost, top
+from profiles.engine.calltree.top import lines as lines_of
+from profiles.engine.calltree.tree import Tree
 from profiles.engine.metrics import Metric
-from profiles.engine.peek import peek
-from profiles.engine.subtree import fold
-from profiles.engine.top import FunctionCost, function_cost, top
-from profiles.engine.top import lines as lines_of
-from profiles.engine.tree import Tree
-from profiles.queries.answers import (
+from profiles.queries.aggregate import merge_selection
+from profiles.queries.planning.metric_choice import chosen, metrics_of
+from profiles.queries.planning.project_ids import project_id_of
+from profiles.queries.rendering.view import around, filtered, highlighted, shown
+from profiles.queries.results import (
     Coverage,
     FocusResult,
     FunctionRow,
@@ -18,12 +22,8 @@ from profiles.queries.answers import (
     TopResult,
     TreeResult,
 )
-from profiles.queries.asked import Group, Selection, Shape, Unanswerable, View, watched
-from profiles.queries.merged import merged
-from profiles.queries.metric_choice import chosen, metrics_of
-from profiles.queries.project_ids import project_id_of
-from profiles.queries.shown import around, filtered, highlighted, shown
-from profiles.store.snapshot import snapshot
+from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, View, watched
+from profiles.storage.snapshot import snapshot
 
 
 @watched
@@ -55,7 +55,7 @@ def run_top(selection: Selection, view: View, deadline: float | None = None) -> 
     that reach the function.
     """
     if view.shape is not Shape.TOP_DOWN and view.root is not None:
-        raise Unanswerable("A list is of whole stacks, so it has no root in the bottom-up view.")
+        raise InvalidQuery("A list is of whole stacks, so it has no root in the bottom-up view.")
     return _top(_all(selection, view, Group.FUNCTION, deadline), selection, view)
 
 
@@ -66,7 +66,7 @@ def run_focus(selection: Selection, view: View, deadline: float | None = None) -
     A root opens what was folded below it, in the tree that has it.
     """
     if view.focus is None:
-        raise Unanswerable("A focus needs the name of a function.")
+        raise InvalidQuery("A focus needs the name of a function.")
     return _focus(_all(selection, view, Group.FUNCTION, deadline), selection, view)
 
 
@@ -96,7 +96,7 @@ def _all(selection: Selection, view: View, group: Group, deadline: float | None)
     with snapshot():
         metrics = metrics_of(selection)
         metric = chosen(selection, view, metrics)
-        tree, coverage = merged(selection, metric, group, deadline)
+        tree, coverage = merge_selection(selection, metric, group, deadline)
     return _All(metric, metrics, tree, coverage)
 
 

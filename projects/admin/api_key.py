@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from projects import keys
 from projects.admin.read_only import ReadOnlyAdmin
+from projects.credentials import keys
 from projects.models import ApiKey, User
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from django.forms import Field
 from django.utils.translation import gettext as _
 
-from projects.limits import BUILT_IN, LimitName
 from projects.models import Project
-from projects.quota_reached import amount_text
-from projects.usage import LimitUsage, usage_of
+from projects.usage.limits import BUILT_IN, LimitName
+from projects.usage.quota_reached import amount_text
+from projects.usage.usage import LimitUsage, usage_of
 
 
 def explain(fields: Mapping[str, Field], project: Project | None) -> None:

@@ -8,11 +8,11 @@ from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from common.amounts import bytes_text
 from projects import audit
 from projects.admin.limits_beside_use import explain
-from projects.amounts import bytes_text
-from projects.day_usage import utc_day
 from projects.models import DayUsage, Member, Project, Quota, User
+from projects.usage.day_usage import utc_day
 
 
 class MemberInline(admin.TabularInline):  # type: ignore[type-arg]

@@ -20,7 +20,7 @@ class AgentReport(models.Model):
     # What was left out of the last profile that was stored in part.
     warning = models.CharField(max_length=255, blank=True, default="", db_default="")
     warned_at = models.DateTimeField(null=True)  # when a profile was last stored in part
-    # {hours since 1970: projects.agent_costs.Hour as a list}, the last 24 of them
+    # {hours since 1970: agent_costs.HourlyCosts as a list}, the last 24 of them
     hours = models.JSONField(default=dict)
     # Of `hours`, so that agents can be found by them.
     cpu_share = models.FloatField(null=True)  # of one core

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from profiler_site import disk_reserve
+from profiler_site.process import disk_reserve
 from tests.ingest.pprof import profile
 from tests.server import RunningServer, server_in
 from tests.waiting import until

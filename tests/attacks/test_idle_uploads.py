@@ -7,7 +7,7 @@ import time
 import pytest
 
 from common.request_body import WINDOW_SECONDS
-from profiler_site.http_protocol import HEAD_SECONDS
+from profiler_site.process.http_protocol import HEAD_SECONDS
 from tests.attacks.measured import Bounds, measure
 from tests.attacks.server import Site
 

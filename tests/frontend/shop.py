@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import TimeSource
-from profiles.store.insert import insert
-from profiles.store.new_profile import new_profile
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import new_profile
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import Builder
@@ -78,7 +78,7 @@ def send(
 ) -> None:
     """Stores one profile of these stacks for each of these times."""
     raw = pprof(stacks, sample_types)
-    digested = digest(raw, type, DigestLimits())
+    digested = decode_profile(raw, type, DecodeLimits())
     rows = [
         new_profile(
             digested,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from frontend.agent_kind import agent_kind
+from frontend.pages.agents.agent_kind import agent_kind
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from frontend import agent_list
+from frontend.pages.agents import agent_list
+from profiles.compaction import hour_blocks
 from profiles.models import Block, Profile
-from profiles.rollup import hours
 from projects.models import Agent, AgentReport, Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
-from scheduler.slots import Offer
-from scheduler.waiting_room import room
-from scheduler.waiting_room.in_process import InProcessRoom
-from scheduler.waiting_room.interface import Doing, RoomUnavailable
+from scheduler.capture_requests import Offer
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.in_process import InProcessQueue
+from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -29,9 +29,9 @@ HOSTILE = "<script>alert(1)</script>\u202e"
 
 @pytest.fixture(autouse=True)
 def _a_room_of_its_own() -> Iterator[None]:
-    room.cache_clear()
+    queue_of_process.cache_clear()
     yield
-    room.cache_clear()
+    queue_of_process.cache_clear()
 
 
 @pytest.fixture
@@ -137,14 +137,18 @@ def test_it_tells_connected_and_silent_apart(signed_in: Client, project: Project
 def test_it_says_what_each_does_at_this_moment(
     signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doing = {"a": Doing(True, 0.0), "b": Doing(False, 5.2), "c": Doing(False, 0.0)}
+    doing = {
+        "a": AgentActivity(True, 0.0),
+        "b": AgentActivity(False, 5.2),
+        "c": AgentActivity(False, 0.0),
+    }
     for host in doing:
         add_agent(project, host)
 
-    def of_all(self: object, agents: list[tuple[int, str]]) -> list[Doing]:
+    def of_all(self: object, agents: list[tuple[int, str]]) -> list[AgentActivity]:
         return [doing[identity.removeprefix("id-")] for _, identity in agents]
 
-    monkeypatch.setattr(InProcessRoom, "doing", of_all)
+    monkeypatch.setattr(InProcessQueue, "doing", of_all)
     firsts = [cell for cell in cells(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
     assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Told to return"]
 
@@ -153,10 +157,10 @@ def test_without_its_waiting_room_it_shows_the_rest(
     signed_in: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unavailable(*_: object) -> None:
-        raise RoomUnavailable("Redis is gone")
+        raise QueueUnavailable("Redis is gone")
 
-    monkeypatch.setattr(InProcessRoom, "doing", unavailable)
-    monkeypatch.setattr(InProcessRoom, "offers", unavailable)
+    monkeypatch.setattr(InProcessQueue, "doing", unavailable)
+    monkeypatch.setattr(InProcessQueue, "offers", unavailable)
     add_agent(project, "web-1")
     html = shown(signed_in)
     assert hosts(html) == ["web-1"]
@@ -253,7 +257,7 @@ def test_deployments_say_what_they_sent_wherever_it_is_stored(
         moment = start + timedelta(minutes=minutes)
         Profile.objects.filter(name_id=stored.name_id).update(time=moment, stored_at=moment)
     rows.stored(rows.deployment(project, "checkout", version="3"))
-    hours.roll_up_hours(project.pk, now)
+    hour_blocks.compact_hours(project.pk, now)
     assert Block.objects.exists()
     assert Profile.objects.exists()
     html = shown(signed_in, show="deployments", find="2.31.0")
@@ -266,7 +270,7 @@ def test_members_capture_what_is_offered_and_viewers_do_not(
     of = rows.deployment(project, "checkout", version="2.31.0")
     types = frozenset({ProfileType.CPU, ProfileType.PEAK_HEAP})
     offers = [Offer(project.pk, of.pk, types, 1)]
-    monkeypatch.setattr(InProcessRoom, "offers", lambda self: offers)
+    monkeypatch.setattr(InProcessQueue, "offers", lambda self: offers)
     html = shown(signed_in, show="deployments")
     assert re.findall(r'name="type" value="(\w+)"', html) == ["CPU"]
     project.members.update(role="viewer")

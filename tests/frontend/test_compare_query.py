@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.http import QueryDict
 
-from frontend.compare_query import CompareQuery, read
+from frontend.pages.compare.params import CompareQuery, read
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

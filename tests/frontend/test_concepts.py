@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from frontend.help_text import html_of
-from frontend.names import type_name
+from frontend.components.display_names import type_name
+from frontend.pages.help.markdown import html_of
 from projects.profile_types import NEVER_ASKED, ProfileType
 
 

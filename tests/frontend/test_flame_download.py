@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from frontend.download_name import download_name
-from profiles.engine.digest import DigestLimits, digest, unpack
+from frontend.components.download_name import download_name
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.query import Selection, View, run_tree
 from projects.models import Project, User
 from projects.profile_types import ProfileType
@@ -43,7 +43,7 @@ def test_pprof(client: Client, bob: User, project: Project) -> None:
         'attachment; filename="profiler_checkout_CPU_20261120T110000Z_20261120T130000Z'
         '_all_all.pb.gz"'
     )
-    digested = digest(unpack(answer.content, 2**20), "CPU", DigestLimits())
+    digested = decode_profile(gunzip(answer.content, 2**20), "CPU", DecodeLimits())
     assert digested.weight == TOTAL
     assert digested.time_ns == round(NOON.timestamp()) * 10**9
     assert 0 not in digested.tree.frames.line.tolist()

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from frontend.function_list import PAGE_ROWS, FunctionList, function_list
+from frontend.pages.flame.function_list import PAGE_ROWS, FunctionList, function_list
 from profiles.query import Coverage, FunctionRow, Metric, Selection, TopResult, View
 from projects.profile_types import ProfileType
 

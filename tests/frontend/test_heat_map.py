@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from frontend.heat_map import LEVELS, Box, picture, table
-from frontend.profile_query import ProfileQuery
-from frontend.selection import Asked
+from frontend.pages.profiles.heat_map import LEVELS, Box, picture, table
+from frontend.pages.profiles.params import ProfileQuery
+from frontend.queries.params import PageParams
 from profiles.query import Coverage, HeatMapResult, Metric, Selection
 from projects.profile_types import ProfileType
 
@@ -23,7 +23,7 @@ RESULT = HeatMapResult(
     edges=(1e9, 2e9, 3e9),
     counts=((1, 5, 0, 10), (0, 0, 0, 5)),
 )
-QUERY = ProfileQuery(Asked(service="shop", type=ProfileType.CPU))
+QUERY = ProfileQuery(PageParams(service="shop", type=ProfileType.CPU))
 
 
 def test_the_heaviest_are_on_top() -> None:

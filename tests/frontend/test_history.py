@@ -12,8 +12,8 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from frontend.history_chart import chart
-from frontend.history_query import HistoryQuery, default_step, read, steps_for
+from frontend.pages.history.chart import chart
+from frontend.pages.history.params import HistoryQuery, default_step, read, steps_for
 from profiles.query import (
     Coverage,
     HistoryResult,

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from frontend.history_since import changes_since
+from frontend.pages.history.version_changes import changes_since
 from profiles.query import Coverage, HistoryResult, HistoryStep, Metric, Selection, View
 from projects.profile_types import ProfileType
 

@@ -15,8 +15,8 @@ from common.fair_threads import FairThreads
 from frontend import page_client, page_handler
 from frontend.page_handler import LIGHT_PAGES, PageHandler
 from profiles.queries import concurrency
-from profiles.queries.asked import check
 from profiles.queries.concurrency import LIMITS
+from profiles.queries.selection import check
 from projects.models import Project, User
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]

@@ -1,6 +1,6 @@
 """A long list in pages."""
 
-from frontend.pages_of import Pages, pages_of
+from frontend.components.pagination import Pages, pages_of
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from frontend import profile_list
+from frontend.pages.profiles import profile_list
 from profiles.models import Profile
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType

@@ -7,21 +7,21 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.selection import ORDERS, SORTS, VIEWS, Asked, parse_time, read, span_text
+from frontend.queries.params import ORDERS, SORTS, VIEWS, PageParams, parse_time, read, span_text
 from profiles.query import FilterOption, Order, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 
 
-def asked(query: str) -> Asked:
+def asked(query: str) -> PageParams:
     reading = read(QueryDict(query), NOW)
     assert reading.notices == ()
     return reading.asked
 
 
 def test_an_empty_address_asks_for_the_last_hour() -> None:
-    assert asked("") == Asked()
+    assert asked("") == PageParams()
     selection = asked("").selection(7, "shop", ProfileType.CPU, NOW)
     assert (selection.start, selection.end) == (NOW - timedelta(hours=1), NOW)
 
@@ -76,14 +76,14 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
 )
 def test_what_cannot_be_read_is_said_and_left_out(query: str) -> None:
     reading = read(QueryDict(query), NOW)
-    assert reading.asked == Asked()
+    assert reading.asked == PageParams()
     (notice,) = reading.notices
     assert notice.startswith(f"“{query.split('=', maxsplit=1)[0]}=")
 
 
 def test_a_range_that_runs_backwards_keeps_its_end() -> None:
     reading = read(QueryDict("from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z"), NOW)
-    assert reading.asked == Asked(end=datetime(2026, 11, 20, tzinfo=UTC))
+    assert reading.asked == PageParams(end=datetime(2026, 11, 20, tzinfo=UTC))
     assert len(reading.notices) == 1
 
 
@@ -94,7 +94,7 @@ def test_texts_are_bounded_and_without_what_databases_refuse() -> None:
 
 
 def test_a_column_sorts_the_other_way_round_the_second_time() -> None:
-    once = Asked().sorted_by("total")
+    once = PageParams().sorted_by("total")
     assert (once.sort, once.reverse) == ("total", False)
     assert once.sorted_by("total").reverse
     assert not once.sorted_by("total").sorted_by("name").reverse
@@ -112,7 +112,7 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
 
 @given(
     st.builds(
-        Asked,
+        PageParams,
         service=texts,
         type=st.none() | st.sampled_from(ProfileType),
         zones=st.lists(texts.filter(bool), unique=True, max_size=3).map(tuple),
@@ -151,7 +151,7 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         all_rows=st.booleans(),
     )
 )
-def test_the_address_of_what_was_asked_asks_for_it_again(wanted: Asked) -> None:
+def test_the_address_of_what_was_asked_asks_for_it_again(wanted: PageParams) -> None:
     assert asked(wanted.parameters()) == wanted
 
 
@@ -186,7 +186,7 @@ def test_filters_keep_their_order_and_a_form_adds_one() -> None:
 
 def test_an_expression_that_cannot_be_used_is_explained() -> None:
     reading = read(QueryDict("f=show:/a(/&f=show:" + "x" * 501), NOW)
-    assert reading.asked == Asked()
+    assert reading.asked == PageParams()
     assert reading.notices[0].startswith("The expression /a(/ cannot be read")
     assert "may have 500 characters" in reading.notices[1]
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from frontend.service_list import PAGE_SIZE
+from frontend.pages.services.service_list import PAGE_SIZE
 from profiles.models import Profile
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType

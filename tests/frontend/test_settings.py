@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from projects import keys
+from projects.credentials import keys
 from projects.models import ApiKey, AuditEntry, Member, Project, Quota, Role, User
 
 SETTINGS, KEYS = "/p/acme-shop/settings", "/p/acme-shop/settings/keys"

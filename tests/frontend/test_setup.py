@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from projects import keys
+from projects.credentials import keys
 from projects.models import Agent, ApiKey, AuditEntry, Deployment, Project, User
 
 SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"

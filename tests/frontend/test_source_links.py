@@ -2,7 +2,7 @@
 
 import pytest
 
-from frontend.source_links import BadPattern, check_pattern, source_link
+from frontend.components.source_links import InvalidLinkTemplate, check_pattern, source_link
 
 PATTERN = "https://git.example.org/shop/blob/{version}/{file}#L{line}"
 
@@ -48,5 +48,5 @@ def test_where_there_is_nothing_to_link_to_there_is_no_link(
     ],
 )
 def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
-    with pytest.raises(BadPattern):
+    with pytest.raises(InvalidLinkTemplate):
         check_pattern(pattern)

@@ -1,10 +1,12 @@
 """The lines of the list of services."""
 
-from frontend.sparkline import Stretch, stretches
+from frontend.pages.services.sparkline import LineSegment, stretches
 
 
 def test_the_highest_value_reaches_the_head_and_zero_the_foot() -> None:
-    assert stretches([0, 5, 10]) == [Stretch("0,31 50,18 100,4", "0,31 0,31 50,18 100,4 100,31")]
+    assert stretches([0, 5, 10]) == [
+        LineSegment("0,31 50,18 100,4", "0,31 0,31 50,18 100,4 100,31")
+    ]
 
 
 def test_a_gap_stays_a_gap() -> None:

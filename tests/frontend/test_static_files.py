@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from profiler_site.static_files import ModuleManifestStorage
+from profiler_site.process.static_files import ModuleManifestStorage
 
 IMPORTED = re.compile(r"from\s*['\"](\./[^'\"]+)['\"]")
 
@@ -17,7 +17,7 @@ IMPORTED = re.compile(r"from\s*['\"](\./[^'\"]+)['\"]")
 def collected(settings: Settings, tmp_path: Path) -> Path:
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "profiler_site.static_files.ModuleManifestStorage"}
+        "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"}
     }
     call_command("collectstatic", interactive=False, verbosity=0)
     return tmp_path
@@ -46,7 +46,7 @@ def test_foreign_scripts_are_never_searched_for_imports(
     monkeypatch.setattr(ModuleManifestStorage, "url_converter", url_converter)
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "profiler_site.static_files.ModuleManifestStorage"}
+        "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"}
     }
     call_command("collectstatic", interactive=False, verbosity=0)
     scripts = {name for name in searched if name.endswith(".js")}

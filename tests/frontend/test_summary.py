@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from frontend.summary import average
+from frontend.pages.flame.summary import average
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.query import Coverage, Metric
 from projects.profile_types import ProfileType

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from frontend.releases import Release
-from frontend.time_strip import around, marks, steps, strip
+from frontend.components.time_strip import around, marks, steps, strip
+from frontend.components.versions import VersionMark
 from profiles.query import Metric, Selection, StripResult, StripStep
 from projects.profile_types import ProfileType
 
@@ -59,7 +59,7 @@ def test_the_chart_has_counts_weights_the_selected_range_and_releases() -> None:
     wide = around(asked, NOON)
     steps = tuple(StripStep(wide.start + i * timedelta(hours=1), i, 1.4 * i) for i in range(7))
     result = StripResult(wide, 3600, Metric("cpu", "nanoseconds"), steps)
-    drawn = json.loads(strip(result, asked, [Release("2.31.0", NOON)]))
+    drawn = json.loads(strip(result, asked, [VersionMark("2.31.0", NOON)]))
     assert drawn["counts"] == [0, 1, 2, 3, 4, 5, 6]
     assert drawn["means"] == [0, 1, 3, 4, 6, 7, 8]
     assert drawn["to"] - drawn["from"] == 7 * drawn["step"]

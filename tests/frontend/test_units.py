@@ -1,4 +1,4 @@
-"""frontend/units.py on the table of cases that static/units.js passes too."""
+"""frontend/components/units.py on the table of cases that static/units.js passes too."""
 
 import json
 import random
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frontend.units import format_count, format_percent, format_value
+from frontend.components.units import format_count, format_percent, format_value
 
 CASES = json.loads((Path(__file__).parent / "units.json").read_text())
 

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.form_address import form_address
-from frontend.view_address import DEPENDENTS, changed_address
+from frontend.queries.form_address import form_address
+from frontend.queries.view_address import DEPENDENTS, changed_address
 
 MODULE = Path(__file__).parents[2] / "frontend" / "static" / "shell" / "view_address.js"
 SCRIPT = """

@@ -10,10 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from profiles.engine.digest import DigestLimits, digest, unpack
-from profiles.engine.merge import merge
-from profiles.engine.pprof import PERIOD_TYPES, encode
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.merge import merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
+from profiles.engine.pprof.encode import PERIOD_TYPES, encode
 from tests.golden.questions import HERE, QUESTIONS, Question, Sample
 
 # Without symbolising, which would rewrite names; nothing is too small to be listed.
@@ -43,8 +43,8 @@ def joined(sample: Sample, folder: Path) -> Path:
 
 def tree_of(sample: Sample) -> Tree:
     """The sum of its profiles."""
-    raws = (unpack(path.read_bytes(), 2**24) for path in sample.paths)
-    return merge(digest(raw, sample.type, DigestLimits()).tree for raw in raws)
+    raws = (gunzip(path.read_bytes(), 2**24) for path in sample.paths)
+    return merge(decode_profile(raw, sample.type, DecodeLimits()).tree for raw in raws)
 
 
 def exported(sample: Sample, folder: Path) -> Path:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from profiles.engine.filters import Filters
+from profiles.engine.calltree.filters import Filters
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "samples"

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
-from ingest.refusals import RETRY_INFO
+from endpoints.error_responses import RETRY_INFO
 from profiler_site.asgi import application
-from scheduler.waiting_room import room
+from scheduler.long_poll import queue_of_process
 from tests.ingest import pprof
 
 URL = "http://127.0.0.1:8000"
@@ -61,7 +61,7 @@ class Client:
 
 
 async def until_held(agents: int = 1) -> None:
-    while room().counts().waiting < agents:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  a room has no event for it
         await asyncio.sleep(0.001)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from profiles.store import head
-from projects import keys
+from profiles.storage import head
+from projects.credentials import keys
 from projects.models import Project, User
 from projects.project_ids import create_project
-from scheduler.waiting_room import room
+from scheduler.long_poll import queue_of_process
 from tests.ingest.client import Client
 
 
@@ -22,9 +22,9 @@ def brief_waits(settings: Settings) -> None:
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """No agent waits for the next test, and no connection of the head's thread stays open."""
-    room.cache_clear()
+    queue_of_process.cache_clear()
     yield
-    room.cache_clear()
+    queue_of_process.cache_clear()
     asyncio.run(head.stop())
 
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from profiler_site import lifespan
-from profiler_site.server import Server, bind
+from profiler_site.process import lifespan
+from profiler_site.process.server import Server, bind
 
 _LONG = 30.0
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.request_body import Disconnected
-from ingest import bodies
-from ingest.errors import BadRequest, BodyTooLarge
+from endpoints import bodies
+from endpoints.errors import BadRequest, BodyTooLarge
 
 
 class Sender:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints.errors import BadField, BadRequest
+from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from ingest.cloud_profiler import wire
-from ingest.errors import BadField, BadRequest
-from ingest.json_body import MAX_REST_BYTES, parse_upload
 
 LARGE = b"QUFB" * 100_000
 MESSAGES = st.recursive(

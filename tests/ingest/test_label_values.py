@@ -4,9 +4,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from ingest import label_values
-from ingest.errors import TooManyLabelValues
-from ingest.label_values import LabelValues
+from endpoints.errors import TooManyLabelValues
+from ingest.uploads import label_values
+from ingest.uploads.label_values import LabelValues
 
 TODAY = date(2026, 11, 21)
 

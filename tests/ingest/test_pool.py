@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from ingest.pool import LARGE_BYTES, THREADS, Pool, submit
+from ingest.uploads.decode_pool import LARGE_BYTES, THREADS, Pool, submit
 
 SECONDS = 30.0  # more than enough
 

@@ -7,9 +7,9 @@ import pytest
 from django.http import Http404
 from rest_framework.exceptions import MethodNotAllowed, ParseError, UnsupportedMediaType
 
-from ingest import errors
-from ingest.refusals import RETRY_INFO, refusal
-from scheduler.waiting_room.interface import RoomUnavailable
+from endpoints import errors
+from endpoints.error_responses import RETRY_INFO, error_response
+from scheduler.long_poll.interface import QueueUnavailable
 
 CASES = [
     (errors.BadField("deployment.target", "is missing"), 400, "INVALID_ARGUMENT"),
@@ -22,7 +22,7 @@ CASES = [
     (errors.BodyTooLarge("FLAMEWATCH_MAX_UPLOAD_BYTES", 10, 11), 413, "RESOURCE_EXHAUSTED"),
     (errors.Throttled(33), 409, "ABORTED"),
     (errors.Overloaded("busy"), 503, "UNAVAILABLE"),
-    (RoomUnavailable("away"), 503, "UNAVAILABLE"),
+    (QueueUnavailable("away"), 503, "UNAVAILABLE"),
     (ParseError(), 400, "INVALID_ARGUMENT"),
     (MethodNotAllowed("PUT"), 405, "UNIMPLEMENTED"),
     (UnsupportedMediaType("x/y"), 415, "INVALID_ARGUMENT"),
@@ -34,7 +34,7 @@ CASES = [
 def test_every_refusal_has_a_status_and_carries_retry_info(
     error: Exception, status: int, code: str
 ) -> None:
-    refused = refusal(error)
+    refused = error_response(error)
     body = orjson.loads(refused.body)["error"]
     assert (refused.status, body["code"], body["status"]) == (status, status, code)
     assert body["message"]
@@ -44,12 +44,12 @@ def test_every_refusal_has_a_status_and_carries_retry_info(
 
 
 def test_a_throttle_says_the_delay_as_it_is() -> None:
-    assert b'"retryDelay":"33s"' in refusal(errors.Throttled(33)).body
-    assert b'"retryDelay":"0.250s"' in refusal(errors.Throttled(0.25)).body
+    assert b'"retryDelay":"33s"' in error_response(errors.Throttled(33)).body
+    assert b'"retryDelay":"0.250s"' in error_response(errors.Throttled(0.25)).body
 
 
 def test_those_refused_together_do_not_come_back_together() -> None:
-    delays = {refusal(errors.NoKey("no")).retry_after for _ in range(20)}
+    delays = {error_response(errors.NoKey("no")).retry_after for _ in range(20)}
     assert len(delays) > 10
     assert all(60 <= delay <= 90 for delay in delays)
 
@@ -58,10 +58,10 @@ def test_a_failure_is_logged_and_its_text_kept_from_strangers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        refused = refusal(RuntimeError("the secret"))
+        refused = error_response(RuntimeError("the secret"))
     assert b"secret" not in refused.body
     assert "the secret" in caplog.text
 
 
 def test_a_401_names_the_scheme() -> None:
-    assert refusal(errors.NoKey("no")).headers["WWW-Authenticate"] == "Bearer"
+    assert error_response(errors.NoKey("no")).headers["WWW-Authenticate"] == "Bearer"

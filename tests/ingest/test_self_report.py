@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingest.self_report import self_report
-from projects.agent_reports import SelfReport
+from ingest.uploads.self_report import self_report
+from projects.registration.agent_reports import SelfReport
 
 
 def test_it_reads_what_our_agent_says() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingest.errors import Overloaded
-from ingest.upload_budget import UploadBudget
+from endpoints.errors import Overloaded
+from ingest.uploads.upload_budget import UploadBudget
 
 
 def test_what_was_given_back_may_be_charged_again() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 from django.urls import get_resolver
 
-from ingest.cloud_profiler.door import URLCONF
-from ingest.urls import urlpatterns
+from api.urls import urlpatterns
+from ingest.cloud_profiler.endpoint import URLCONF
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
 
 pytestmark = pytest.mark.django_db(transaction=True)

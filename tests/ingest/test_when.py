@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import when
-from ingest.errors import BadField
+from endpoints.errors import BadField
+from ingest.uploads import profile_time
 from profiles.models import TimeSource
 from projects.profile_types import ProfileType
 
@@ -24,33 +24,33 @@ def ns(moment: datetime) -> int:
 def test_a_time_is_always_within_retention_or_that_of_its_arrival(
     claims: list[int | None], duration: int
 ) -> None:
-    found = when.started(tuple(claims), NOW, MONTH, duration)
+    found = profile_time.started(tuple(claims), NOW, MONTH, duration)
     if found.source is TimeSource.PROFILE:
-        assert NOW - MONTH <= found.time <= NOW + when.AHEAD
+        assert NOW - MONTH <= found.time <= NOW + profile_time.AHEAD
     else:
         assert found.time == NOW - timedelta(microseconds=duration // 1000)
 
 
 def test_the_first_time_that_can_be_is_taken() -> None:
     hour = NOW - timedelta(hours=1)
-    found = when.started((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
+    found = profile_time.started((0, None, 1, ns(hour), ns(NOW)), NOW, MONTH, SECOND)
     assert (found.time, found.source) == (hour, TimeSource.PROFILE)
 
 
 def test_the_limits_themselves_are_good() -> None:
     for moment in (NOW - MONTH, NOW + timedelta(minutes=5)):
-        assert when.started((ns(moment),), NOW, MONTH, SECOND).time == moment
+        assert profile_time.started((ns(moment),), NOW, MONTH, SECOND).time == moment
 
 
 def test_a_duration_is_measured_or_said_or_asked_for_in_this_order() -> None:
-    assert when.duration_ns(ProfileType.CPU, 3, 2, 1) == 3
-    assert when.duration_ns(ProfileType.CPU, 0, 2, 1) == 2
-    assert when.duration_ns(ProfileType.CPU, 0, None, 1) == 1
+    assert profile_time.duration_ns(ProfileType.CPU, 3, 2, 1) == 3
+    assert profile_time.duration_ns(ProfileType.CPU, 0, 2, 1) == 2
+    assert profile_time.duration_ns(ProfileType.CPU, 0, None, 1) == 1
 
 
 @pytest.mark.parametrize("type", [ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP])
 def test_an_instant_has_none(type: ProfileType) -> None:
-    assert when.duration_ns(type, 3, 2, 1) == 0
+    assert profile_time.duration_ns(type, 3, 2, 1) == 0
 
 
 EPOCH_TIME = 1_700_000_000 * SECOND  # as converters of JFR write it
@@ -58,9 +58,9 @@ EPOCH_TIME = 1_700_000_000 * SECOND  # as converters of JFR write it
 
 @pytest.mark.parametrize("measured", [EPOCH_TIME, 86_400 * SECOND + 1, 0])
 def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) -> None:
-    assert when.duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
-    assert when.duration_ns(ProfileType.CPU, measured, 0, 7) == 7
-    assert when.duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7
+    assert profile_time.duration_ns(ProfileType.CPU, measured, 10 * SECOND) == 10 * SECOND
+    assert profile_time.duration_ns(ProfileType.CPU, measured, 0, 7) == 7
+    assert profile_time.duration_ns(ProfileType.CPU, measured, EPOCH_TIME, 7) == 7
 
 
 @pytest.mark.parametrize("measured", [0, 86_400 * SECOND + 1, EPOCH_TIME])
@@ -69,7 +69,7 @@ def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) ->
 )
 def test_none_that_can_be_is_refused(measured: int, said: int | None, given: str) -> None:
     with pytest.raises(BadField) as refused:
-        when.duration_ns(ProfileType.CPU, measured, said)
+        profile_time.duration_ns(ProfileType.CPU, measured, said)
     message = str(refused.value)
     assert f"duration: {given}, and duration_nanos of the profile is {measured};" in message
     assert "from 1 to 86400000000000 ns (24 h)" in message

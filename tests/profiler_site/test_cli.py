@@ -10,7 +10,7 @@ import pytest
 
 from profiler_site.cli import command
 from profiler_site.cli.main import main
-from projects import keys
+from projects.credentials import keys
 from projects.models import ApiKey, Member, User
 from tests.server import COMMAND
 

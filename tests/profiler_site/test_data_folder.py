@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from profiler_site import data_folder
+from profiler_site.process import data_folder
 
 HOLD = """
 import sys

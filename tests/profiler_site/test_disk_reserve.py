@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from profiler_site import disk_reserve
-from profiler_site.disk_reserve import BYTES, keep, open_up
+from profiler_site.process import disk_reserve
+from profiler_site.process.disk_reserve import BYTES, keep, open_up
 
 LEAST = 2**20
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from profiler_site import env
+from profiler_site.configuration import env
 
 
 def test_it_takes_the_default_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

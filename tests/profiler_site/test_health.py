@@ -10,7 +10,7 @@ from django.db.utils import OperationalError
 
 from profiler_site import health
 from profiler_site.asgi import application
-from profiles.store import disk
+from profiles.storage import disk
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from profiler_site import http_protocol
+from profiler_site.process import http_protocol
 from tests.ingest.live import Connection, live_server
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from profiler_site.env import BadSetting
-from profiler_site.mail import MailServer, parse
+from profiler_site.configuration.env import BadSetting
+from profiler_site.configuration.mail import MailServer, parse
 
 
 @pytest.mark.parametrize(

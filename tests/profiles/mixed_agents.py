@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import TimeSource
-from profiles.store.insert import insert
-from profiles.store.new_profile import new_profile
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import new_profile
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -56,7 +56,7 @@ KINDS = {
     ProfileType.HEAP: (("inuse_space", "inuse_objects"), HEAP_KINDS),
 }
 _UNITS = {"cpu": "nanoseconds", "wall": "nanoseconds", "inuse_space": "bytes"}
-_ANY_TOTAL = DigestLimits(max_total=2**63 - 1)
+_ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _stored(
     of = rows.deployment(project, zone=zone, version=chance.choice("12"))
     name_id = f"mixed-{number:04}"
     made = new_profile(
-        digest(raw, named_as, _ANY_TOTAL),
+        decode_profile(raw, named_as, _ANY_TOTAL),
         raw,
         project=of.project_id,
         deployment=of.pk,

@@ -5,16 +5,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from profiles.engine.digest import DigestLimits, digest
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.models import TimeSource
-from profiles.store.insert import insert
-from profiles.store.new_profile import NewProfile, new_profile
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import NewProfile, new_profile
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles.pprofs import EXAMPLE, Stacks, pprof
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-_ANY_TOTAL = DigestLimits(max_total=2**63 - 1)  # what is stored may be of another limit
+_ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)  # what is stored may be of another limit
 _numbers = itertools.count()
 
 
@@ -57,7 +57,7 @@ def new_of(
 ) -> NewProfile:
     """The same, of given bytes."""
     return new_profile(
-        digest(raw, type, _ANY_TOTAL),
+        decode_profile(raw, type, _ANY_TOTAL),
         raw,
         project=of.project_id,
         deployment=of.pk,

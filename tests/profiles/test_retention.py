@@ -6,13 +6,13 @@ import pytest
 from django.utils import timezone
 
 from profiles import retention
-from profiles.models import Block, Level, Profile
+from profiles.compaction import day_rollup, hour_blocks
+from profiles.models import Block, BlockLevel, Profile
 from profiles.query import Selection, View, run_profiles, run_tree
-from profiles.rollup import days, hours
 from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from tests.profiles import rows
-from tests.profiles.rollup.stock import counted_bytes, really_stored_bytes
+from tests.profiles.compaction.stock import counted_bytes, really_stored_bytes
 
 pytestmark = pytest.mark.django_db
 KEPT = timedelta(days=30)
@@ -33,8 +33,8 @@ CPU = ProfileType.CPU
 
 def roll_up(project: Project) -> None:
     later = max(rows.NOON, timezone.now()) + timedelta(days=4)
-    hours.roll_up_hours(project.pk, later)
-    days.roll_up_days(project.pk, later)
+    hour_blocks.compact_hours(project.pk, later)
+    day_rollup.roll_up_days(project.pk, later)
 
 
 def at(hours: float) -> datetime:
@@ -103,6 +103,6 @@ def test_agents_and_deployments_that_are_gone_are_forgotten(
     roll_up(project)
     retention.retain(project.pk, at(51))
     assert list(Deployment.objects.all()) == [other]
-    assert Block.objects.filter(level=Level.HOUR).exists()
+    assert Block.objects.filter(level=BlockLevel.HOUR).exists()
     retention.retain(project.pk, at(100))
     assert not Deployment.objects.exists()

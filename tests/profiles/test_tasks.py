@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from profiler_site.celery import app
 from profiles import tasks
+from profiles.compaction import lease as lease_module
+from profiles.compaction.lease import LEASE_SECONDS, lease, release_all
 from profiles.models import Block, Lease, Profile
-from profiles.rollup import lease as lease_module
-from profiles.rollup.lease import LEASE_SECONDS, lease, release_all
 from projects.models import Project
 from tests.profiles import rows
 from tests.waiting import until

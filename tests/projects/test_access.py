@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
-from projects import keys
 from projects.access import may_capture, may_change, membership, project_for, projects_of
+from projects.credentials import keys
 from projects.models import ApiKey, AuditEntry, Member, Project, Role, User
 from projects.project_ids import create_project
 

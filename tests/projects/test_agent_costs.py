@@ -2,15 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 
-from projects.agent_costs import KEPT_HOURS, Costs, Hour, added, costs
+from projects.registration.agent_costs import KEPT_HOURS, Costs, HourlyCosts, added, costs
 
 NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 NS = 10**9
 
 
 def test_reports_of_one_hour_are_added_up() -> None:
-    hours = added({}, NOON, Hour(samples=90, dropped=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1))
-    hours = added(hours, NOON, Hour(samples=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1))
+    hours = added(
+        {}, NOON, HourlyCosts(samples=90, dropped=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1)
+    )
+    hours = added(hours, NOON, HourlyCosts(samples=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1))
     assert len(hours) == 1
     assert costs(hours) == Costs(cpu_share=0.01, dropped=10, samples=100, refused=0)
 
@@ -18,15 +20,15 @@ def test_reports_of_one_hour_are_added_up() -> None:
 def test_what_is_older_than_a_day_is_forgotten() -> None:
     hours: dict[str, list[int]] = {}
     for hour in range(KEPT_HOURS + 6):
-        hours = added(hours, NOON + timedelta(hours=hour), Hour(refused=1))
+        hours = added(hours, NOON + timedelta(hours=hour), HourlyCosts(refused=1))
     assert len(hours) == KEPT_HOURS
     assert costs(hours).refused == KEPT_HOURS
 
 
 def test_what_was_never_reported_is_not_zero() -> None:
-    assert costs(added({}, NOON, Hour(samples=5))) == Costs(None, None, 5, 0)
+    assert costs(added({}, NOON, HourlyCosts(samples=5))) == Costs(None, None, 5, 0)
 
 
 def test_sums_stay_within_64_bits() -> None:
-    hours = added({}, NOON, Hour(cpu_ns=2**62))
-    assert costs(added(hours, NOON, Hour(cpu_ns=2**62, elapsed_ns=1))).cpu_share == 2**62
+    hours = added({}, NOON, HourlyCosts(cpu_ns=2**62))
+    assert costs(added(hours, NOON, HourlyCosts(cpu_ns=2**62, elapsed_ns=1))).cpu_share == 2**62

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from projects import agent_reports, write_behind
-from projects.agent_reports import SelfReport
+from common import write_behind
 from projects.models import Agent, AgentReport, Deployment, Project
 from projects.profile_types import ProfileType
+from projects.registration import agent_reports
+from projects.registration.agent_reports import SelfReport
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,7 @@
 
 import pytest
 
-from projects.amounts import bytes_text, wait_text
+from common.amounts import bytes_text, wait_text
 
 
 @pytest.mark.parametrize(

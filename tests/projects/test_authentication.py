@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects import authentication, keys, write_behind
-from projects.authentication import Refused, authenticate
+from common import write_behind
+from projects.credentials import authentication, keys
+from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import ApiKey, Project
 from tests.queries import count_queries
 
@@ -64,7 +65,7 @@ def test_every_refusal_says_the_same(key: Made) -> None:
     ]
     said = set()
     for text in wrong:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(KeyRejected) as refused:
             run(text)
         said.add(str(refused.value))
     assert len(said) == 1
@@ -75,14 +76,14 @@ def test_an_unknown_key_is_looked_up_once(key: Made) -> None:
     unknown = keys.make("nobodyhere", "s" * 32)
     with count_queries() as queries:
         for _ in range(3):
-            with pytest.raises(Refused):
+            with pytest.raises(KeyRejected):
                 run(unknown)
     assert len(queries) == 1
 
 
 def test_a_wrong_secret_for_a_known_key_costs_no_query(key: Made) -> None:
     run(key.text)
-    with count_queries() as queries, pytest.raises(Refused):
+    with count_queries() as queries, pytest.raises(KeyRejected):
         run(keys.make(key.row.key_id, "x" * 32))
     assert queries == []
 
@@ -90,7 +91,7 @@ def test_a_wrong_secret_for_a_known_key_costs_no_query(key: Made) -> None:
 def test_a_revoked_key_is_refused_at_once(key: Made) -> None:
     run(key.text)
     keys.revoke(key.row)
-    with pytest.raises(Refused):
+    with pytest.raises(KeyRejected):
         run(key.text)
 
 
@@ -108,7 +109,7 @@ def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(
     monkeypatch.setattr(authentication._known, "_load", slow)
     run(key.text)
     monkeypatch.setattr(authentication._known, "_load", load)
-    with pytest.raises(Refused):
+    with pytest.raises(KeyRejected):
         run(key.text)
 
 
@@ -120,7 +121,7 @@ def test_another_processs_revocation_is_seen_after_a_while(
     ApiKey.objects.filter(pk=key.row.pk).update(revoked="2026-01-01T00:00:00Z")
     assert run(key.text).key == key.row.pk
     monkeypatch.setattr(authentication._known._cache, "_clock", lambda: now + 15.1)
-    with pytest.raises(Refused):
+    with pytest.raises(KeyRejected):
         run(key.text)
 
 
@@ -147,6 +148,6 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
 @settings(max_examples=200)
 @given(st.text(max_size=200) | st.text(alphabet="fw_abc019", max_size=80))
 def test_any_text_is_refused_without_a_query(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(KeyRejected):
         run(text)
     assert len(authentication._unknown) == 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects import keys
+from projects.credentials import keys
 
 KEY = keys.make("abcdefghij", "s" * 32)
 

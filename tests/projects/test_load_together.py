@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from django.db import IntegrityError, OperationalError
 
-from projects.load_together import MOST_AT_ONCE, LoadTogether
+from common.batch_loader import MOST_AT_ONCE, BatchLoader
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db]
 
@@ -27,7 +27,7 @@ class Squares:
 
 async def test_those_who_ask_at_once_share_a_query() -> None:
     squares = Squares()
-    together = LoadTogether(squares)
+    together = BatchLoader(squares)
     answers = await asyncio.gather(*(together.load(n) for n in range(100)))
     assert answers == [n * n for n in range(100)]
     assert squares.asked == [list(range(100))]
@@ -35,13 +35,13 @@ async def test_those_who_ask_at_once_share_a_query() -> None:
 
 async def test_a_query_is_bounded() -> None:
     squares = Squares()
-    together = LoadTogether(squares)
+    together = BatchLoader(squares)
     await asyncio.gather(*(together.load(n) for n in range(MOST_AT_ONCE + 1)))
     assert [len(keys) for keys in squares.asked] == [MOST_AT_ONCE, 1]
 
 
 async def test_one_bad_row_is_nobody_elses_fault() -> None:
-    together = LoadTogether(Squares(bad=2))
+    together = BatchLoader(Squares(bad=2))
     asked = (together.load(n) for n in range(4))
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert answers[:2] == [0, 1]
@@ -57,7 +57,7 @@ async def test_without_a_database_all_are_told_and_later_ones_answered() -> None
             raise OperationalError("the database is away")
         return {key: key for key in keys}
 
-    together = LoadTogether(load)
+    together = BatchLoader(load)
     asked = (together.load(n) for n in range(3))
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert all(isinstance(answer, OperationalError) for answer in answers)
@@ -67,13 +67,13 @@ async def test_without_a_database_all_are_told_and_later_ones_answered() -> None
 
 async def test_an_answer_that_is_missing_is_an_error_not_a_silence() -> None:
     nothing: dict[int, int] = {}
-    together = LoadTogether(lambda keys: nothing)
+    together = BatchLoader(lambda keys: nothing)
     with pytest.raises(KeyError):
         await asyncio.wait_for(together.load(1), 60)
 
 
 async def test_one_who_gives_up_does_not_disturb_the_others() -> None:
-    together = LoadTogether(Squares())
+    together = BatchLoader(Squares())
     first, second = (asyncio.create_task(together.load(n)) for n in (2, 3))
     await asyncio.sleep(0)
     first.cancel()

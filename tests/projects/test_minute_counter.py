@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from projects.minute_counter import InProcess, InRedis, MinuteCounter, counter
+from common.minute_counter import InProcess, InRedis, MinuteCounter, counter
 
 
 @pytest.fixture(params=["in process", "redis"])

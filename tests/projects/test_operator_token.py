@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from projects import operator_token
+from projects.credentials import operator_token
 
 
 def test_it_names_its_project() -> None:

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from projects import day_usage, quotas, write_behind
-from projects.limits import BUILT_IN, LimitName
+from common import write_behind
 from projects.models import DayUsage, Project, Quota
-from projects.quota_reached import QuotaReached
-from projects.quotas import Admission
+from projects.usage import day_usage, quotas
+from projects.usage.limits import BUILT_IN, LimitName
+from projects.usage.quota_reached import QuotaReached
+from projects.usage.quotas import Admission
 from tests.projects.clock import Clock
 from tests.queries import count_queries
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from projects import agents, deployments, registry, write_behind
+from common import write_behind
 from projects.models import Agent, DayUsage, Deployment, Project, Quota
 from projects.profile_types import ProfileType
-from projects.quota_reached import QuotaReached
-from projects.registry import AgentSeen, DeploymentKey, Known, identity_of
+from projects.registration import agents, deployments, registry
+from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent, identity_of
+from projects.usage.quota_reached import QuotaReached
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,7 +23,9 @@ ANNA = AgentSeen("a" * 32, "host-1", "flamewatch-python/1", CPU_WALL)
 BEN = AgentSeen("b" * 32, "host-2", "flamewatch-python/1", CPU_WALL)
 
 
-def see(project: Project, deployment: DeploymentKey = CHECKOUT, agent: AgentSeen = ANNA) -> Known:
+def see(
+    project: Project, deployment: DeploymentKey = CHECKOUT, agent: AgentSeen = ANNA
+) -> RegisteredAgent:
     return asyncio.run(registry.seen(project.pk, deployment, agent))
 
 
@@ -51,7 +54,7 @@ def test_the_same_deployment_is_one_row_for_all_its_agents(project: Project) -> 
 
 
 def test_agents_that_come_together_are_added_once(project: Project) -> None:
-    async def storm() -> set[Known]:
+    async def storm() -> set[RegisteredAgent]:
         agents = [ANNA, BEN] * 20
         return set(await asyncio.gather(*(registry.seen(project.pk, CHECKOUT, a) for a in agents)))
 
@@ -63,7 +66,7 @@ def test_agents_that_come_together_are_added_once(project: Project) -> None:
 def test_a_fleet_that_starts_at_once_takes_a_handful_of_queries(project: Project) -> None:
     fleet = [AgentSeen(f"{n:032x}", f"host-{n}", "x", CPU_WALL) for n in range(300)]
 
-    async def start() -> list[Known]:
+    async def start() -> list[RegisteredAgent]:
         return await asyncio.gather(*(registry.seen(project.pk, CHECKOUT, one) for one in fleet))
 
     see(project)
@@ -78,10 +81,10 @@ def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
     start, found = threading.Barrier(4), []
 
     def process() -> None:
-        place = deployments._Place(project.pk, CHECKOUT)
+        place = deployments._DeploymentPosition(project.pk, CHECKOUT)
         start.wait(10)
         deployment = deployments._load(place).pk
-        agent = agents._load(agents._Place(deployment, ANNA.identity, ANNA)).pk
+        agent = agents._load(agents._AgentPosition(deployment, ANNA.identity, ANNA)).pk
         found.append((deployment, agent))
         connection.close()
 

@@ -7,7 +7,7 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from projects import signup
+from projects.accounts import signup
 from projects.models import AuditEntry, Project, User
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import connection
 
-from projects import sync_pool
+from common import database_pool
 from projects.models import Project
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -16,21 +16,23 @@ async def test_it_runs_in_a_few_named_threads() -> None:
     def name() -> str:
         return threading.current_thread().name
 
-    names = await asyncio.gather(*(sync_pool.run(name) for _ in range(100)))
-    assert len(set(names)) <= sync_pool.THREADS
+    names = await asyncio.gather(*(database_pool.run(name) for _ in range(100)))
+    assert len(set(names)) <= database_pool.THREADS
     assert all(one.startswith("flamewatch-sql") for one in names)
 
 
 async def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync_pool, "_sql", sync_pool.SyncPool("test", 2, most_waiting=2))
+    monkeypatch.setattr(
+        database_pool, "_sql", database_pool.DatabasePool("test", 2, most_waiting=2)
+    )
     hold = threading.Event()
-    first = [asyncio.create_task(sync_pool.run(hold.wait, 10)) for _ in range(2)]
+    first = [asyncio.create_task(database_pool.run(hold.wait, 10)) for _ in range(2)]
     await asyncio.sleep(0)
-    with pytest.raises(sync_pool.TooBusy, match="2 queries wait"):
-        await sync_pool.run(hold.wait)
+    with pytest.raises(database_pool.DatabasePoolFull, match="2 queries wait"):
+        await database_pool.run(hold.wait)
     hold.set()
     assert await asyncio.gather(*first) == [True, True]
-    assert await sync_pool.run(int, "5") == 5
+    assert await database_pool.run(int, "5") == 5
 
 
 async def test_a_connection_that_broke_is_not_used_again() -> None:
@@ -38,23 +40,25 @@ async def test_a_connection_that_broke_is_not_used_again() -> None:
         connection.ensure_connection()
         connection.connection.close()
 
-    await asyncio.gather(*(sync_pool.run(break_it) for _ in range(sync_pool.THREADS)))
-    counts = await asyncio.gather(*(sync_pool.run(Project.objects.count) for _ in range(8)))
+    await asyncio.gather(*(database_pool.run(break_it) for _ in range(database_pool.THREADS)))
+    counts = await asyncio.gather(*(database_pool.run(Project.objects.count) for _ in range(8)))
     assert counts == [0] * 8
 
 
 async def test_an_error_comes_back_to_the_one_who_awaits() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
-        await sync_pool.run(int, "x")
+        await database_pool.run(int, "x")
 
 
 async def test_who_leaves_before_his_turn_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync_pool, "_sql", sync_pool.SyncPool("test", 1, most_waiting=2))
+    monkeypatch.setattr(
+        database_pool, "_sql", database_pool.DatabasePool("test", 1, most_waiting=2)
+    )
     hold = threading.Event()
-    first = asyncio.create_task(sync_pool.run(hold.wait, 10))
+    first = asyncio.create_task(database_pool.run(hold.wait, 10))
     await asyncio.sleep(0)
     for _ in range(5):
-        leaving = asyncio.create_task(sync_pool.run(hold.wait, 10))
+        leaving = asyncio.create_task(database_pool.run(hold.wait, 10))
         await asyncio.sleep(0)
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -7,8 +7,8 @@ from itertools import chain
 import pytest
 from django.db import OperationalError
 
-from projects import write_behind
-from projects.write_behind import Batch, in_parts
+from common import write_behind
+from common.write_behind import WriteBehindBuffer, in_parts
 
 pytestmark = pytest.mark.real
 
@@ -26,7 +26,7 @@ def add(older: int, newer: int) -> int:
 @pytest.mark.usefixtures("batches")
 def test_facts_about_one_thing_are_joined_and_written_once() -> None:
     written: list[dict[str, int]] = []
-    batch: Batch[str, int] = Batch(written.append, add)
+    batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(written.append, add)
     for key in "abaa":
         batch.note(key, 1)
     write_behind.write_now()
@@ -44,9 +44,9 @@ def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
             raise OperationalError("database is locked")
         written.append(facts)
 
-    batch: Batch[str, int] = Batch(write, add)
+    batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(write, add)
     other: list[dict[str, int]] = []
-    Batch(other.append, add).note("x", 1)
+    WriteBehindBuffer(other.append, add).note("x", 1)
     batch.note("a", 1)
     with pytest.raises(OperationalError):
         write_behind.write_now()
@@ -60,7 +60,7 @@ def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
 def test_it_is_bounded_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_behind, "MOST_KEPT", 2)
     written: list[dict[str, int]] = []
-    batch: Batch[str, int] = Batch(written.append, add)
+    batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(written.append, add)
     for key in "abca":
         batch.note(key, 1)
     write_behind.write_now()
@@ -77,7 +77,7 @@ async def test_it_writes_every_period_and_once_more_when_it_stops(
     def write(facts: dict[str, int]) -> None:
         loop.call_soon_threadsafe(written.set)
 
-    batch: Batch[str, int] = Batch(write, add)
+    batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(write, add)
     await write_behind.start()
     batch.note("a", 1)
     await asyncio.wait_for(written.wait(), 60)
@@ -94,7 +94,7 @@ async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixtur
     def fail(facts: dict[str, int]) -> None:
         raise OperationalError("database is locked")
 
-    batch: Batch[str, int] = Batch(fail, add)
+    batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(fail, add)
     batch.note("a", 1)
     with caplog.at_level(logging.WARNING):
         await write_behind.stop()

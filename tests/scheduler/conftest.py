@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from scheduler.waiting_room import room
+from scheduler.long_poll import queue_of_process
 
 
 @pytest.fixture(autouse=True)
 def _a_room_of_its_own() -> Iterator[None]:
-    room.cache_clear()
+    queue_of_process.cache_clear()
     yield
-    room.cache_clear()
+    queue_of_process.cache_clear()
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from django.test import override_settings
 
 from projects.profile_types import INSTANTANEOUS, ProfileType
-from scheduler.tasks import coming_slots
-from scheduler.waiting_room.in_process import InProcessRoom
-from scheduler.waiting_room.interface import Assigned, Counts, Waiter
+from scheduler.long_poll.in_process import InProcessQueue
+from scheduler.long_poll.interface import Assignment, QueueCounts, Waiter
+from scheduler.tasks import upcoming_requests
 from tests.scheduler.virtual_time import START, clock, run
 
 HOLD, CAPTURE, UPLOAD, PERIOD = 50.0, 10.0, 0.3, 60.0
@@ -28,7 +28,7 @@ class Capture:
 class Log:
     captures: list[Capture] = field(default_factory=list)
     requests: list[float] = field(default_factory=list)  # seconds since the start
-    counts: Counts = field(default_factory=lambda: Counts(0, 0, 0))
+    counts: QueueCounts = field(default_factory=lambda: QueueCounts(0, 0, 0))
 
     def between(self, start: float, end: float) -> list[Capture]:
         return [capture for capture in self.captures if start <= capture.at < end]
@@ -40,11 +40,11 @@ class Log:
         return by_minute
 
 
-async def agent(room: InProcessRoom, name: str, types: frozenset[ProfileType], log: Log) -> None:
+async def agent(room: InProcessQueue, name: str, types: frozenset[ProfileType], log: Log) -> None:
     while True:
         log.requests.append(clock() - START)
         answer = await room.wait(Waiter(name, 1, 1, types), HOLD)
-        if not isinstance(answer, Assigned):
+        if not isinstance(answer, Assignment):
             await asyncio.sleep(answer.retry_after)
             continue
         slot = answer.slot
@@ -52,17 +52,17 @@ async def agent(room: InProcessRoom, name: str, types: frozenset[ProfileType], l
         await asyncio.sleep(UPLOAD + (0 if slot.type in INSTANTANEOUS else CAPTURE))
 
 
-async def _beat(room: InProcessRoom, rate: float) -> None:
+async def _beat(room: InProcessQueue, rate: float) -> None:
     while True:
         await asyncio.sleep(PERIOD)
-        room.add_slots(coming_slots(room.offers(), {1: rate}, PERIOD, clock()))
+        room.add_slots(upcoming_requests(room.offers(), {1: rate}, PERIOD, clock()))
 
 
 async def _watch(
     agents: int, types: Sequence[ProfileType], seconds: float, rate: float, seed: int
 ) -> Log:
     rng = random.Random(seed)
-    room = InProcessRoom(32, CAPTURE, clock=clock, rng=rng)
+    room = InProcessQueue(32, CAPTURE, clock=clock, rng=rng)
     log = Log()
     # A fixed seed of the plan would be the same minute over and over: beat starts somewhere else.
     await asyncio.sleep(PERIOD * rng.randrange(1_000_000))

@@ -4,13 +4,13 @@ import asyncio
 import sys
 
 from projects.profile_types import ProfileType
-from scheduler.waiting_room.interface import Waiter
-from scheduler.waiting_room.redis import RedisRoom
+from scheduler.long_poll.interface import Waiter
+from scheduler.long_poll.redis import RedisQueue
 from tests.scheduler.waits import LONG, held
 
 
 async def main(url: str, agent: str) -> None:
-    room = RedisRoom(url, 3, 0.3)
+    room = RedisQueue(url, 3, 0.3)
     (wait,) = await held(room, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
     print("held", flush=True)
     print(await wait, flush=True)

@@ -5,14 +5,14 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from projects import sync_pool
+from common import database_pool
 from projects.models import AuditEntry, Deployment, Project, User
 from projects.profile_types import ProfileType
 from scheduler import capture_now
-from scheduler.capture_now import MAX_PENDING, NobodyOffers, TooManyPending
-from scheduler.slots import Origin
-from scheduler.waiting_room import room
-from scheduler.waiting_room.interface import Waiter
+from scheduler.capture_now import MAX_PENDING, NoMatchingAgent, TooManyPending
+from scheduler.capture_requests import RequestOrigin
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.interface import Waiter
 from tests.scheduler.waits import claimed, held, until
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
@@ -39,24 +39,24 @@ def agent(project: Project, of: int, *types: ProfileType, name: str = "a") -> Wa
 
 async def ask(
     project: Project, alice: User, kind: ProfileType = CPU, **more: str
-) -> capture_now.Asked:
-    call = partial(capture_now.ask, project, "shop", kind, actor=alice, **more)
-    return await sync_pool.run(call)
+) -> capture_now.PendingCapture:
+    call = partial(capture_now.request_capture, project, "shop", kind, actor=alice, **more)
+    return await database_pool.run(call)
 
 
 async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
-    (wait,) = await held(room(), agent(project, shop))
+    (wait,) = await held(queue_of_process(), agent(project, shop))
     asked = await ask(project, alice)
     assert await claimed(wait) == asked.slot.id
-    assert (asked.waiting, asked.slot.origin) == (1, Origin.PERSON)
+    assert (asked.waiting, asked.slot.origin) == (1, RequestOrigin.PERSON)
 
 
 async def test_it_is_written_down_who_asked_for_what(
     project: Project, alice: User, shop: int
 ) -> None:
-    await held(room(), agent(project, shop))
+    await held(queue_of_process(), agent(project, shop))
     asked = await ask(project, alice)
-    entry = await sync_pool.run(
+    entry = await database_pool.run(
         AuditEntry.objects.select_related("actor").get, action="capture.now"
     )
     assert entry.actor == alice
@@ -71,16 +71,16 @@ async def test_it_is_written_down_who_asked_for_what(
 async def test_of_several_deployments_it_is_the_one_where_most_wait(
     project: Project, alice: User, shop: int
 ) -> None:
-    other = await sync_pool.run(deployment, project, zone="b", version="1")
+    other = await database_pool.run(deployment, project, zone="b", version="1")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(room(), agent(project, shop), *waiters)
+    await held(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice)).slot.deployment == other
 
 
 async def test_zone_and_version_narrow_it_down(project: Project, alice: User, shop: int) -> None:
-    other = await sync_pool.run(deployment, project, zone="b", version="2")
+    other = await database_pool.run(deployment, project, zone="b", version="2")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(room(), agent(project, shop), *waiters)
+    await held(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice, zone="a")).slot.deployment == shop
     assert (await ask(project, alice, version="2")).slot.deployment == other
 
@@ -88,22 +88,24 @@ async def test_zone_and_version_narrow_it_down(project: Project, alice: User, sh
 async def test_it_says_what_is_offered_where_this_is_not(
     project: Project, alice: User, shop: int
 ) -> None:
-    await held(room(), agent(project, shop, CPU, WALL))
-    with pytest.raises(NobodyOffers, match="shop offers HEAP; it could be: CPU, WALL"):
+    await held(queue_of_process(), agent(project, shop, CPU, WALL))
+    with pytest.raises(NoMatchingAgent, match="shop offers HEAP; it could be: CPU, WALL"):
         await ask(project, alice, HEAP)
-    assert not await sync_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
+    assert not await database_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
 
 
 async def test_it_says_that_nobody_is_there(project: Project, alice: User, shop: int) -> None:
-    with pytest.raises(NobodyOffers, match="No agent of shop"):
+    with pytest.raises(NoMatchingAgent, match="No agent of shop"):
         await ask(project, alice)
 
 
 async def test_another_tenants_agents_are_nobodys(project: Project, alice: User, shop: int) -> None:
-    other = await sync_pool.run(Project.objects.create, project_id="other-project", name="Other")
-    theirs = await sync_pool.run(deployment, other)
-    (wait,) = await held(room(), agent(other, theirs))
-    with pytest.raises(NobodyOffers):
+    other = await database_pool.run(
+        Project.objects.create, project_id="other-project", name="Other"
+    )
+    theirs = await database_pool.run(deployment, other)
+    (wait,) = await held(queue_of_process(), agent(other, theirs))
+    with pytest.raises(NoMatchingAgent):
         await ask(project, alice)
     assert not wait.done()
 
@@ -111,10 +113,10 @@ async def test_another_tenants_agents_are_nobodys(project: Project, alice: User,
 async def test_who_asks_again_and_again_is_stopped(
     project: Project, alice: User, shop: int
 ) -> None:
-    waits = await held(room(), agent(project, shop))
+    waits = await held(queue_of_process(), agent(project, shop))
     waits[0].cancel()
     for nth in range(MAX_PENDING):
         await ask(project, alice)
-        await until(lambda nth=nth: room().asked(shop, CPU) == nth + 1)  # type: ignore[misc]
+        await until(lambda nth=nth: queue_of_process().asked(shop, CPU) == nth + 1)  # type: ignore[misc]
     with pytest.raises(TooManyPending, match="10 captures of CPU"):
         await ask(project, alice)

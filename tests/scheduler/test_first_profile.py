@@ -5,11 +5,11 @@ import pytest
 from projects.models import Project
 from projects.profile_types import ProfileType
 from scheduler import first_profile, rates
-from scheduler.first_profile import first_slots
-from scheduler.slots import Origin, Slot
-from scheduler.waiting_room import room
-from scheduler.waiting_room.in_process import InProcessRoom
-from scheduler.waiting_room.interface import Assigned, SentAway, Waiter
+from scheduler.capture_requests import CaptureRequest, RequestOrigin
+from scheduler.first_profile import first_requests
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.in_process import InProcessQueue
+from scheduler.long_poll.interface import Assignment, BackOff, Waiter
 from tests.scheduler.project_rate import set_rate
 from tests.scheduler.virtual_time import clock, run
 
@@ -21,8 +21,8 @@ CPU, WALL, HEAP, THREADS = (
 )
 
 
-def slots(*types: ProfileType) -> list[Slot]:
-    return first_slots(1, 2, types, now=1000.0)
+def slots(*types: ProfileType) -> list[CaptureRequest]:
+    return first_requests(1, 2, types, now=1000.0)
 
 
 def test_cpu_comes_first_then_what_takes_no_time_then_the_rest() -> None:
@@ -35,7 +35,7 @@ def test_types_are_a_few_seconds_apart() -> None:
 
 def test_the_slots_say_what_they_are_for() -> None:
     (slot,) = slots(CPU)
-    assert (slot.project, slot.deployment, slot.origin) == (1, 2, Origin.FIRST)
+    assert (slot.project, slot.deployment, slot.origin) == (1, 2, RequestOrigin.FIRST)
 
 
 def test_peak_heap_is_not_asked_for() -> None:
@@ -44,24 +44,24 @@ def test_peak_heap_is_not_asked_for() -> None:
 
 def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> None:
     async def all_types() -> list[ProfileType]:
-        room = InProcessRoom(32, 10.0, clock=clock)
+        room = InProcessQueue(32, 10.0, clock=clock)
         got: list[ProfileType] = []
         for _ in range(8):
-            room.add_slots(first_slots(1, 2, {CPU, WALL, THREADS}, clock()))
+            room.add_slots(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
             answer = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
-            got += [answer.slot.type] if isinstance(answer, Assigned) else []
+            got += [answer.slot.type] if isinstance(answer, Assignment) else []
         return got
 
     assert run(all_types()) == [CPU, THREADS, WALL]
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("rate", "outcome"), [(1.0, Assigned), (0.0, SentAway)])
+@pytest.mark.parametrize(("rate", "outcome"), [(1.0, Assignment), (0.0, BackOff)])
 async def test_a_project_that_is_stopped_is_not_even_asked_for_the_first(
     project: Project, rate: float, outcome: type
 ) -> None:
     await set_rate(project, rate)
     rates.forget(project.pk)
-    await first_profile.ask(room(), project.pk, 2, {CPU})
-    answer = await room().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
+    await first_profile.request_first_profiles(queue_of_process(), project.pk, 2, {CPU})
+    answer = await queue_of_process().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
     assert isinstance(answer, outcome)

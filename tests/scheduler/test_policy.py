@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from projects.profile_types import ProfileType
 from scheduler import policy
-from scheduler.slots import Offer
+from scheduler.capture_requests import Offer
 
 CPU, HEAP, PEAK_HEAP = ProfileType.CPU, ProfileType.HEAP, ProfileType.PEAK_HEAP
 START = 1_800_000_000.0
@@ -20,7 +20,7 @@ def offer(deployment: int = 1, *types: ProfileType, project: int = 1) -> Offer:
 
 def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> None:
     offers = [offer(1, CPU, HEAP), offer(2, CPU)]
-    planned = policy.plan_slots(offers, {1: 1.0}, 60, START, "seed")
+    planned = policy.plan_capture_requests(offers, {1: 1.0}, 60, START, "seed")
     assert Counter((slot.deployment, slot.type) for slot in planned) == {
         (1, CPU): 1,
         (1, HEAP): 1,
@@ -30,13 +30,15 @@ def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> No
 
 @given(rate=st.floats(0, 20), period=st.floats(1, 300), seed=st.text(max_size=5))
 def test_every_moment_lies_in_its_period(rate: float, period: float, seed: str) -> None:
-    planned = policy.plan_slots([offer()], {1: rate}, period, START, seed)
+    planned = policy.plan_capture_requests([offer()], {1: rate}, period, START, seed)
     assert all(START <= slot.moment < START + period for slot in planned)
     assert int(rate) <= len(planned) <= int(rate) + 1
 
 
 def test_moments_are_spread_evenly_over_the_period() -> None:
-    planned = policy.plan_slots([offer(nth) for nth in range(6000)], {1: 1.0}, 60, START, "seed")
+    planned = policy.plan_capture_requests(
+        [offer(nth) for nth in range(6000)], {1: 1.0}, 60, START, "seed"
+    )
     tenths = Counter(int((slot.moment - START) // 6) for slot in planned)
     # 600 expected in each; six standard deviations are 139
     assert all(461 < tenths[tenth] < 739 for tenth in range(10))
@@ -44,33 +46,35 @@ def test_moments_are_spread_evenly_over_the_period() -> None:
 
 def test_a_fraction_of_a_rate_is_met_by_chance() -> None:
     offers = [offer(nth) for nth in range(4000)]
-    planned = policy.plan_slots(offers, {1: 0.25}, 60, START, "seed")
+    planned = policy.plan_capture_requests(offers, {1: 0.25}, 60, START, "seed")
     # 1,000 expected; six standard deviations are 164
     assert 836 < len(planned) < 1164
-    more = policy.plan_slots(offers, {1: 2.25}, 60, START, "seed")
+    more = policy.plan_capture_requests(offers, {1: 2.25}, 60, START, "seed")
     assert len(more) == 8000 + len(planned)
 
 
 def test_peak_heap_is_never_asked_for() -> None:
-    planned = policy.plan_slots([offer(1, PEAK_HEAP, HEAP)], {1: 1.0}, 60, START, "seed")
+    planned = policy.plan_capture_requests([offer(1, PEAK_HEAP, HEAP)], {1: 1.0}, 60, START, "seed")
     assert {slot.type for slot in planned} == {HEAP}
 
 
 def test_a_project_without_a_rate_gets_no_slots() -> None:
     offers = [offer(1, CPU, project=1), offer(2, CPU, project=2)]
-    assert policy.plan_slots(offers, {1: 0.0}, 60, START, "seed") == []
+    assert policy.plan_capture_requests(offers, {1: 0.0}, 60, START, "seed") == []
 
 
 def test_the_same_seed_gives_the_same_slots_whoever_else_is_planned_for() -> None:
-    alone = policy.plan_slots([offer(7)], {1: 2.5}, 60, START, "seed")
-    among = policy.plan_slots([offer(nth) for nth in range(20)], {1: 2.5}, 60, START, "seed")
+    alone = policy.plan_capture_requests([offer(7)], {1: 2.5}, 60, START, "seed")
+    among = policy.plan_capture_requests(
+        [offer(nth) for nth in range(20)], {1: 2.5}, 60, START, "seed"
+    )
     assert alone == [slot for slot in among if slot.deployment == 7]
 
 
 def test_another_seed_or_minute_gives_other_moments() -> None:
-    once = policy.plan_slots([offer()], {1: 1.0}, 60, START, "seed")[0]
-    other_seed = policy.plan_slots([offer()], {1: 1.0}, 60, START, "another")[0]
-    other_minute = policy.plan_slots([offer()], {1: 1.0}, 60, START + 60, "seed")[0]
+    once = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "seed")[0]
+    other_seed = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "another")[0]
+    other_minute = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START + 60, "seed")[0]
     assert len({once.moment % 60, other_seed.moment % 60, other_minute.moment % 60}) == 3
     assert once.id != other_minute.id
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from projects.profile_types import ProfileType
-from scheduler.slots import Slot
-from scheduler.waiting_room.interface import Assigned, RoomUnavailable, SentAway, Waiter
-from scheduler.waiting_room.redis import RedisRoom
+from scheduler.capture_requests import CaptureRequest
+from scheduler.long_poll.interface import Assignment, BackOff, QueueUnavailable, Waiter
+from scheduler.long_poll.redis import RedisQueue
 from tests import services
 from tests.scheduler.waits import LONG, PATIENCE, claimed, held, until
 
@@ -26,14 +26,14 @@ def agent(name: str) -> Waiter:
     return Waiter(name, 9, 1, frozenset({ProfileType.CPU}))
 
 
-def slot(name: str = "s") -> Slot:
-    return Slot(name, 9, 1, ProfileType.CPU, time.time())
+def slot(name: str = "s") -> CaptureRequest:
+    return CaptureRequest(name, 9, 1, ProfileType.CPU, time.time())
 
 
 @pytest.fixture
-async def rooms(redis_url: str) -> AsyncIterator[list[RedisRoom]]:
+async def rooms(redis_url: str) -> AsyncIterator[list[RedisQueue]]:
     """Two web processes, as far as Redis can tell."""
-    made = [RedisRoom(redis_url, PLACES, CAPTURE) for _ in range(2)]
+    made = [RedisQueue(redis_url, PLACES, CAPTURE) for _ in range(2)]
     for room in made:
         await room.open()
     yield made
@@ -50,17 +50,17 @@ async def hold_elsewhere(url: str, name: str) -> asyncio.subprocess.Process:
     return process
 
 
-async def test_processes_share_the_places_of_a_deployment(rooms: list[RedisRoom]) -> None:
+async def test_processes_share_the_places_of_a_deployment(rooms: list[RedisQueue]) -> None:
     first, second = rooms
     await held(first, agent("a"), agent("b"))
     await held(second, agent("c"))
     answer = await second.wait(agent("d"), LONG)
-    assert isinstance(answer, SentAway)
+    assert isinstance(answer, BackOff)
     assert answer.retry_after > 1
 
 
 async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
-    rooms: list[RedisRoom],
+    rooms: list[RedisQueue],
 ) -> None:
     first, second = rooms
     (wait,) = await held(second, agent("a"))
@@ -69,16 +69,16 @@ async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
 
 
 async def test_a_slot_that_is_due_is_open_before_any_process_has_looked_for_it(
-    rooms: list[RedisRoom],
+    rooms: list[RedisQueue],
 ) -> None:
     first, second = rooms
     wall = frozenset({ProfileType.WALL})
     await held(first, *(Waiter(f"full-{nth}", 9, 1, wall) for nth in range(PLACES)))
     await asyncio.to_thread(second._ledger.add_slots, [slot()])
-    assert isinstance(await first.wait(agent("late"), LONG), Assigned)
+    assert isinstance(await first.wait(agent("late"), LONG), Assignment)
 
 
-async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisRoom]) -> None:
+async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisQueue]) -> None:
     first, second = rooms
     (wait,) = await held(first, agent("a"))
     first.add_slots([slot("1")])
@@ -90,7 +90,7 @@ async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[Redi
 
 async def test_a_process_gives_what_it_holds_in_another_process(redis_url: str) -> None:
     process = await hold_elsewhere(redis_url, "far")
-    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    room = RedisQueue(redis_url, PLACES, CAPTURE)
     await room.open()
     room.add_slots([slot()])
     output, _ = await process.communicate()
@@ -102,7 +102,7 @@ async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> N
     process = await hold_elsewhere(redis_url, "ghost")
     process.kill()
     await process.wait()
-    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    room = RedisQueue(redis_url, PLACES, CAPTURE)
     (wait,) = await held(room, agent("alive"))
     for nth in range(3):
         room.add_slots([slot(f"{nth}")])
@@ -115,12 +115,12 @@ async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> N
 async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_hold(
     redis_url: str,
 ) -> None:
-    room = RedisRoom(redis_url, PLACES, CAPTURE)
+    room = RedisQueue(redis_url, PLACES, CAPTURE)
     await room.open()
     # As a process leaves them that dies right after: in Redis, and held by nobody.
     for nth in range(PLACES):
         await room._scripts.arrive(f"dead.{nth}", agent(f"dead-{nth}"), SHORT)
-    assert isinstance(await room.wait(agent("early"), LONG), SentAway)
+    assert isinstance(await room.wait(agent("early"), LONG), BackOff)
     await until(lambda: room.counts().waiting == 0)
     await held(room, agent("late"))
     await room.empty()
@@ -129,7 +129,7 @@ async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_h
 async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_the_same(
     redis_url: str,
 ) -> None:
-    room, asked = RedisRoom(redis_url, PLACES, CAPTURE), asyncio.Event()
+    room, asked = RedisQueue(redis_url, PLACES, CAPTURE), asyncio.Event()
     await room.open()
 
     async def deaf(**_: object) -> list[str]:
@@ -153,14 +153,13 @@ def port() -> int:
 async def test_without_redis_agents_are_sent_away_and_it_is_told_once(
     port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    room = RedisRoom(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
+    room = RedisQueue(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
     answers = [await room.wait(agent("a"), LONG) for _ in range(5)]
     assert all(
-        isinstance(answer, SentAway) and LONG / 2 <= answer.retry_after <= LONG
-        for answer in answers
+        isinstance(answer, BackOff) and LONG / 2 <= answer.retry_after <= LONG for answer in answers
     )
     assert sum("Redis fails" in line for line in caplog.messages) == 1
-    with pytest.raises(RoomUnavailable, match="cannot be reached"):
+    with pytest.raises(QueueUnavailable, match="cannot be reached"):
         await asyncio.to_thread(room.offers)
     await room.empty()
 
@@ -169,15 +168,15 @@ async def test_when_redis_goes_the_held_are_sent_away_and_when_it_returns_all_is
     port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    room = RedisRoom(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
+    room = RedisQueue(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
     with services.redis(tmp_path, port):
         (wait,) = await held(room, agent("a"))
-    assert isinstance(await wait, SentAway)
-    assert isinstance(await room.wait(agent("a"), LONG), SentAway)
+    assert isinstance(await wait, BackOff)
+    assert isinstance(await room.wait(agent("a"), LONG), BackOff)
     with services.redis(tmp_path, port):
         await until(lambda: any("answers again" in line for line in caplog.messages))
         (wait,) = await held(room, agent("a"))
         room.add_slots([slot()])
-        assert isinstance(await wait, Assigned)
+        assert isinstance(await wait, Assignment)
         await room.empty()
     assert sum("Redis fails" in line for line in caplog.messages) == 1

@@ -5,14 +5,14 @@ import time
 import pytest
 from pytest_django import Settings
 
-from projects import sync_pool
+from common import database_pool
 from projects.models import Project
 from projects.profile_types import ProfileType
 from scheduler import tasks
-from scheduler.slots import Offer
-from scheduler.tasks import coming_slots
-from scheduler.waiting_room import room
-from scheduler.waiting_room.interface import Assigned, Waiter
+from scheduler.capture_requests import Offer
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.interface import Assignment, Waiter
+from scheduler.tasks import upcoming_requests
 from tests.scheduler.project_rate import set_rate
 from tests.scheduler.waits import held
 
@@ -22,11 +22,13 @@ NOW = 1_800_000_023.0
 
 
 def test_a_plan_run_twice_has_the_same_slots() -> None:
-    assert coming_slots(OFFERS, {1: 1.5}, 60, NOW) == coming_slots(OFFERS, {1: 1.5}, 60, NOW)
+    assert upcoming_requests(OFFERS, {1: 1.5}, 60, NOW) == upcoming_requests(
+        OFFERS, {1: 1.5}, 60, NOW
+    )
 
 
 def test_plans_a_minute_apart_leave_no_gap_and_agree_where_they_overlap() -> None:
-    plans = [coming_slots(OFFERS, {1: 1.5}, 60, NOW + 60 * nth) for nth in range(10)]
+    plans = [upcoming_requests(OFFERS, {1: 1.5}, 60, NOW + 60 * nth) for nth in range(10)]
     all_slots = {slot.id: slot for plan in plans for slot in plan}
     assert len({(slot.id, slot.moment) for plan in plans for slot in plan}) == len(all_slots)
     assert all(NOW <= slot.moment < NOW + 11 * 60 for slot in all_slots.values())
@@ -35,7 +37,7 @@ def test_plans_a_minute_apart_leave_no_gap_and_agree_where_they_overlap() -> Non
 
 
 def test_nothing_is_planned_for_the_past() -> None:
-    assert all(slot.moment >= NOW for slot in coming_slots(OFFERS, {1: 5.0}, 60, NOW))
+    assert all(slot.moment >= NOW for slot in upcoming_requests(OFFERS, {1: 5.0}, 60, NOW))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -44,22 +46,22 @@ async def test_a_waiting_agent_is_given_what_was_planned_at_its_projects_rate(
 ) -> None:
     settings.PLAN_PERIOD_SECONDS = 0.5
     await set_rate(project, 20)
-    await room().open()
+    await queue_of_process().open()
     waiter = Waiter("a", project.pk, 1, frozenset({CPU}))
-    (wait,) = await held(room(), waiter)
+    (wait,) = await held(queue_of_process(), waiter)
     started = time.time()
-    await sync_pool.run(tasks.plan)
+    await database_pool.run(tasks.plan)
     answer = await wait
-    assert isinstance(answer, Assigned)
+    assert isinstance(answer, Assignment)
     assert answer.slot.deployment == 1
     assert answer.slot.moment >= started
-    await room().empty()
+    await queue_of_process().empty()
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_project_whose_rate_is_zero_is_left_alone(project: Project) -> None:
     await set_rate(project, 0)
-    await room().open()
-    await room().wait(Waiter("a", project.pk, 1, frozenset({CPU})), 0.01)
-    assert room().offers()
-    assert await sync_pool.run(tasks.planned_now) == []
+    await queue_of_process().open()
+    await queue_of_process().wait(Waiter("a", project.pk, 1, frozenset({CPU})), 0.01)
+    assert queue_of_process().offers()
+    assert await database_pool.run(tasks.plan_now) == []

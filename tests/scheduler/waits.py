@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
-from scheduler.waiting_room.interface import Assigned, SentAway, Waiter, WaitingRoom
+from scheduler.long_poll.interface import Assignment, BackOff, LongPollQueue, Waiter
 
 LONG = 90.0  # seconds; no test waits for its end
 
 PATIENCE = 60.0  # on a machine that does other things meanwhile
 
-Wait = asyncio.Task[Assigned | SentAway]
+Wait = asyncio.Task[Assignment | BackOff]
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -18,7 +18,7 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def held(room: WaitingRoom, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
+async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
     """Waits that are in the room by now."""
     before = room.counts().waiting
     waits = [asyncio.create_task(room.wait(waiter, hold)) for waiter in waiters]
@@ -29,5 +29,5 @@ async def held(room: WaitingRoom, *waiters: Waiter, hold: float = LONG) -> list[
 async def claimed(wait: Wait) -> str:
     async with asyncio.timeout(PATIENCE):
         answer = await wait
-    assert isinstance(answer, Assigned)
+    assert isinstance(answer, Assignment)
     return answer.slot.id

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.cells import CellReader, Rows
-from profiles.engine.blocks.container import Container, Source
-from profiles.engine.blocks.dictionary import (
-    Functions,
+from profiles.engine.blocks.metric_columns import MetricColumns, metric_columns
+from profiles.engine.blocks.sections.container import Container, Source
+from profiles.engine.blocks.sections.dictionary import (
+    BlockFunctions,
     FunctionTree,
     LineTree,
     read_functions,
@@ -18,13 +18,13 @@ from profiles.engine.blocks.dictionary import (
     read_texts,
     read_tree,
 )
-from profiles.engine.blocks.metric_columns import MetricColumns, metric_columns
-from profiles.engine.blocks.profile_columns import ProfileColumns, read_profiles
-from profiles.engine.blocks.sample_labels import LabelledCells, read_labelled
-from profiles.engine.blocks.used import UsedNodes, used_nodes
+from profiles.engine.blocks.sections.profile_columns import ProfileColumns, read_profiles
+from profiles.engine.blocks.sections.sample_labels import LabelledValues, read_labelled
+from profiles.engine.blocks.sparse_values import Rows, SparseValueReader
+from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
 from profiles.engine.errors import BadBlock
 from profiles.engine.metrics import Metric
-from profiles.engine.texts import Texts
+from profiles.engine.string_table import StringTable
 
 Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
@@ -107,11 +107,11 @@ class Block:
         return profiles
 
     @cached_property
-    def functions(self) -> Functions:
+    def functions(self) -> BlockFunctions:
         return read_functions(self._container)
 
     @cached_property
-    def strings(self) -> Texts:
+    def strings(self) -> StringTable:
         strings = read_texts(self._container)
         if len(strings) <= self._last_string():
             raise BadBlock("The block is damaged, in its section texts: strings are missing.")
@@ -134,15 +134,15 @@ class Block:
         return read_lines(self._container, self.tree, len(self.strings))
 
     @cached_property
-    def labelled(self) -> LabelledCells | None:
+    def labelled(self) -> LabelledValues | None:
         lines = len(self.node_of_line)
         found = read_labelled(self._container, self.rows, lines, len(self._stored))
         return found.with_values(self.columns.folded(found.values)) if found else None
 
     @cached_property
-    def cells(self) -> CellReader:
+    def cells(self) -> SparseValueReader:
         lines = len(self.node_of_line)
-        return CellReader(self._container, "cells", self._cuts, lines, self.columns)
+        return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
         """Σself over the rows (None: all), of these of the block's metrics, by index.
@@ -177,6 +177,6 @@ class Block:
             return used_nodes(tree.parent, tree.function, used)
         return used_nodes(self.lines.parent, self.lines.frame, used)
 
-    def labelled_of(self, rows: Rows | None) -> LabelledCells | None:
+    def labelled_of(self, rows: Rows | None) -> LabelledValues | None:
         """What the labels of samples add in the rows; None where there is nothing."""
         return self.labelled.of_rows(rows) if self.labelled else None

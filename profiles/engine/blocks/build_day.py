@@ -7,21 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.builder import MAX_NODES, Builder
-from profiles.engine.blocks.cells import Cells, summable, write_cells
-from profiles.engine.blocks.container import write
 from profiles.engine.blocks.day import ALL_LABELS, KIND, Groups
-from profiles.engine.blocks.dictionary import Dictionary, write_dictionary
 from profiles.engine.blocks.hour import HourBlock
-from profiles.engine.blocks.packed import Column, pack
-from profiles.engine.blocks.profile_columns import ProfileColumns, joined, write_profiles
-from profiles.engine.blocks.row_moments import GroupMoments, row_moments
-from profiles.engine.blocks.rows import cells_of, enter_used, spread
-from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels, write_labelled
-from profiles.engine.blocks.stored_moments import write_moments
+from profiles.engine.blocks.row_variance import GroupVariance, row_variance
+from profiles.engine.blocks.rows import enter_used, sparse_values_of, spread
+from profiles.engine.blocks.sections.container import write
+from profiles.engine.blocks.sections.dictionary import Dictionary, write_dictionary
+from profiles.engine.blocks.sections.packed_columns import Column, pack
+from profiles.engine.blocks.sections.profile_columns import ProfileColumns, joined, write_profiles
+from profiles.engine.blocks.sections.sample_labels import (
+    LabelledValues,
+    joined_labels,
+    write_labelled,
+)
+from profiles.engine.blocks.sections.variance import write_variance
+from profiles.engine.blocks.sparse_values import SparseValues, summable, write_sparse_values
 from profiles.engine.loops import Sums, add_rows, add_table
 
 MAX_LABEL_SETS = 64  # of a day; with more, groups are deployments alone
-MAX_MOMENTS = 2**21  # groups times nodes; not more than row_moments.MAX_NODES
+MAX_VARIANCE_ROWS = 2**21  # groups times nodes; not more than row_moments.MAX_NODES
 _NODE_BITS = np.uint64(2**32 - 1)
 
 
@@ -58,10 +62,10 @@ def _written(
     dictionary: Dictionary, profiles: ProfileColumns, groups: Groups, hours: list[_Hour]
 ) -> bytes:
     count = len(groups.deployment)
-    cells, passing = _cells(hours, profiles, count)
+    cells, passing = _sparse_values(hours, profiles, count)
     labelled = _labelled(hours, profiles, passing)
-    moments = _moments(hours, dictionary, profiles, count)
-    cuts, of_cells = write_cells(cells, "cells")
+    moments = _variance(hours, dictionary, profiles, count)
+    cuts, of_cells = write_sparse_values(cells, "cells")
     head = {
         "metrics": [[*metric] for metric in profiles.metrics],
         "profiles": len(profiles),
@@ -79,7 +83,7 @@ def _written(
         **of_cells,
         **({"labels": write_labelled(labelled)} if len(labelled.row) else {}),
         **{
-            f"moments.{k}": write_moments(of_metric, dictionary.tree)
+            f"moments.{k}": write_variance(of_metric, dictionary.tree)
             for k, of_metric in enumerate(moments or ())
         },
     }
@@ -94,11 +98,13 @@ def _groups(profiles: ProfileColumns) -> Groups:
     return Groups(distinct[0], distinct[1].astype(np.int32), of_profile.ravel().astype(np.int32))
 
 
-def _cells(hours: list[_Hour], profiles: ProfileColumns, groups: int) -> tuple[Cells, set[int]]:
+def _sparse_values(
+    hours: list[_Hour], profiles: ProfileColumns, groups: int
+) -> tuple[SparseValues, set[int]]:
     """Σ by group and line node, and the metrics that would pass 64 bits: they are all zero."""
     metrics = profiles.metrics
     sums = Sums(len(metrics), 2**30, "rows of a day block")
-    parts = [(hour, cells_of(hour.block, None)) for hour in hours]
+    parts = [(hour, sparse_values_of(hour.block, None)) for hour in hours]
     values = [spread(cells.values, hour.block.metrics, metrics) for hour, cells in parts]
     passing = {
         k for k in range(len(metrics)) if not summable(np.concatenate([v[k] for v in values]))
@@ -112,10 +118,10 @@ def _cells(hours: list[_Hour], profiles: ProfileColumns, groups: int) -> tuple[C
     order = np.argsort(keys)
     starts = np.searchsorted(keys[order] >> np.uint64(32), np.arange(groups + 1, dtype=np.uint64))
     node = (keys[order] & _NODE_BITS).astype(np.int32)
-    return Cells(starts.astype(np.int64), node, table[:, order]), passing
+    return SparseValues(starts.astype(np.int64), node, table[:, order]), passing
 
 
-def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -> LabelledCells:
+def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -> LabelledValues:
     """Labels of samples, by group."""
     metrics = profiles.metrics
     parts = []
@@ -126,12 +132,12 @@ def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -
     return joined_labels(parts, len(metrics)).summed(passing)
 
 
-def _moments(
+def _variance(
     hours: list[_Hour], dictionary: Dictionary, profiles: ProfileColumns, groups: int
-) -> list[GroupMoments] | None:
+) -> list[GroupVariance] | None:
     """By metric; None where they would be too many."""
     nodes, functions = len(dictionary.tree.parent), len(dictionary.functions.id)
-    if groups * nodes > MAX_MOMENTS:
+    if groups * nodes > MAX_VARIANCE_ROWS:
         return None
     return [
         _of_metric(hours, dictionary, metric, (groups, nodes, functions))
@@ -141,21 +147,21 @@ def _moments(
 
 def _of_metric(
     hours: list[_Hour], dictionary: Dictionary, metric: object, shape: tuple[int, int, int]
-) -> GroupMoments:
+) -> GroupVariance:
     groups, nodes, functions = shape
-    sums = GroupMoments(
+    sums = GroupVariance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
     for hour in hours:
         if metric in hour.block.metrics:
-            _add_moments(sums, hour, dictionary, hour.block.metrics.index(metric))
+            _add_variance(sums, hour, dictionary, hour.block.metrics.index(metric))
     return sums
 
 
-def _add_moments(sums: GroupMoments, hour: _Hour, dictionary: Dictionary, metric: int) -> None:
+def _add_variance(sums: GroupVariance, hour: _Hour, dictionary: Dictionary, metric: int) -> None:
     """Groups, nodes and functions of the hour are distinct: each place is added to once."""
     here, group = np.unique(hour.group, return_inverse=True)
-    found = row_moments(hour.block, metric, group.astype(np.int32), len(here))
+    found = row_variance(hour.block, metric, group.astype(np.int32), len(here))
     first = hour.place[hour.block.tree.first_line[:-1]]
     node = dictionary.tree.node_of_line()[first].astype(np.int64)
     rows = here.astype(np.int64)

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from profiles.engine.blocks.builder import MAX_NODES, Builder
-from profiles.engine.blocks.cells import Cells, Rows, safe_sums, write_cells
-from profiles.engine.blocks.container import LEVEL, write
-from profiles.engine.blocks.dictionary import write_dictionary
 from profiles.engine.blocks.hour import KIND, HourBlock
-from profiles.engine.blocks.identities import write_identities
-from profiles.engine.blocks.packed import pack
-from profiles.engine.blocks.profile_columns import BlockProfile, write_profiles
 from profiles.engine.blocks.rows import all_rows, in_order, rows_of_block, rows_of_profiles
-from profiles.engine.blocks.sample_labels import write_labelled
+from profiles.engine.blocks.sections.container import LEVEL, write
+from profiles.engine.blocks.sections.dictionary import write_dictionary
+from profiles.engine.blocks.sections.identities import write_identities
+from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.blocks.sections.profile_columns import BlockProfile, write_profiles
+from profiles.engine.blocks.sections.sample_labels import write_labelled
+from profiles.engine.blocks.sparse_values import Rows, SparseValues, safe_sums, write_sparse_values
 
 
 def build_hour(
@@ -37,8 +37,8 @@ def build_hour(
     dictionary, place = builder.finish()
     rows = in_order(all_rows(parts), place)
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows.lengths]))
-    cells = Cells(starts, rows.node, rows.values)
-    cuts, of_cells = write_cells(cells, "cells")
+    cells = SparseValues(starts, rows.node, rows.values)
+    cuts, of_cells = write_sparse_values(cells, "cells")
     sums = safe_sums(cells, len(place))
     head = {
         "metrics": [[*metric] for metric in rows.profiles.metrics],

@@ -7,14 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.dictionary import Dictionary, Functions, FunctionTree, LineTree
-from profiles.engine.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
-from profiles.engine.compression import DAMAGE
+from profiles.engine.blocks.sections.dictionary import (
+    BlockFunctions,
+    Dictionary,
+    FunctionTree,
+    LineTree,
+)
+from profiles.engine.calltree.tree import LabelledSelf
+from profiles.engine.encoding.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
+from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.stored_tree import labelled_of
 from profiles.engine.loops import Forest, LineTrees, first_uses, follow, frame_ids, in_groups
 from profiles.engine.metrics import Metric
-from profiles.engine.stored import labelled_of
-from profiles.engine.texts import Texts
-from profiles.engine.tree import LabelledSelf
+from profiles.engine.string_table import StringTable
 
 MAX_NODES = 16_000_000
 LIMIT = "max_nodes"  # how it is called in TooLarge
@@ -28,7 +33,7 @@ _NO_STARTS = np.zeros(0, np.int64)
 class Nodes:
     """The tree of a block, with lines."""
 
-    strings: Texts
+    strings: StringTable
     function_id: NDArray[np.uint64]  # [P]
     name: NDArray[np.int32]  # [P], index strings
     file: NDArray[np.int32]  # [P]
@@ -39,7 +44,7 @@ class Nodes:
     frame: NDArray[np.int32]  # [N]
 
 
-class Labelled(NamedTuple):
+class StoredLabels(NamedTuple):
     """Labels of samples of a stored tree."""
 
     cells: LabelledSelf
@@ -77,7 +82,7 @@ class Builder:
         """Cells of stored trees are kept from now on, of so many metrics."""
         self._trees.clear(metrics)
 
-    def add_stored(self, data: bytes, among: Sequence[Metric]) -> tuple[int, Labelled | None]:
+    def add_stored(self, data: bytes, among: Sequence[Metric]) -> tuple[int, StoredLabels | None]:
         """Add a tree as codec.encode gave it: how many cells it has, and its labels of samples.
 
         BadTree if these bytes are none, or have other metrics: of what is here then, no block
@@ -92,7 +97,7 @@ class Builder:
 
     def _added(
         self, data: bytes, numbers: Numbers, mappings: list[list[int]], among: Sequence[Metric]
-    ) -> tuple[int, Labelled | None]:
+    ) -> tuple[int, StoredLabels | None]:
         head, trees = numbers.head, self._trees
         metrics = [Metric(*metric) for metric in head["metrics"]]
         if not set(metrics) <= set(among):
@@ -109,7 +114,7 @@ class Builder:
             return cells, None
         place = trees.places()
         labelled = labelled_of(numbers.data, len(metrics), len(place))
-        return cells, Labelled(labelled, metrics, place) if labelled else None
+        return cells, StoredLabels(labelled, metrics, place) if labelled else None
 
     def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(place int32 [C], values int64 [K, C]) of all stored trees, one behind the other."""
@@ -130,7 +135,7 @@ class Builder:
         by_function = np.lexsort(frames[::-1])
         columns = frames[:, by_function]
         strings, (name, file, mapping) = self._strings_of(*names[:, kept], columns[2])
-        functions = Functions(ids[kept], name, file)
+        functions = BlockFunctions(ids[kept], name, file)
         above = np.where(parent >= 0, place[parent], -1)[order].astype(np.int32)
         lines = LineTree(
             above, _inverse(by_function)[frame[order]], columns[0], columns[1], mapping
@@ -154,12 +159,14 @@ class Builder:
         ordered = np.where(above >= 0, place[above], -1)[order].astype(np.int32)
         return FunctionTree(ordered, function[order], _NO_STARTS), place[node]
 
-    def _strings_of(self, *columns: NDArray[np.int32]) -> tuple[Texts, list[NDArray[np.int32]]]:
+    def _strings_of(
+        self, *columns: NDArray[np.int32]
+    ) -> tuple[StringTable, list[NDArray[np.int32]]]:
         """The strings that the columns name, by first use, and the columns so numbered."""
         index = np.concatenate(columns)
         kept, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
-        return Texts(*self._trees.texts.take(kept)), np.split(index, cuts)
+        return StringTable(*self._trees.texts.take(kept)), np.split(index, cuts)
 
 
 def _by_first_use(

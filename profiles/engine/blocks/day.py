@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block, Sums
-from profiles.engine.blocks.cells import Rows
-from profiles.engine.blocks.container import Source
-from profiles.engine.blocks.row_moments import GroupMoments
-from profiles.engine.blocks.stored_moments import read_moments
+from profiles.engine.blocks.row_variance import GroupVariance
+from profiles.engine.blocks.sections.container import Source
+from profiles.engine.blocks.sections.variance import read_variance
+from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.errors import BadBlock, BadProfile
 
 KIND = b"d"
@@ -54,24 +54,24 @@ class DayBlock(Block):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
         return super().sums(metrics, rows, by_function)
 
-    def moments(self, metric: int, rows: Rows | None) -> GroupMoments:
+    def moments(self, metric: int, rows: Rows | None) -> GroupVariance:
         """Of the groups in `rows` (None: all), as one; ValueError without `has_moments`."""
         if not self.has_moments:
             raise ValueError("This block has too many groups and nodes to hold moments.")
         marks = np.ones(self.rows, bool) if rows is None else rows
         first, *others = (self._moments(k, marks) for k in self.columns.stored[metric])
         for other in others:  # of other profiles
-            first = GroupMoments(
+            first = GroupVariance(
                 first.square + other.square,
                 first.present + other.present,
                 first.functions + other.functions,
             )
         return first
 
-    def _moments(self, stored: int, marks: Rows) -> GroupMoments:
+    def _moments(self, stored: int, marks: Rows) -> GroupVariance:
         with self._container.section(f"moments.{stored}") as columns:
-            every = read_moments(columns, self.tree, len(self.functions.id), self.rows)
-        return GroupMoments(
+            every = read_variance(columns, self.tree, len(self.functions.id), self.rows)
+        return GroupVariance(
             every.square[marks].sum(axis=0, keepdims=True),
             every.present[marks].sum(axis=0, keepdims=True),
             every.functions[marks].sum(axis=0, keepdims=True),

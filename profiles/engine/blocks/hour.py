@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block, Sums
-from profiles.engine.blocks.cells import Rows
-from profiles.engine.blocks.container import Source
-from profiles.engine.blocks.identities import Identities, read_identities
 from profiles.engine.blocks.metric_columns import added
+from profiles.engine.blocks.sections.container import Source
+from profiles.engine.blocks.sections.identities import Identities, read_identities
+from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.loops import sum_cells
 
 KIND = b"h"

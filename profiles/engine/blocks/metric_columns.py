@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.blocks.profile_columns import ProfileColumns
+from profiles.engine.blocks.sections.profile_columns import ProfileColumns
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, canonical
 

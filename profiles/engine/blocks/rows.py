@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
-from profiles.engine.blocks.builder import Builder, Labelled, Nodes
-from profiles.engine.blocks.cells import Cells, Rows
+from profiles.engine.blocks.builder import Builder, Nodes, StoredLabels
 from profiles.engine.blocks.hour import HourBlock
-from profiles.engine.blocks.identities import Identities
-from profiles.engine.blocks.profile_columns import (
+from profiles.engine.blocks.sections.identities import Identities
+from profiles.engine.blocks.sections.profile_columns import (
     BlockProfile,
     ProfileColumns,
     columns_of,
     joined,
 )
-from profiles.engine.blocks.sample_labels import LabelledCells, joined_labels
-from profiles.engine.blocks.used import used_nodes
+from profiles.engine.blocks.sections.sample_labels import LabelledValues, joined_labels
+from profiles.engine.blocks.sparse_values import Rows, SparseValues
+from profiles.engine.blocks.used_nodes import used_nodes
 from profiles.engine.loops import sorted_cells
 from profiles.engine.metrics import Metric
 
@@ -32,7 +32,7 @@ class BlockRows:
     lengths: NDArray[np.int64]  # [R], how many cells each has
     node: NDArray[np.int32]  # [C]
     values: NDArray[np.int64]  # [K, C]
-    labelled: LabelledCells
+    labelled: LabelledValues
 
 
 def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
@@ -61,7 +61,7 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
 
 def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
     kept = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
-    cells = cells_of(block, rows)
+    cells = sparse_values_of(block, rows)
     place = enter_used(builder, block, cells.node)
     labelled = block.labelled.of_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
@@ -126,9 +126,9 @@ def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
     )
 
 
-def _labels_of(row: int, labels: Labelled, metrics: Sequence[Metric]) -> LabelledCells:
+def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> LabelledValues:
     cells = labels.cells
-    return LabelledCells(
+    return LabelledValues(
         cells.label_sets,
         np.full(len(cells.node), row, np.int32),
         labels.place[cells.node],
@@ -137,7 +137,7 @@ def _labels_of(row: int, labels: Labelled, metrics: Sequence[Metric]) -> Labelle
     )
 
 
-def cells_of(block: Block, rows: Rows | None) -> Cells:
+def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
     """Of the marked rows alone, all metrics."""
     metrics = range(len(block.metrics))
     lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
@@ -152,7 +152,7 @@ def cells_of(block: Block, rows: Rows | None) -> Cells:
         nodes.append(cells.node[kept])
         values.append(cells.values[:, kept])
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
-    return Cells(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
+    return SparseValues(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
 
 
 def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArray[np.int32]:

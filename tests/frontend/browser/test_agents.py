@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
-from scheduler.slots import Offer
-from scheduler.waiting_room.in_process import InProcessRoom
+from scheduler.capture_requests import Offer
+from scheduler.long_poll.in_process import InProcessQueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +31,7 @@ def agents(
             deployment=of, identity=name, hostname=f"{name}-7f9c", types=["CPU"], **seen
         )
         offers.append(Offer(project.pk, of.pk, frozenset({ProfileType.CPU}), 1))
-    monkeypatch.setattr(InProcessRoom, "offers", lambda self: offers)
+    monkeypatch.setattr(InProcessQueue, "offers", lambda self: offers)
     sign_in(alice)
     page.goto("/p/acme-shop/agents")
     return page

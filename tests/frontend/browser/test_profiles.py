@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from frontend.profile_list import PAGE_SIZE
+from frontend.pages.profiles.profile_list import PAGE_SIZE
 from projects.models import Project, User
 from tests.frontend import shop
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from projects import keys
+from projects.credentials import keys
 from projects.models import ApiKey, Project, User
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from frontend.agent_files import AgentFile
-from frontend.setting_up.lines import lines
+from frontend.pages.agent_files.files import AgentFile
+from frontend.pages.setup.install_commands import install_commands
 
 WHEEL = AgentFile("flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl", Path(), "")
 SETUPTOOLS = AgentFile("setuptools-84.2.1-py3-none-any.whl", Path(), "")
@@ -11,7 +11,7 @@ SDIST = AgentFile("flamewatch_agent-0.1.0.tar.gz", Path(), "")
 
 
 def test_a_wheel_is_found_on_this_server_and_no_index() -> None:
-    shown = lines("https://profiles.acme.example", "fw_key", [WHEEL, SDIST])
+    shown = install_commands("https://profiles.acme.example", "fw_key", [WHEEL, SDIST])
     assert shown.install == (
         "pip install --no-index --find-links https://profiles.acme.example/agents/python/"
         " flamewatch-agent"
@@ -19,12 +19,12 @@ def test_a_wheel_is_found_on_this_server_and_no_index() -> None:
 
 
 def test_plain_http_from_another_machine_has_to_be_trusted() -> None:
-    shown = lines("http://10.0.0.5:8000", "fw_key", [WHEEL])
+    shown = install_commands("http://10.0.0.5:8000", "fw_key", [WHEEL])
     assert "--trusted-host 10.0.0.5:8000 flamewatch-agent" in shown.install
 
 
 def test_an_sdist_alone_goes_by_its_address() -> None:
-    shown = lines("http://127.0.0.1:8000", "fw_key", [SDIST])
+    shown = install_commands("http://127.0.0.1:8000", "fw_key", [SDIST])
     assert shown.install == (
         'pip install "flamewatch-agent @'
         ' http://127.0.0.1:8000/agents/python/flamewatch_agent-0.1.0.tar.gz"'
@@ -32,16 +32,19 @@ def test_an_sdist_alone_goes_by_its_address() -> None:
 
 
 def test_an_sdist_with_its_build_requirements_takes_no_index() -> None:
-    shown = lines("http://127.0.0.1:8000", "fw_key", [SDIST, SETUPTOOLS])
+    shown = install_commands("http://127.0.0.1:8000", "fw_key", [SDIST, SETUPTOOLS])
     assert shown.install.startswith("pip install --no-index --find-links ")
 
 
 def test_what_building_takes_is_no_agent() -> None:
-    assert "flamewatch-agent @" not in lines("http://127.0.0.1", "fw_key", [SETUPTOOLS]).install
+    assert (
+        "flamewatch-agent @"
+        not in install_commands("http://127.0.0.1", "fw_key", [SETUPTOOLS]).install
+    )
 
 
 def test_the_key_and_the_address_are_in_what_is_run() -> None:
-    shown = lines("http://127.0.0.1:8000", "fw_key", [WHEEL])
+    shown = install_commands("http://127.0.0.1:8000", "fw_key", [WHEEL])
     assert shown.run.splitlines() == [
         "export FLAMEWATCH_URL=http://127.0.0.1:8000",
         "export FLAMEWATCH_KEY=fw_key",
@@ -50,4 +53,4 @@ def test_the_key_and_the_address_are_in_what_is_run() -> None:
 
 
 def test_the_code_is_python() -> None:
-    compile(lines("http://127.0.0.1:8000", "fw_key", [WHEEL]).code, "pasted", "exec")
+    compile(install_commands("http://127.0.0.1:8000", "fw_key", [WHEEL]).code, "pasted", "exec")

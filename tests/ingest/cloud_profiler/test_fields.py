@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints.errors import BadField
 from ingest.cloud_profiler import fields
-from ingest.errors import BadField
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
 

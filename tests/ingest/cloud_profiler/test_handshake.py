@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from ingest.cloud_profiler import names
-from projects import registry
 from projects.models import Agent, ApiKey, Deployment, Project, Quota
 from projects.profile_types import ProfileType
+from projects.registration import registry
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
 from tests.queries import count_queries
 
@@ -229,7 +229,7 @@ def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Pr
 def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import OperationalError
 
-    from projects import authentication
+    from projects.credentials import authentication
 
     def away(key: str) -> object:
         raise OperationalError("could not connect to the secret host")

@@ -10,11 +10,11 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from ingest.refusals import RETRY_INFO
+from endpoints.error_responses import RETRY_INFO
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
-from scheduler.slots import Slot
-from scheduler.waiting_room import room
+from scheduler.capture_requests import CaptureRequest
+from scheduler.long_poll import queue_of_process
 from tests.ingest.client import HANDSHAKE, Client, until_held
 from tests.ingest.live import Connection, live_server
 
@@ -57,8 +57,8 @@ async def held(port: int, agent: Client) -> Connection:
     return connection
 
 
-def slot(deployment: Deployment) -> Slot:
-    return Slot(
+def slot(deployment: Deployment) -> CaptureRequest:
+    return CaptureRequest(
         id=str(uuid.uuid4()),
         project=deployment.project_id,
         deployment=deployment.pk,
@@ -76,7 +76,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
         connections = [await held(port, agent) for _ in range(MANY)]
         await until_held(MANY)
         threads = threading.active_count()
-        room().add_slots([slot(deployment) for _ in range(100)])
+        queue_of_process().add_slots([slot(deployment) for _ in range(100)])
         await until_no_more_than(MANY - 100)
         stopping.set()
         answers.extend(await asyncio.gather(*(each.answer() for each in connections)))
@@ -98,7 +98,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
 
 
 async def until_no_more_than(waiting: int) -> None:
-    while room().counts().waiting > waiting:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  a room has no event for it
         await asyncio.sleep(0.001)
 
 
@@ -110,7 +110,7 @@ def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deplo
         await until_no_more_than(0)
         staying = await held(port, agent)
         await until_held()
-        room().add_slots([slot(deployment)])
+        queue_of_process().add_slots([slot(deployment)])
         answer = await staying.answer()
         staying.close()
         return answer

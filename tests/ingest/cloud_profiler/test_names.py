@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints.errors import NotFound
 from ingest.cloud_profiler import names
 from ingest.cloud_profiler.names import Issued
-from ingest.errors import NotFound
 from projects.profile_types import ProfileType
 
 NOW = 1_800_000_000.25

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from profiles.compaction import hour_blocks
 from profiles.models import Profile, TimeSource
-from profiles.rollup import hours
 from projects.models import DayUsage, Deployment, Project, Quota
 from tests.ingest.client import DEPLOYMENT, Client, assert_refused
 from tests.ingest.pprof import SIMPLE, profile
@@ -153,7 +153,7 @@ def test_the_same_is_stored_once_also_after_it_left_the_head(
     """Without a time of its own it may be sent again whenever."""
     body = at(now() - age) if age else SIMPLE
     first = agent.offline(body).json()
-    assert hours.roll_up_hours(project.pk, now() + timedelta(days=1)) == 1
+    assert hour_blocks.compact_hours(project.pk, now() + timedelta(days=1)) == 1
     again = agent.offline(body)
     assert (again.status_code, again.json()["name"]) == (200, first["name"])
     assert not Profile.objects.exists()
@@ -163,7 +163,7 @@ def test_the_same_is_stored_once_also_after_it_left_the_head(
 def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> None:
     taken = now() - timedelta(days=2)
     agent.offline(at(taken))
-    hours.roll_up_hours(project.pk, now() + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
     agent.offline(at(taken, duration_ns=5 * 10**9))
     assert Profile.objects.count() == 1
 
@@ -173,7 +173,7 @@ def test_it_is_refused_for_now_where_blocks_cannot_be_read(
 ) -> None:
     body = at(now() - timedelta(days=2))
     agent.offline(body)
-    hours.roll_up_hours(project.pk, now() + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
     (tmp_path / "blobs").rename(tmp_path / "away")
     assert_refused(agent.offline(body), 503, "UNAVAILABLE")
     (tmp_path / "away").rename(tmp_path / "blobs")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from common import write_behind
 from profiles.models import Profile
-from projects import write_behind
 from projects.models import AgentReport
 from tests.ingest.client import Client, assert_refused
 from tests.profiles.engine.test_samples import raw

@@ -12,12 +12,12 @@ import pytest
 from django.db import OperationalError
 from pytest_django import Settings
 
+from common import write_behind
 from ingest.cloud_profiler import names, uploads
-from ingest.upload_budget import UploadBudget
+from ingest.uploads.upload_budget import UploadBudget
 from profiles.models import Profile, TimeSource
-from profiles.store import head
-from profiles.store.insert import Outcome
-from projects import write_behind
+from profiles.storage import head
+from profiles.storage.insert import Outcome
 from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
 from tests.ingest import pprof
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused

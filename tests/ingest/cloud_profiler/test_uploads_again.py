@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from ingest.cloud_profiler import names
+from profiles.compaction import level0, pending_series
 from profiles.models import Block, Profile
-from profiles.rollup import due, parts
-from profiles.store import again
-from profiles.store.new_profile import NewProfile
+from profiles.storage import deduplication
+from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage, Project
 from tests.ingest.client import Client, assert_refused
 from tests.ingest.pprof import profile
@@ -60,9 +60,9 @@ def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if its only profile had been there for a while."""
     now = timezone.now()
     Profile.objects.update(stored_at=now - timedelta(minutes=5))
-    for at in ((due, "LONG"), (parts, "LONG"), (parts, "LEFT")):
+    for at in ((pending_series, "LONG"), (level0, "LONG"), (level0, "LEFT")):
         monkeypatch.setattr(*at, 1)
-    assert parts.pack_long_heads(project.pk, now) == 1
+    assert level0.compact_long_heads(project.pk, now) == 1
 
 
 def test_the_same_bytes_again_get_the_same_answer_from_a_block(
@@ -89,14 +89,14 @@ def test_what_leaves_the_head_while_it_is_looked_for_is_not_stored_twice(
 ) -> None:
     name = issued_before(name, project, minutes=5)
     first = agent.upload(name)
-    look = again.is_stored
+    look = deduplication.is_stored
 
     def slow(new: NewProfile) -> bool:
         found = look(new)
         pack(project, monkeypatch)
         return found
 
-    monkeypatch.setattr(again, "is_stored", slow)
+    monkeypatch.setattr(deduplication, "is_stored", slow)
     assert agent.upload(name).content == first.content
     assert (Profile.objects.count(), Block.objects.get().profiles) == (0, 1)
 

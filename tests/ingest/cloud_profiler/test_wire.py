@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints.errors import BadField, BadRequest
 from ingest.cloud_profiler import wire
-from ingest.errors import BadField, BadRequest
 from projects.profile_types import ProfileType
 
 GOOD: dict[str, Any] = {

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from profiles.engine.filters import Filters
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.filters import Filters
+from profiles.engine.calltree.tree import Tree
 from tests.profiles.engine import oracle
 from tests.profiles.engine.oracle import Frame, Path
 from tests.profiles.engine.twin_ids import node_id

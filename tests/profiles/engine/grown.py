@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.merge import Merge
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.subtree import fold
+from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.metrics import Metric
-from profiles.engine.subtree import fold
-from profiles.engine.tree import Frames, Tree
-from profiles.engine.unpack import unpack
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 
 CPU = Metric("cpu", "nanoseconds")
@@ -31,9 +31,9 @@ def grown(nodes: int, seed: int = 1) -> Tree:
 
 
 def _base() -> Tree:
-    raw = unpack(_SAMPLE.read_bytes(), 2**27)
+    raw = gunzip(_SAMPLE.read_bytes(), 2**27)
     merge = Merge([CPU], by_function=True)
-    merge.add_tree(digest(raw, ProfileType.CPU, DigestLimits()).tree)
+    merge.add_tree(decode_profile(raw, ProfileType.CPU, DecodeLimits()).tree)
     return merge.tree()
 
 

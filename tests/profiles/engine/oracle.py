@@ -4,8 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from profiles.engine.calltree.tree import Label, Tree
 from profiles.engine.metrics import Metric, dropped_when_zero, normalise
-from profiles.engine.tree import Label, Tree
 from tests.profiles.engine.twin_ids import node_id
 from tests.profiles.pprof_proto import Profile
 

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.profiles.engine import oracle
 from tests.profiles.engine.random_pprofs import messages
 from tests.profiles.pprofs import Stacks, pprof
 
 Values = dict[str, int]
-ANY_TOTAL = DigestLimits(max_total=2**63 - 1)
+ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
     """A tree with lines, mappings, sample labels and any of several metrics."""
-    return digest(draw(messages()).SerializeToString(), "CPU", ANY_TOTAL).tree
+    return decode_profile(draw(messages()).SerializeToString(), "CPU", ANY_TOTAL).tree
 
 
 def folded() -> st.SearchStrategy[Stacks]:
@@ -28,7 +28,7 @@ def folded() -> st.SearchStrategy[Stacks]:
 
 def tree_of(stacks: Stacks) -> Tree:
     raw = pprof(stacks, sample_types=[("cpu", "nanoseconds")])
-    return digest(raw, "CPU", ANY_TOTAL).tree
+    return decode_profile(raw, "CPU", ANY_TOTAL).tree
 
 
 def meaning(tree: Tree) -> Mapping[object, object]:

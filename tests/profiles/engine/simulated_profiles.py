@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from profiles.engine.significance import Moments
+from profiles.engine.stats.significance import SampleVariance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class Service:
             above.append(before | {-1 - function} if function in before else before | {function})
         return np.array([-1 - f not in above[i] for i, f in enumerate(self.function_of.tolist())])
 
-    def capture(self, profiles: int) -> tuple[Moments, Moments]:
+    def capture(self, profiles: int) -> tuple[SampleVariance, SampleVariance]:
         """Totals of nodes and of functions, over so many profiles."""
         rng, shape = self.rng, (profiles, self.functions)
         effects = gamma(rng, self.load, (profiles, 1)) * gamma(rng, self.function, shape)
@@ -82,10 +82,10 @@ class Service:
         return moments(total), moments(functions)
 
 
-def moments(totals: Floats) -> Moments:
+def moments(totals: Floats) -> SampleVariance:
     """Of totals [M, profiles]."""
     present = np.count_nonzero(totals, axis=1).astype(np.int64)
-    return Moments(totals.shape[1], totals.sum(axis=1), (totals**2).sum(axis=1), present)
+    return SampleVariance(totals.shape[1], totals.sum(axis=1), (totals**2).sum(axis=1), present)
 
 
 def gamma(rng: Generator, variation: float, shape: tuple[int, ...]) -> Floats:
@@ -117,11 +117,11 @@ class Function:
         return chances
 
 
-def captured(rng: Generator, functions: list[Function], profiles: int) -> Moments:
+def captured(rng: Generator, functions: list[Function], profiles: int) -> SampleVariance:
     """Each function's moments, independent of the others'."""
     rows = [_counted(rng.multinomial(profiles, function.chances())) for function in functions]
     sums, squares, present = zip(*rows, strict=True)
-    return Moments(profiles, np.array(sums), np.array(squares), np.array(present))
+    return SampleVariance(profiles, np.array(sums), np.array(squares), np.array(present))
 
 
 def _counted(profiles_with: Ints) -> tuple[float, float, int]:

@@ -9,8 +9,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine import compression, stored
-from profiles.engine.codec import (
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding import compression, stored_tree
+from profiles.engine.encoding.codec import (
     MAGIC,
     Numbers,
     decode,
@@ -20,7 +21,6 @@ from profiles.engine.codec import (
     unpack,
 )
 from profiles.engine.errors import BadTree
-from profiles.engine.tree import Tree
 from tests.profiles.engine.random_trees import tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 
@@ -82,7 +82,7 @@ def test_another_version_is_named() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
-    numbers, texts = map(bytearray, stored.write(stored.columns_of(tree_of(EXAMPLE))))
+    numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree_of(EXAMPLE))))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.column_bytes import ColumnReader, join
+from profiles.engine.encoding.column_bytes import ColumnReader, join
 from profiles.engine.loops import divisor
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.columns import depths, pre_order, to_columns, totals
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.encoding.preorder_columns import depths, pre_order, to_columns, totals
 from profiles.engine.metrics import Metric
-from profiles.engine.tree import Frames, Tree
 
 
 def tree(parent: list[int], names: list[str], own: list[int]) -> Tree:

@@ -4,7 +4,7 @@ import gzip
 
 import orjson
 
-from profiles.engine.columns import to_columns
+from profiles.engine.encoding.preorder_columns import to_columns
 from tests.profiles.engine.grown import grown
 
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.columns import totals
-from profiles.engine.compare import Compared, compared, mean_widths
-from profiles.engine.group import by_function
-from profiles.engine.measured import Measured, of_rows
-from profiles.engine.merge import Merge
+from profiles.engine.calltree.align import align
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
-from profiles.engine.per_profile import PerProfile
-from profiles.engine.significance import differences
-from profiles.engine.tree import Tree
-from profiles.engine.united import united
+from profiles.engine.stats.comparison import ComparedTrees, compare_trees, mean_widths
+from profiles.engine.stats.per_profile import PerProfile
+from profiles.engine.stats.significance import differences
+from profiles.engine.stats.spread import MeasuredSum, of_rows
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.engine.simulated_profiles import moments
 from tests.profiles.pprofs import Stacks
@@ -26,15 +26,15 @@ CPU = Metric("cpu", "nanoseconds")
 SIDES = st.lists(folded(), min_size=8, max_size=14)
 
 
-def side(parts: Sequence[Stacks]) -> Measured:
+def side(parts: Sequence[Stacks]) -> MeasuredSum:
     apart = PerProfile(CPU, by_function=True)
     for part in parts:
         apart.add_tree(tree_of(part))
     return of_rows(apart.tree(), CPU, slice(None))
 
 
-def between(a: Sequence[Stacks], b: Sequence[Stacks]) -> Compared:
-    return compared(side(a), side(b))
+def between(a: Sequence[Stacks], b: Sequence[Stacks]) -> ComparedTrees:
+    return compare_trees(side(a), side(b))
 
 
 def one_metric(tree: Tree) -> Tree:
@@ -47,7 +47,7 @@ def one_metric(tree: Tree) -> Tree:
 @given(trees(), trees(), st.booleans())
 def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bool) -> None:
     a, b = (one_metric(tree) if lines else by_function(one_metric(tree)) for tree in (a, b))
-    both, place = united(a, b)
+    both, place = align(a, b)
     assert len(set(both.id.tolist())) == len(both.id)
     assert (both.parent < np.arange(len(both.id))).all()
     assert both.id[place].tolist() == b.id.tolist()
@@ -124,7 +124,7 @@ def test_functions_have_both_sides_sums_and_what_changed_is_found() -> None:
 
 
 def test_widths_are_means_of_both_sides() -> None:
-    tree, _ = united(tree_of({"a": 10, "b": 30}), tree_of({"a": 200, "c": 100}))
+    tree, _ = align(tree_of({"a": 10, "b": 30}), tree_of({"a": 200, "c": 100}))
     widths = mean_widths(tree, (1, 10))
     assert (70 * widths / 2**53).tolist() == pytest.approx([30, 30, 10])
     assert mean_widths(tree, (0, 0)).sum() == pytest.approx(2.0**53)

@@ -5,21 +5,21 @@ from collections.abc import Callable
 
 import pytest
 
-from profiles.engine.codec import encode_columns
-from profiles.engine.digest import Digested, DigestLimits, digest
+from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.limits import MAX_NAME_BYTES, MAX_SAMPLE_TYPES
+from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
+from profiles.engine.pprof.limits import MAX_NAME_BYTES, MAX_SAMPLE_TYPES
 from tests.attacks import hostile_profiles as hostile
 from tests.attacks.hostile_profiles import MIB, assembled, sample
 from tests.ingest.pprof import field
 
-LIMITS = DigestLimits()
+LIMITS = DecodeLimits()
 # Peak memory of one decode: this multiple of the raw bytes, and what any profile may take.
 DECODE_MULTIPLE, DECODE_FREE = 64, 24 * MIB
 
 
-def read(raw: bytes) -> Digested:
-    return digest(raw, "CPU", LIMITS)
+def read(raw: bytes) -> DecodedProfile:
+    return decode_profile(raw, "CPU", LIMITS)
 
 
 def function(name: bytes) -> bytes:
@@ -38,7 +38,7 @@ def functions(*names: bytes) -> bytes:
     )
 
 
-def names(decoded: Digested) -> list[str]:
+def names(decoded: DecodedProfile) -> list[str]:
     frames = decoded.tree.frames
     return [frames.strings[i] for i in frames.name.tolist()]
 
@@ -96,9 +96,9 @@ def test_too_many_sample_types_are_rejected() -> None:
 
 def test_strings_have_a_limit_in_sum() -> None:
     raw = hostile.one_name_of_many_locations(8, 100)
-    digest(raw, "CPU", DigestLimits(max_string_bytes=2000))
+    decode_profile(raw, "CPU", DecodeLimits(max_string_bytes=2000))
     with pytest.raises(TooLarge) as caught:
-        digest(raw, "CPU", DigestLimits(max_string_bytes=1000))
+        decode_profile(raw, "CPU", DecodeLimits(max_string_bytes=1000))
     assert caught.value.limit == "FLAMEWATCH_MAX_STRING_BYTES"
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from profiles.engine.digest import Digested, DigestLimits, digest
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
+from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 from tests.profiles.engine.test_samples import raw
 from tests.profiles.pprofs import pprof
 
@@ -14,12 +14,12 @@ ALLOCATED = (Metric("alloc_objects", "count"), Metric("alloc_space", "bytes"))
 HEAP = (*ALLOCATED, Metric("inuse_objects", "count"), Metric("inuse_space", "bytes"))
 
 
-def read(stacks: Any, types: Any = HEAP, profile_type: str = "HEAP") -> Digested:
-    return digest(pprof(stacks, types), profile_type, DigestLimits())
+def read(stacks: Any, types: Any = HEAP, profile_type: str = "HEAP") -> DecodedProfile:
+    return decode_profile(pprof(stacks, types), profile_type, DecodeLimits())
 
 
 def test_gos_own_difference_keeps_what_was_allocated() -> None:
-    found = digest(raw("go-heap-delta"), "HEAP", DigestLimits())
+    found = decode_profile(raw("go-heap-delta"), "HEAP", DecodeLimits())
     assert found.columns.metrics == ALLOCATED
     assert found.tree.self.min() == 0
     assert found.weight == found.totals[1] > 40 * 2**16

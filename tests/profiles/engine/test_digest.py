@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from profiles.engine.digest import (
-    LONGEST_COMMENT,
-    MOST_COMMENTS,
-    Digested,
-    DigestLimits,
-    digest,
-)
+from profiles.engine.calltree.tree import Label
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
-from profiles.engine.tree import Label
+from profiles.engine.pprof.decode import (
+    LONGEST_COMMENT,
+    MOST_COMMENTS,
+    DecodedProfile,
+    DecodeLimits,
+    decode_profile,
+)
 from tests.profiles.engine.oracle import Path, meaning_of
 from tests.profiles.pprofs import EXAMPLE, Builder, pprof
 
-LIMITS = DigestLimits()
+LIMITS = DecodeLimits()
 
 
-def read(raw: bytes, profile_type: str = "CPU", **limits: Any) -> Digested:
-    return digest(raw, profile_type, DigestLimits(**limits))
+def read(raw: bytes, profile_type: str = "CPU", **limits: Any) -> DecodedProfile:
+    return decode_profile(raw, profile_type, DecodeLimits(**limits))
 
 
-def own(digested: Digested) -> dict[str, int]:
+def own(digested: DecodedProfile) -> dict[str, int]:
     """Self values of the first metric by the names of the stack."""
     meaning = meaning_of(digested.tree, digested.totals, digested.samples)
     return {_names(path): row[0] for path, row in meaning.own.items()}

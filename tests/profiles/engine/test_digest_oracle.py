@@ -6,12 +6,12 @@ from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.digest import DigestLimits, digest
 from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.profiles.engine import oracle
 from tests.profiles.engine.random_pprofs import messages
 
-LIMITS = DigestLimits(max_total=2**63 - 1)
+LIMITS = DecodeLimits(max_total=2**63 - 1)
 TYPES = st.sampled_from(["CPU", "WALL", "HEAP"])
 
 
@@ -19,7 +19,7 @@ TYPES = st.sampled_from(["CPU", "WALL", "HEAP"])
 @given(messages(), TYPES)
 def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
     raw = message.SerializeToString()
-    got = digest(raw, profile_type, LIMITS)
+    got = decode_profile(raw, profile_type, LIMITS)
     expected = oracle.digest(raw, profile_type)
     assert oracle.meaning_of(got.tree, got.totals, got.samples) == expected
     assert got.time_ns == message.time_nanos
@@ -34,7 +34,7 @@ def test_cut_and_changed_bytes_are_refused_or_read(message: Any, data: st.DataOb
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     cut = bytes(raw[: data.draw(st.integers(0, len(raw)))])
     try:
-        got = digest(cut, "CPU", LIMITS)
+        got = decode_profile(cut, "CPU", LIMITS)
     except (BadProfile, TooLarge):
         return
     assert len(got.tree.id) == len(got.tree.parent)
@@ -47,7 +47,7 @@ def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> 
     raw = bytearray(message.SerializeToString())
     raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     try:
-        got = digest(bytes(raw), "CPU", LIMITS)
+        got = decode_profile(bytes(raw), "CPU", LIMITS)
         expected = oracle.digest(bytes(raw), "CPU")
     except (BadProfile, TooLarge, DecodeError):
         return
@@ -57,7 +57,7 @@ def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> 
 @given(st.binary(max_size=200))
 def test_arbitrary_bytes_are_refused_or_mean_what_the_oracle_reads(raw: bytes) -> None:
     try:
-        got = digest(raw, "CPU", LIMITS)
+        got = decode_profile(raw, "CPU", LIMITS)
     except (BadProfile, TooLarge):
         return
     assert oracle.meaning_of(got.tree, got.totals, got.samples) == oracle.digest(raw, "CPU")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.filters import Filters, filtered, highlighted
-from profiles.engine.merge import merge
-from profiles.engine.patterns import matcher
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.filters import Filters, filtered, highlighted
+from profiles.engine.calltree.merge import merge
+from profiles.engine.calltree.patterns import matcher
+from profiles.engine.calltree.tree import Tree
 from tests.profiles.engine.explicit_stacks import obviously_filtered, stacks_of
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, Stacks

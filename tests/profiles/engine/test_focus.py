@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.bottom_up import bottom_up
-from profiles.engine.columns import totals
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.focus import focused, reaching
-from profiles.engine.group import by_function
-from profiles.engine.invert import TooManyFrames, inverted
-from profiles.engine.merge import merge
-from profiles.engine.top import function_cost, top
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.bottom_up import bottom_up
+from profiles.engine.calltree.focus import focused, reaching
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.invert import TooManyFrames, inverted
+from profiles.engine.calltree.merge import merge
+from profiles.engine.calltree.top import function_cost, top
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.profiles.engine.explicit_stacks import ids_of, stacks_of
 from tests.profiles.engine.oracle import Path
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
@@ -117,7 +117,7 @@ def tree_in_files(files: dict[str, str]) -> Tree:
         builder.message.sample.add(location_id=[work, above], value=[5])
     below = [builder.frame("leaf"), builder.frame("work", "x.py"), builder.frame("a")]
     builder.message.sample.add(location_id=below, value=[5])
-    return digest(bytes(builder.message.SerializeToString()), "CPU", DigestLimits()).tree
+    return decode_profile(bytes(builder.message.SerializeToString()), "CPU", DecodeLimits()).tree
 
 
 def test_the_example() -> None:

@@ -2,8 +2,8 @@
 
 from hypothesis import given, settings
 
-from profiles.engine.folded import encode
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.exports.folded import encode
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 from tests.profiles.pprofs import Stacks

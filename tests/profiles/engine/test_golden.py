@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from profiles.engine.columns import totals
-from profiles.engine.compare import pairs
-from profiles.engine.filters import filtered
-from profiles.engine.focus import focused
-from profiles.engine.group import by_function
-from profiles.engine.peek import peek
-from profiles.engine.top import top
-from profiles.engine.tree import Tree
-from profiles.engine.united import united
+from profiles.engine.calltree.align import align
+from profiles.engine.calltree.filters import filtered
+from profiles.engine.calltree.focus import focused
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.peek import peek
+from profiles.engine.calltree.top import top
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.stats.comparison import pairs
 from tests.golden.make import tree_of
 from tests.golden.questions import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
 
@@ -95,7 +95,7 @@ def compared(question: Question) -> Costs:
     sides = [
         _one_metric(shown(side, question), question) for side in (question.sample, question.base)
     ]
-    found = pairs(united(*sides)[0])
+    found = pairs(align(*sides)[0])
     own, total = (np.subtract(*sums).tolist() for sums in (found.self, found.total))
     return _costs(list(zip(found.names, own, total, strict=True)))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from profiles.engine.digest import DigestLimits, digest
 from profiles.engine.errors import BadProfile
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 
 CPU_WORDS = (0, 3, 0, 10_000, 0, 1, 1, 0xDEAD)
 
@@ -28,10 +28,10 @@ def test_it_says_how_to_convert_it(data: bytes) -> None:
     with pytest.raises(
         BadProfile, match=r"legacy format.* go tool pprof -proto FILE > out\.pb\.gz"
     ):
-        digest(data, "HEAP", DigestLimits())
+        decode_profile(data, "HEAP", DecodeLimits())
 
 
 def test_other_bytes_are_no_legacy_profile() -> None:
     with pytest.raises(BadProfile) as refused:
-        digest(b"hello, world", "CPU", DigestLimits())
+        decode_profile(b"hello, world", "CPU", DecodeLimits())
     assert "legacy" not in refused.value.reason

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.codec import encode
-from profiles.engine.columns import totals
-from profiles.engine.functions import names_of
-from profiles.engine.group import by_function
-from profiles.engine.measured import Measured, of_moments, of_rows
+from profiles.engine.calltree.functions import names_of
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.top import top
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import encode
+from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
-from profiles.engine.moments import MomentMerge
-from profiles.engine.per_profile import PerProfile
-from profiles.engine.top import top
-from profiles.engine.tree import Tree
+from profiles.engine.stats.per_profile import PerProfile
+from profiles.engine.stats.spread import MeasuredSum, of_moments, of_rows
+from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.profiles.engine.random_trees import tree_of, trees
 
 few = settings(max_examples=100, deadline=None)
@@ -47,7 +47,7 @@ def _moments(found: dict[object, list[int]]) -> Moments:
     }
 
 
-def said(found: Measured) -> tuple[Moments, Moments]:
+def said(found: MeasuredSum) -> tuple[Moments, Moments]:
     names = zip(*names_of(found.tree, found.functions), strict=True)
     nodes = zip(found.nodes.squares.tolist(), found.nodes.present.tolist(), strict=True)
     functions = zip(
@@ -80,7 +80,7 @@ def test_two_sides_that_are_kept_apart_together(parts: list[Tree], cut: int) -> 
 @few
 @given(LISTS)
 def test_a_merge_with_moments(parts: list[Tree]) -> None:
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     for part in parts:
         merge.add_encoded(encode(part))
     nodes, functions = by_brute_force(parts, CPU)

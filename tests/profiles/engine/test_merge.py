@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.codec import encode
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.merge import Merge, merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.group import by_function
-from profiles.engine.merge import Merge, merge
-from profiles.engine.tree import Tree
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 

@@ -12,14 +12,14 @@ from profiles.engine.blocks import (
     BlockProfile,
     build_day,
     build_hour,
-    cells,
     open_day,
     open_hour,
-    row_moments,
+    row_variance,
+    sparse_values,
 )
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
-from profiles.engine.moments import MomentMerge
+from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.profiles.engine.blocks import one_by_one
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
@@ -30,7 +30,7 @@ RECURSIVE = st.lists(folded().map(lambda stacks: profile_of(tree_of(stacks))), m
 PROFILES = st.one_of(st.lists(drawn_profiles(), max_size=8), RECURSIVE)
 
 
-def assert_equal(merge: MomentMerge, profiles: Sequence[BlockProfile]) -> None:
+def assert_equal(merge: VarianceMerge, profiles: Sequence[BlockProfile]) -> None:
     found, expected = one_by_one.squares_of(merge.moments()), one_by_one.moments(profiles, CPU)
     assert found.keys() == expected.keys()
     for key, (square, count) in expected.items():
@@ -41,7 +41,7 @@ def assert_equal(merge: MomentMerge, profiles: Sequence[BlockProfile]) -> None:
 @few
 @given(PROFILES)
 def test_of_stored_trees(profiles: list[BlockProfile]) -> None:
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     for profile in profiles:
         merge.add_encoded(profile.tree)
     assert_equal(merge, profiles)
@@ -53,7 +53,7 @@ def test_of_head_hour_and_day_together(
     profiles: list[BlockProfile], one: int, other: int, data: st.DataObject
 ) -> None:
     first, last = sorted((one, other))
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     for profile in profiles[:first]:
         merge.add_encoded(profile.tree)
     hour = open_hour(build_hour(profiles[first:last]))
@@ -76,7 +76,7 @@ def test_of_head_hour_and_day_together(
 @few
 @given(PROFILES)
 def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     merge.add_hour(open_hour(build_hour(profiles)))
     having = [p for p in profiles if CPU in one_by_one.metrics_of([p])]
     found, expected = merge.moments(), one_by_one.merged(having, [CPU], True)
@@ -93,22 +93,22 @@ def test_of_the_nodes_that_sums_have_found_they_are_the_same_bits(
     for metric in range(len(block.metrics)):
         for rows, meant in ((marks, marks), (None, np.ones(block.rows, bool))):
             used = block.used_sums([metric], rows, by_function=True).used
-            found = row_moments.used_moments(block, metric, rows, used)
+            found = row_variance.used_variance(block, metric, rows, used)
             group = meant.astype(np.int32) - np.int32(1)
-            every = row_moments.row_moments(block, metric, group, 1)
-            for one, other in zip(found, row_moments.taken(every, used), strict=True):
+            every = row_variance.row_variance(block, metric, group, 1)
+            for one, other in zip(found, row_variance.taken(every, used), strict=True):
                 assert one.tolist() == other.tolist()
 
 
 @pytest.mark.parametrize("marked", [False, True])
 def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(sparse_values, "CHUNK_ROWS", 2)
     stacks = [{"main;a;b": i + 1, f"main;{i % 3};a": 2 * i, "a;main": 7} for i in range(7)]
     profiles = [profile_of(tree_of(of_one), time=i) for i, of_one in enumerate(stacks)]
     block = open_hour(build_hour(profiles))
     assert len(block.cells.chunks) == 4
     rows = np.arange(7) % 3 != 1
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     merge.add_hour(block, rows if marked else None)
     assert_equal(merge, [p for p, row in zip(profiles, rows, strict=True) if row or not marked])
 
@@ -116,17 +116,17 @@ def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_of_all_rows_they_are_kept_with_the_block() -> None:
     block = open_hour(build_hour([profile_of(tree_of({"main;a": i, "b": 1})) for i in range(9)]))
     used = block.used_sums([0], None, by_function=True).used
-    some = row_moments.used_moments(block, 0, np.arange(9) < 4, used)
+    some = row_variance.used_variance(block, 0, np.arange(9) < 4, used)
     before = block.size
-    every = row_moments.used_moments(block, 0, None, used)
+    every = row_variance.used_variance(block, 0, None, used)
     assert block.size - before == every.size == sum(column.nbytes for column in every)
-    assert row_moments.used_moments(block, 0, None, used) is every
+    assert row_variance.used_variance(block, 0, None, used) is every
     assert some.present.tolist() != every.present.tolist()
 
 
 def test_deep_recursion_counts_once() -> None:
     deep = profile_of(tree_of({";".join(["f", "g"] * 5_000): 3}))
-    merge = MomentMerge(CPU)
+    merge = VarianceMerge(CPU)
     merge.add_hour(open_hour(build_hour([deep])))
     functions = merge.moments().functions
     by_name = dict(zip(functions.name, functions.total_square.tolist(), strict=True))
@@ -140,11 +140,11 @@ def test_a_day_without_moments_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     day = open_day(build_day([hour]))
     assert not day.has_moments
     with pytest.raises(ValueError, match="moments"):
-        MomentMerge(CPU).add_day(day)
+        VarianceMerge(CPU).add_day(day)
 
 
 def test_too_many_nodes_for_moments_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_moments, "MAX_NODES", 1)
+    monkeypatch.setattr(row_variance, "MAX_NODES", 1)
     hour = open_hour(build_hour([profile_of(tree_of({"main;work": 1}))]))
     with pytest.raises(TooLarge, match="max_moment_nodes"):
-        MomentMerge(CPU).add_hour(hour)
+        VarianceMerge(CPU).add_hour(hour)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from profiles.engine.patterns import MAX_PATTERN, BadPattern, matcher
+from profiles.engine.calltree.patterns import MAX_PATTERN, BadFilterPattern, matcher
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_a_value_matches(value: str, text: str, found: bool) -> None:
     ],
 )
 def test_what_is_refused(value: str, why: str) -> None:
-    with pytest.raises(BadPattern, match=why):
+    with pytest.raises(BadFilterPattern, match=why):
         matcher(value)
 
 

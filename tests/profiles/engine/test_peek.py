@@ -6,9 +6,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.group import by_function
-from profiles.engine.peek import Neighbour, Peek, peek
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.peek import Neighbour, Peek, peek
+from profiles.engine.calltree.tree import Tree
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_day, open_hour
-from profiles.engine.codec import decode
+from profiles.engine.calltree.filters import Filters, filtered
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import decode
 from profiles.engine.errors import TooLarge
-from profiles.engine.filters import Filters, filtered
-from profiles.engine.merge import Merge
 from profiles.engine.metrics import Metric
-from profiles.engine.per_profile import PerProfile
-from profiles.engine.tree import Tree
+from profiles.engine.stats.per_profile import PerProfile
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import tree_of
 from tests.profiles.pprofs import EXAMPLE

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.pprof import encode
-from profiles.engine.tree import Tree
-from profiles.engine.unpack import unpack
-from profiles.engine.varint import varint
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.encode import encode
+from profiles.engine.pprof.gunzip import gunzip
+from profiles.engine.pprof.varint import varint
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.engine.test_samples import TYPES, raw
 from tests.profiles.pprof_proto import Profile
@@ -19,7 +19,9 @@ from tests.profiles.pprofs import EXAMPLE
 
 
 def back(tree: Tree, profile_type: str) -> Tree:
-    return digest(unpack(encode(tree), 2**26), profile_type, DigestLimits(max_total=2**63 - 1)).tree
+    return decode_profile(
+        gunzip(encode(tree), 2**26), profile_type, DecodeLimits(max_total=2**63 - 1)
+    ).tree
 
 
 @settings(max_examples=200, deadline=None)
@@ -31,7 +33,7 @@ def test_the_round_trip_is_exact(tree: Tree) -> None:
 
 @pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
 def test_so_it_is_for_real_profiles(name: str, profile_type: str) -> None:
-    tree = digest(raw(name), profile_type, DigestLimits(max_total=2**63 - 1)).tree
+    tree = decode_profile(raw(name), profile_type, DecodeLimits(max_total=2**63 - 1)).tree
     assert meaning(back(tree, profile_type)) == meaning(tree)
 
 

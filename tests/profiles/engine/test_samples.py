@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from profiles.engine.codec import decode, encode
-from profiles.engine.digest import DigestLimits, digest
-from profiles.engine.group import by_function
-from profiles.engine.merge import merge
-from profiles.engine.top import top
-from profiles.engine.unpack import unpack
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.merge import merge
+from profiles.engine.calltree.top import top
+from profiles.engine.encoding.codec import decode, encode
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.gunzip import gunzip
 from tests.profiles.engine import oracle
 from tests.profiles.engine.random_trees import meaning
 
@@ -29,12 +29,12 @@ TYPES = {
 
 
 def raw(name: str) -> bytes:
-    return unpack((SAMPLES / f"{name}.pb.gz").read_bytes(), 2**24)
+    return gunzip((SAMPLES / f"{name}.pb.gz").read_bytes(), 2**24)
 
 
 @pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
 def test_it_agrees_with_the_oracle(name: str, profile_type: str) -> None:
-    got = digest(raw(name), profile_type, DigestLimits())
+    got = decode_profile(raw(name), profile_type, DecodeLimits())
     expected = oracle.digest(raw(name), profile_type)
     assert oracle.meaning_of(got.tree, got.totals, got.samples) == expected
     assert got.weight > 0
@@ -42,7 +42,7 @@ def test_it_agrees_with_the_oracle(name: str, profile_type: str) -> None:
 
 @pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
 def test_it_survives_storage_and_merging(name: str, profile_type: str) -> None:
-    tree = digest(raw(name), profile_type, DigestLimits()).tree
+    tree = decode_profile(raw(name), profile_type, DecodeLimits()).tree
     assert meaning(decode(encode(tree))) == meaning(tree)
     twice = merge([tree, tree])
     for k, metric in enumerate(twice.metrics):
@@ -51,7 +51,7 @@ def test_it_survives_storage_and_merging(name: str, profile_type: str) -> None:
 
 def test_default_metrics() -> None:
     found = {
-        name: (d := digest(raw(name), kind, DigestLimits())).tree.metrics[d.default]
+        name: (d := decode_profile(raw(name), kind, DecodeLimits())).tree.metrics[d.default]
         for name, kind in TYPES.items()
     }
     assert found == {
@@ -69,14 +69,14 @@ def test_default_metrics() -> None:
 
 
 def test_generics_keep_their_names() -> None:
-    tree = digest(raw("go-cpu"), "CPU", DigestLimits()).tree
+    tree = decode_profile(raw("go-cpu"), "CPU", DecodeLimits()).tree
     assert any("[go.shape" in name or "[...]" in name for name in tree.frames.strings)
     assert tree.labelled is not None
     assert {label.key for labels in tree.labelled.label_sets for label in labels} == {"job"}
 
 
 def test_the_list_has_the_total_of_the_whole_as_its_greatest() -> None:
-    tree = by_function(digest(raw("python-wall"), "WALL", DigestLimits()).tree)
+    tree = by_function(decode_profile(raw("python-wall"), "WALL", DecodeLimits()).tree)
     rows = top(tree, tree.metrics.index(("wall", "nanoseconds")))
     assert max(row.total for row in rows) == tree.self[1].sum()
     assert next(row for row in rows if row.name == "fibonacci").total < tree.self[1].sum()

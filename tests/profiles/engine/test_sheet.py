@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.sheet import encode
+from profiles.engine.exports.csv_file import encode
 
 
 @given(st.lists(st.lists(st.text(st.characters(exclude_characters="=+-@\t\r\n\0'")), min_size=1)))

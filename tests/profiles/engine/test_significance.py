@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from profiles.engine.significance import (
+from profiles.engine.stats.significance import (
     REAL,
-    Moments,
+    SampleVariance,
     differences,
     false_discoveries,
     gated,
@@ -20,7 +20,9 @@ AT_MOST = 23  # of 300, where 5 % are expected: the binomial's 99 % quantile
 COMMON = [Function(mean=mean, variation=0.1) for mean in np.geomspace(0.05, 200, 100)]
 
 
-def shows_any(a: tuple[Moments, Moments], b: tuple[Moments, Moments]) -> bool:
+def shows_any(
+    a: tuple[SampleVariance, SampleVariance], b: tuple[SampleVariance, SampleVariance]
+) -> bool:
     (nodes_a, functions_a), (nodes_b, functions_b) = a, b
     functions = false_discoveries(differences(functions_a, functions_b).p)
     nodes = gated(false_discoveries(differences(nodes_a, nodes_b).p), functions)
@@ -93,7 +95,7 @@ def test_equal_sides_show_nothing() -> None:
     assert found.p[tested] == pytest.approx(1.0)
 
 
-def side(profiles: int, value: float, present: int | None = None) -> Moments:
+def side(profiles: int, value: float, present: int | None = None) -> SampleVariance:
     """One quantity: this value in the first profiles, 0 in the others."""
     row = np.zeros((1, profiles))
     row[0, : profiles if present is None else present] = value
@@ -108,7 +110,7 @@ def side(profiles: int, value: float, present: int | None = None) -> Moments:
         (side(250, 100, present=10), side(250, 0)),  # one of 512 shuffles does the same
     ],
 )
-def test_what_is_too_little_is_not_tested(a: Moments, b: Moments) -> None:
+def test_what_is_too_little_is_not_tested(a: SampleVariance, b: SampleVariance) -> None:
     assert np.isnan(np.array(differences(a, b))).all()
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from profiles.engine.speedscope import encode
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.exports.speedscope import encode
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.oracle import Path
 from tests.profiles.engine.random_trees import tree_of, trees

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from profiles.engine.student import half_width, two_sided
+from profiles.engine.stats.student_t import half_width, two_sided
 
 
 @cache

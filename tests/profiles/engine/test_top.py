@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.group import by_function
-from profiles.engine.subtree import below
-from profiles.engine.top import lines, top
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.subtree import below
+from profiles.engine.calltree.top import lines, top
+from profiles.engine.calltree.tree import Tree
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, Stacks

@@ -5,31 +5,31 @@ import gzip
 import pytest
 
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.unpack import unpack
+from profiles.engine.pprof.gunzip import gunzip
 
 RAW = b"profile " * 1000
 
 
 def test_it_gunzips() -> None:
-    assert unpack(gzip.compress(RAW), len(RAW)) == RAW
+    assert gunzip(gzip.compress(RAW), len(RAW)) == RAW
 
 
 def test_it_takes_several_members() -> None:
-    assert unpack(gzip.compress(RAW[:99]) + gzip.compress(RAW[99:]), len(RAW)) == RAW
+    assert gunzip(gzip.compress(RAW[:99]) + gzip.compress(RAW[99:]), len(RAW)) == RAW
 
 
 def test_it_ignores_what_follows_the_gzip() -> None:
-    assert unpack(gzip.compress(RAW) + b"\0\0 garbage", len(RAW)) == RAW
+    assert gunzip(gzip.compress(RAW) + b"\0\0 garbage", len(RAW)) == RAW
 
 
 def test_it_takes_bytes_that_are_not_compressed() -> None:
-    assert unpack(RAW, len(RAW)) == RAW
+    assert gunzip(RAW, len(RAW)) == RAW
 
 
 @pytest.mark.parametrize("body", [gzip.compress(RAW), RAW, gzip.compress(RAW[:-1]) * 2])
 def test_it_stops_at_the_limit_and_names_it(body: bytes) -> None:
     with pytest.raises(TooLarge) as caught:
-        unpack(body, len(RAW) - 1)
+        gunzip(body, len(RAW) - 1)
     assert caught.value.limit == "FLAMEWATCH_MAX_PROFILE_BYTES"
     assert caught.value.allowed == len(RAW) - 1
 
@@ -37,17 +37,17 @@ def test_it_stops_at_the_limit_and_names_it(body: bytes) -> None:
 def test_a_bomb_is_not_unpacked() -> None:
     bomb = gzip.compress(bytes(50_000_000))
     with pytest.raises(TooLarge):
-        unpack(bomb, 1000)
+        gunzip(bomb, 1000)
 
 
 @pytest.mark.parametrize("body", [b"", gzip.compress(RAW)[:-9], b"\x1f\x8b\x08 no gzip at all"])
 def test_broken_gzip_is_refused(body: bytes) -> None:
     with pytest.raises(BadProfile):
-        unpack(body, 10**6)
+        gunzip(body, 10**6)
 
 
 def test_a_wrong_checksum_is_refused() -> None:
     body = bytearray(gzip.compress(RAW))
     body[-6] ^= 1
     with pytest.raises(BadProfile, match="broken"):
-        unpack(bytes(body), 10**6)
+        gunzip(bytes(body), 10**6)

@@ -2,7 +2,7 @@
 
 from statistics import NormalDist
 
-from profiles.engine.significance import REAL
+from profiles.engine.stats.significance import REAL
 from tests.profiles.engine.simulated_profiles import Function
 
 MARGIN = 1.5

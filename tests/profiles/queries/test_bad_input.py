@@ -11,22 +11,23 @@ import orjson
 import pytest
 from django.utils import timezone
 
-from profiles.engine.codec import encode
-from profiles.engine.digest import DigestLimits, digest, unpack
+from profiles.compaction import day_rollup, hour_blocks
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile
 from profiles.engine.loops import frame_ids, function_ids, node_ids
 from profiles.engine.metrics import Metric
-from profiles.engine.texts import Texts
-from profiles.engine.tree import Frames, Tree
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
+from profiles.engine.string_table import StringTable
 from profiles.models import Profile
-from profiles.queries.wire import covered, dumps
+from profiles.queries.rendering.tree_json import covered, dumps
 from profiles.query import (
     ExportFormat,
     FilterOption,
     Group,
+    InvalidQuery,
     Selection,
     Shape,
-    Unanswerable,
     View,
     ViewFilter,
     compare_json,
@@ -45,8 +46,7 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
-from profiles.rollup import days, hours
-from profiles.store.insert import insert
+from profiles.storage.insert import insert
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -96,7 +96,7 @@ def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
 
 def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int) -> Tree:
     """A tree of functions f0, f1, …"""
-    strings = Texts.of(["app.py", "", *(f"f{i}" for i in range(functions))])
+    strings = StringTable.of(["app.py", "", *(f"f{i}" for i in range(functions))])
     name = np.arange(2, functions + 2, dtype=np.int32)
     none, file = np.ones(functions, np.int32), np.zeros(functions, np.int32)
     ids = frame_ids(function_ids(strings.ids(), name, file), file)
@@ -129,8 +129,8 @@ def a_day(selection: Selection) -> Selection:
 
 ROLLED: dict[str, Callable[[int, datetime], object]] = {
     "head": lambda project, later: None,
-    "hour": hours.roll_up_hours,
-    "day": lambda *of: (hours.roll_up_hours(*of), days.roll_up_days(*of)),
+    "hour": hour_blocks.compact_hours,
+    "day": lambda *of: (hour_blocks.compact_hours(*of), day_rollup.roll_up_days(*of)),
 }
 
 
@@ -190,14 +190,14 @@ def test_what_is_folded_of_two_huge_sides_passes_64_bits(
 def test_sums_beyond_64_bits_are_refused(
     run: Run, beyond_64_bits: None, selection: Selection
 ) -> None:
-    with pytest.raises(Unanswerable, match="64 bits"):
+    with pytest.raises(InvalidQuery, match="64 bits"):
         run(selection)
     assert run(replace(selection, end=selection.start + timedelta(minutes=1)))
 
 
 @merging
 def test_so_are_those_of_a_day(run: Run, beyond_64_bits: None, a_day: Selection) -> None:
-    with pytest.raises(Unanswerable, match="64 bits"):
+    with pytest.raises(InvalidQuery, match="64 bits"):
         run(a_day)
 
 
@@ -221,7 +221,7 @@ def test_a_list_of_more_than_64_bits_is_written_exactly(
 def test_values_below_zero_are_never_stored() -> None:
     raw = pprof({"main": -5}, sample_types=NANOSECONDS)
     with pytest.raises(BadProfile, match="-5"):
-        digest(raw, CPU, DigestLimits())
+        decode_profile(raw, CPU, DecodeLimits())
 
 
 @merging
@@ -255,8 +255,8 @@ def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deploym
     assert len(run_top(selection, View()).rows) == 10_000
     focused = run_focus(selection, View(focus="f5000"))
     assert (len(focused.callers.id), len(focused.callees.id)) == (5001, 5000)
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**24)
-    assert len(digest(raw, CPU, DigestLimits()).tree.id) == 10_000
+    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**24)
+    assert len(decode_profile(raw, CPU, DecodeLimits()).tree.id) == 10_000
     hidden = View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "/[1-9]$/"),))
     assert len(run_tree(selection, hidden).tree.id) == 1000
 
@@ -266,9 +266,9 @@ def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_o
 ) -> None:
     store(shop, chain(10_000, every=True))
     assert len(run_tree(selection, View()).tree.id) == 10_000
-    with pytest.raises(Unanswerable, match="more than 50,000,000 frames in all"):
+    with pytest.raises(InvalidQuery, match="more than 50,000,000 frames in all"):
         run_tree(selection, View(shape=Shape.BOTTOM_UP))
-    with pytest.raises(Unanswerable, match="may have 20,000,000 frames in all its stacks"):
+    with pytest.raises(InvalidQuery, match="may have 20,000,000 frames in all its stacks"):
         run_export(selection, View(), ExportFormat.FOLDED)
 
 
@@ -304,8 +304,8 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
     result = run_tree(selection, View(group=Group.LINE))
     assert result.coverage.total == 100_000
     assert len(result.tree.id) == 1
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**26)
-    kept = digest(raw, CPU, DigestLimits()).tree.labelled
+    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**26)
+    kept = decode_profile(raw, CPU, DecodeLimits()).tree.labelled
     assert kept is not None
     assert len(kept.label_sets) == 100_000
 
@@ -342,5 +342,5 @@ def test_expressions_that_explode_elsewhere_are_answered(
 ) -> None:
     rows.stored(shop, {f"main;{'a' * 5000}!": 1})
     assert run_tree(selection, View(filters=(ViewFilter(option, EXPLODING),))).coverage.profiles
-    with pytest.raises(Unanswerable, match="cannot be read"):
+    with pytest.raises(InvalidQuery, match="cannot be read"):
         run_tree(selection, View(filters=(ViewFilter(option, "/((a{0,99}){0,99}){0,99}/"),)))

@@ -7,17 +7,17 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from profiles.engine import compare as engine
-from profiles.engine.columns import totals
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.stats import comparison as engine
 from profiles.queries import compare
 from profiles.query import (
     CompareResult,
     FilterOption,
     FunctionChange,
     Group,
+    InvalidQuery,
     Selection,
     Shape,
-    Unanswerable,
     View,
     ViewFilter,
     compare_json,
@@ -25,7 +25,7 @@ from profiles.query import (
     run_top,
     run_tree,
 )
-from profiles.store.insert import insert
+from profiles.storage.insert import insert
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -171,7 +171,7 @@ def test_a_root_cuts_the_answer_and_not_what_was_tested(
     assert whole.intervals is not None
     at = [ids.index(node) for node in result.tree.id.tolist()]
     assert result.intervals.q.tolist() == whole.intervals.q[at].tolist()
-    with pytest.raises(Unanswerable, match="no node"):
+    with pytest.raises(InvalidQuery, match="no node"):
         run_compare(*sides, View(root=1))
 
 
@@ -213,7 +213,7 @@ def test_changes_are_those_of_functions_with_a_value_and_ties_stand_by_name() ->
         files,
         0 * total,
         total,
-        engine.Tested(q - 1, q + 1, q),
+        engine.TestedDifferences(q - 1, q + 1, q),
     )
     changes = compare._changes(pairs, (1, 2))
     assert [change[:2] for change in changes] == [
@@ -252,7 +252,7 @@ def test_only_alike_things_are_compared(selection: Selection) -> None:
         replace(selection, type=ProfileType.HEAP),
         replace(selection, project=selection.project + 1),
     ):
-        with pytest.raises(Unanswerable, match="one service and type"):
+        with pytest.raises(InvalidQuery, match="one service and type"):
             run_compare(selection, other, View())
 
 

@@ -9,9 +9,10 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from profiles.engine.merge import Merge
+from profiles.compaction import day_rollup, hour_blocks
+from profiles.engine.calltree.merge import Merge
 from profiles.models import Profile
-from profiles.queries import compare, merged
+from profiles.queries import aggregate, compare
 from profiles.query import (
     CompareResult,
     FilterOption,
@@ -23,7 +24,6 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
-from profiles.rollup import days, hours
 from projects.models import Deployment
 from tests.profiles import rows
 
@@ -42,8 +42,8 @@ def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]
 
 def roll_up(selection: Selection) -> None:
     later = timezone.now() + timedelta(days=2)
-    hours.roll_up_hours(selection.project, later)
-    days.roll_up_days(selection.project, later)
+    hour_blocks.compact_hours(selection.project, later)
+    day_rollup.roll_up_days(selection.project, later)
     assert not Profile.objects.exists()
 
 
@@ -75,13 +75,13 @@ def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
     asked = sides if in_blocks == 0 else sides[::-1]
     before = run_compare(*asked, View())
     Profile.objects.update(stored_at=F("time"))
-    hours.roll_up_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
+    hour_blocks.compact_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
     threads = []
 
     def summed(*arguments: Any) -> Any:
         threads.append(threading.current_thread())
-        return merged.summed(*arguments)
+        return aggregate.summed(*arguments)
 
     monkeypatch.setattr(compare, "summed", summed)
     after = run_compare(*asked, View())
@@ -95,7 +95,7 @@ def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
     both = replace(sides[0], end=sides[1].end)
     before = tree_json(run_tree(both, View()))
     Profile.objects.update(stored_at=F("time"))
-    hours.roll_up_hours(both.project, sides[0].end + timedelta(minutes=30))
+    hour_blocks.compact_hours(both.project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
     monkeypatch.setattr(Merge, "_enter_unknown", None)
     assert tree_json(run_tree(both, View())) == before

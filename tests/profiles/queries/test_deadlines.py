@@ -13,12 +13,14 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from profiles.engine.blocks import cells
-from profiles.engine.merge import Merge
-from profiles.engine.tree import Tree
+from profiles.compaction import hour_blocks
+from profiles.engine.blocks import sparse_values
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.tree import Tree
 from profiles.models import Block
-from profiles.queries import asked, block_part
-from profiles.queries.kept_blocks import KeptBlocks
+from profiles.queries import selection
+from profiles.queries.scanning import block_input
+from profiles.queries.scanning.block_cache import BlockCache
 from profiles.query import (
     DeadlinePassed,
     ExportFormat,
@@ -28,9 +30,9 @@ from profiles.query import (
     Shape,
     View,
     ViewFilter,
-    abandoned_when,
-    answering,
+    cancelled_when,
     compare_json,
+    query_deadline,
     run_compare,
     run_export,
     run_focus,
@@ -44,10 +46,9 @@ from profiles.query import (
     run_tree_and_top,
     tree_json,
 )
-from profiles.rollup import hours
-from profiles.store import block_bytes, patience
-from profiles.store.blobs.files import FileBlobs
-from profiles.store.reading import Readers
+from profiles.storage import blob_deadline, block_reader
+from profiles.storage.blobs.files import FileBlobs
+from profiles.storage.file_readers import FileReaders
 from projects.models import Deployment
 from tests.profiles import rows
 
@@ -104,7 +105,7 @@ def nothing_remembered(settings: Settings) -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(asked, "time", SimpleNamespace(monotonic=made))
+    monkeypatch.setattr(selection, "time", SimpleNamespace(monotonic=made))
     return made
 
 
@@ -114,7 +115,7 @@ def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deploymen
         stacks = {f"main;f{number};f{number + 1}": minute + number for number in range(9)}
         rows.stored(shop, stacks, minutes=minute)
     if request.param == "block":
-        hours.roll_up_hours(shop.project_id, timezone.now() + timedelta(days=3))
+        hour_blocks.compact_hours(shop.project_id, timezone.now() + timedelta(days=3))
         assert Block.objects.exists()
     return selection
 
@@ -155,10 +156,10 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
 ) -> None:
     looks = []
     for hour, profiles in enumerate((2, 12)):
-        monkeypatch.setattr(cells, "CHUNK_ROWS", 1)
+        monkeypatch.setattr(sparse_values, "CHUNK_ROWS", 1)
         for minute in range(profiles):
             rows.stored(shop, minutes=60 * hour + minute)
-        hours.roll_up_hours(shop.project_id, rows.NOON + timedelta(days=3))
+        hour_blocks.compact_hours(shop.project_id, rows.NOON + timedelta(days=3))
         clock.looks = 0
         start = rows.NOON + timedelta(hours=hour, minutes=1)  # sums of all are stored
         one = Selection(
@@ -186,9 +187,11 @@ class Hanging:
 
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
-    monkeypatch.setattr(block_bytes, "_readers", Readers(2))
-    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
-    monkeypatch.setattr(patience, "SPARE_SECONDS", MINUTE - 0.1)  # none is late before it reads
+    monkeypatch.setattr(block_reader, "_readers", FileReaders(2))
+    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
+    monkeypatch.setattr(
+        blob_deadline, "SPARE_SECONDS", MINUTE - 0.1
+    )  # none is late before it reads
     made = Hanging(monkeypatch)
     yield made
     made.again.set()
@@ -215,9 +218,9 @@ def readers() -> set[threading.Thread]:
 
 def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: Clock) -> None:
     tree, compared = run_tree(stored, View()), run_compare(stored, stored, View())
-    with answering(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
+    with query_deadline(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
         tree_json(tree)
-    with answering(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
+    with query_deadline(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
         compare_json(compared)
 
 
@@ -235,5 +238,5 @@ def test_it_ends_once_nobody_waits(
         def is_set(self) -> bool:
             return next(self.asked) >= 1
 
-    with abandoned_when(Left()), pytest.raises(DeadlinePassed):
+    with cancelled_when(Left()), pytest.raises(DeadlinePassed):
         QUESTIONS[name](stored, time.monotonic() + 1e6)

@@ -12,9 +12,10 @@ import pytest
 from django.utils import timezone
 
 from profiles import listing
-from profiles.engine.columns import to_columns
-from profiles.listing import Listed, Wanted
-from profiles.models import Block, Level, Profile
+from profiles.compaction import day_rollup, hour_blocks, level0, pending_series
+from profiles.engine.encoding.preorder_columns import to_columns
+from profiles.listing import ListedProfile, ProfileListing
+from profiles.models import Block, BlockLevel, Profile
 from profiles.query import (
     Group,
     ProfileOrder,
@@ -30,7 +31,6 @@ from profiles.query import (
     run_top,
     run_tree,
 )
-from profiles.rollup import days, due, hours, parts
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -69,20 +69,20 @@ def at_stage(project: Project, stage: str) -> Iterator[None]:
     if stage == "late":
         late = list(Profile.objects.filter(name_id__endswith="7"))
         Profile.objects.filter(name_id__endswith="7").delete()
-    hours.roll_up_hours(project.pk, later)
+    hour_blocks.compact_hours(project.pk, later)
     if stage == "parts":
-        few = patch.multiple(parts, LONG=2, LEFT=2)
-        with patch.object(due, "LONG", 2), few:
-            parts.pack_long_heads(project.pk, later)
+        few = patch.multiple(level0, LONG=2, LEFT=2)
+        with patch.object(pending_series, "LONG", 2), few:
+            level0.compact_long_heads(project.pk, later)
             # As if those hours were still open: parts of theirs are made ever after.
-            with patch.object(parts, "hours_before", return_value=rows.NOON):
-                assert parts.pack_long_heads(project.pk, later + 2 * DAY) > 5
+            with patch.object(level0, "hours_before", return_value=rows.NOON):
+                assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
         assert Block.objects.filter(is_part=True).count() > 2
     if stage in {"days", "late"}:
-        assert days.roll_up_days(project.pk, later) > 0
+        assert day_rollup.roll_up_days(project.pk, later) > 0
     Profile.objects.bulk_create(late[::2])
     if late:
-        hours.roll_up_hours(project.pk, later)
+        hour_blocks.compact_hours(project.pk, later)
     Profile.objects.bulk_create(late[1::2])
     yield
 
@@ -143,7 +143,7 @@ def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
     asked = selections(project)
     before = [everything(project, selection) for selection in asked]
     with at_stage(project, stage):
-        assert Block.objects.filter(level=Level.DAY).exists() == (stage in {"days", "late"})
+        assert Block.objects.filter(level=BlockLevel.DAY).exists() == (stage in {"days", "late"})
         for selection, expected in zip(asked, before, strict=True):
             after = everything(project, selection)
             for name in expected:
@@ -192,13 +192,13 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
 def test_lists_of_all_services_are_the_same(project: Project) -> None:
     fill(project)
     wanted = [
-        Wanted(project.pk),
-        Wanted(project.pk, zone="us", start=rows.NOON + timedelta(hours=3)),
-        Wanted(project.pk, type=ProfileType.WALL),
+        ProfileListing(project.pk),
+        ProfileListing(project.pk, zone="us", start=rows.NOON + timedelta(hours=3)),
+        ProfileListing(project.pk, type=ProfileType.WALL),
     ]
 
-    def listed(which: Wanted) -> list[tuple[str, str, str]]:
-        found: list[Listed] = []
+    def listed(which: ProfileListing) -> list[tuple[str, str, str]]:
+        found: list[ListedProfile] = []
         while more := listing.page(which, 8, found[-1].mark if found else ""):
             found.extend(more)
         return [(each.profile.name_id, each.profile.service, each.profile.type) for each in found]

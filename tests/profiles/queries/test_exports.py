@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from profiles.engine.digest import DigestLimits, digest, unpack
-from profiles.queries import exports
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
+from profiles.queries.rendering import exports
 from profiles.query import (
     ExportFile,
     ExportFormat,
     FilterOption,
+    InvalidQuery,
     Selection,
     Shape,
-    Unanswerable,
     View,
     ViewFilter,
     run_export,
@@ -64,8 +64,8 @@ def test_stacks_have_the_shape_of_the_view(selection: Selection) -> None:
 
 
 def test_pprof_has_lines(selection: Selection) -> None:
-    raw = unpack(run_export(selection, View(), ExportFormat.PPROF).data, 2**20)
-    tree = digest(raw, "CPU", DigestLimits()).tree
+    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**20)
+    tree = decode_profile(raw, "CPU", DecodeLimits()).tree
     assert tree.frames.line.tolist() == [1, 1, 1, 1]
     assert int(tree.self.sum()) == 18_000_000
 
@@ -77,7 +77,7 @@ def test_stacks_that_are_too_long_in_all_are_refused(
     assert run_export(selection, View(), ExportFormat.FOLDED)
     monkeypatch.setattr(exports, "MAX_FRAMES", 10)
     for form in set(ExportFormat) - {ExportFormat.CSV}:
-        with pytest.raises(Unanswerable, match=r"may have 10 frames .* would have 11\."):
+        with pytest.raises(InvalidQuery, match=r"may have 10 frames .* would have 11\."):
             run_export(selection, View(), form)
 
 
@@ -94,7 +94,7 @@ def heap_of(selection: Selection) -> Selection:
 
 def exported(selection: Selection, view: View) -> tuple[Any, ExportFile]:
     file = run_export(selection, view, ExportFormat.PPROF)
-    return Profile.FromString(unpack(file.data, 2**20)), file
+    return Profile.FromString(gunzip(file.data, 2**20)), file
 
 
 def types_of(message: Any) -> list[tuple[bytes, bytes]]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from profiles.engine.unpack import unpack
+from profiles.engine.pprof.gunzip import gunzip
 from profiles.query import (
     FilterOption,
     FunctionRow,
@@ -32,7 +32,7 @@ def stored(project: Project, sample: Sample) -> Selection:
     type_ = ProfileType(sample.type)
     for minute, path in enumerate(sample.paths):
         of = rows.deployment(project, version=str(minute % 2))
-        rows.stored_raw(of, unpack(path.read_bytes(), 2**24), type=type_, minutes=minute)
+        rows.stored_raw(of, gunzip(path.read_bytes(), 2**24), type=type_, minutes=minute)
     hour = timedelta(hours=1)
     return Selection(project.pk, "shop", type_, rows.NOON, rows.NOON + hour)
 

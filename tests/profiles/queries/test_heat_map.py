@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from profiles.queries.heat_map import MOST_STEPS, WEIGHTS, step_of
+from profiles.queries.reports.heat_map import MOST_STEPS, WEIGHTS, step_of
 from profiles.query import Selection, run_heat_map
 from projects.models import Deployment
 from tests.profiles import rows

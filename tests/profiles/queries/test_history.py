@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_day, open_hour
-from profiles.engine.codec import decode
+from profiles.engine.calltree.top import top
+from profiles.engine.encoding.codec import decode
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
-from profiles.engine.steps import Courses, StepMerge
-from profiles.engine.top import top
+from profiles.engine.stats.time_series import SeriesByFunction, TimeSeriesMerge
 from profiles.models import Profile
-from profiles.queries.history import MAX_STEPS, step_of
+from profiles.queries.reports.history import MAX_STEPS, step_of
 from profiles.query import (
     DeadlinePassed,
     FilterOption,
     HistoryResult,
+    InvalidQuery,
     Selection,
-    Unanswerable,
     View,
     ViewFilter,
     run_history,
@@ -150,13 +150,13 @@ def test_thirty_days_are_days() -> None:
 
 def test_what_cannot_be_answered_says_why(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop)
-    with pytest.raises(Unanswerable, match=f"at most {MAX_STEPS} steps"):
+    with pytest.raises(InvalidQuery, match=f"at most {MAX_STEPS} steps"):
         run_history(selection, View(), step=timedelta(seconds=1))
-    with pytest.raises(Unanswerable, match="at least a second"):
+    with pytest.raises(InvalidQuery, match="at least a second"):
         run_history(selection, View(), step=timedelta(milliseconds=5))
-    with pytest.raises(Unanswerable, match="not empty"):
+    with pytest.raises(InvalidQuery, match="not empty"):
         run_history(replace(selection, end=selection.start), View())
-    with pytest.raises(Unanswerable, match=r"/a\(/ cannot be read"):
+    with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
         run_history(selection, View(), hide=["/a(/"])
     with pytest.raises(DeadlinePassed):
         run_history(selection, View(), time.monotonic() - 1)
@@ -174,12 +174,12 @@ def test_a_damaged_profile_is_named(shop: Deployment, selection: Selection) -> N
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(folded(), st.integers(0, 2)), max_size=6))
 def test_every_step_is_the_list_of_its_own_profiles(parts: Sequence[tuple[Stacks, int]]) -> None:
-    merge = StepMerge(CPU, 3)
+    merge = TimeSeriesMerge(CPU, 3)
     for stacks, step in parts:
         merge.step = step
         merge.add_tree(tree_of(stacks))
     tree = merge.tree()
-    courses = Courses(tree)
+    courses = SeriesByFunction(tree)
     found = {course.name: course for course in courses.of(range(len(courses.names)))}
     for step in range(3):
         rows_of = {row.name: row for row in top(tree, step)}
@@ -189,8 +189,8 @@ def test_every_step_is_the_list_of_its_own_profiles(parts: Sequence[tuple[Stacks
 
 
 def test_steps_times_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profiles.engine.steps.MAX_CELLS", 20)
-    merge = StepMerge(CPU, 4)
+    monkeypatch.setattr("profiles.engine.stats.time_series.MAX_CELLS", 20)
+    merge = TimeSeriesMerge(CPU, 4)
     with pytest.raises(TooLarge, match="max_nodes"):
         merge.add_tree(tree_of({";".join(f"f{i}" for i in range(6)): 1}))
 
@@ -209,7 +209,7 @@ def test_it_does_not_matter_how_profiles_are_stored(
     """Each third in its own step: from the head, an hour block and a day block."""
     first, last = sorted((one, other))
     thirds = profiles[:first], profiles[first:last], profiles[last:]
-    stored, plain = StepMerge(CPU, 3), StepMerge(CPU, 3)
+    stored, plain = TimeSeriesMerge(CPU, 3), TimeSeriesMerge(CPU, 3)
     for profile in thirds[0]:
         stored.add_encoded(profile.tree)
     stored.step = 1

@@ -9,10 +9,11 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from profiles.compaction import day_rollup, hour_blocks
 from profiles.engine.blocks import HourBlock, build_hour, open_hour
 from profiles.models import Profile
-from profiles.queries import block_part
-from profiles.queries.kept_blocks import KeptBlocks
+from profiles.queries.scanning import block_input
+from profiles.queries.scanning.block_cache import BlockCache
 from profiles.query import (
     Group,
     Selection,
@@ -24,10 +25,9 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
-from profiles.rollup import days, hours
-from profiles.store import block_bytes
-from profiles.store.blobs.files import FileBlobs
-from profiles.store.block_bytes import Place
+from profiles.storage import block_reader
+from profiles.storage.blobs.files import FileBlobs
+from profiles.storage.block_reader import BlockLocation
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -42,9 +42,9 @@ def nothing_remembered(settings: Settings) -> None:
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> KeptBlocks:
-    made = KeptBlocks(2**24)
-    monkeypatch.setattr(block_part, "kept_blocks", made)
+def kept(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
+    made = BlockCache(2**24)
+    monkeypatch.setattr(block_input, "kept_blocks", made)
     return made
 
 
@@ -69,8 +69,8 @@ def selection(project: Project) -> Selection:
         stacks = {"main;a": minutes + 1, f"main;{minutes % 4}": 2}
         rows.stored(rows.deployment(project), stacks, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
-    hours.roll_up_hours(project.pk, later)
-    days.roll_up_days(project.pk, later)
+    hour_blocks.compact_hours(project.pk, later)
+    day_rollup.roll_up_days(project.pk, later)
     assert not Profile.objects.exists()
     start, end = rows.NOON + timedelta(minutes=5), rows.NOON + timedelta(hours=29)
     return Selection(project.pk, "shop", ProfileType.CPU, start, end)
@@ -94,17 +94,17 @@ def answers(selection: Selection) -> list[object]:
 
 @pytest.mark.django_db
 def test_answers_are_the_same_from_kept_blocks(
-    selection: Selection, kept: KeptBlocks, monkeypatch: pytest.MonkeyPatch
+    selection: Selection, kept: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = answers(selection), answers(selection)
     assert len(kept) > 1
-    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
+    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
     assert first == second == answers(selection)
 
 
 @pytest.mark.django_db
 def test_a_kept_block_is_not_read_again(
-    selection: Selection, kept: KeptBlocks, reads: Callable[[], int]
+    selection: Selection, kept: BlockCache, reads: Callable[[], int]
 ) -> None:
     run_tree(selection, View())
     before = reads()
@@ -116,7 +116,7 @@ def test_a_kept_block_is_not_read_again(
 @pytest.mark.django_db
 def test_a_kept_block_is_not_fetched_again_from_far_away(
     selection: Selection,
-    kept: KeptBlocks,
+    kept: BlockCache,
     reads: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -124,7 +124,7 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
     first = tree_json(run_tree(selection, View()))
     before = reads()
     assert before == len(kept) > 1  # each as a whole
-    block_bytes._kept.__init__()  # type: ignore[misc]
+    block_reader._kept.__init__()  # type: ignore[misc]
     assert tree_json(run_tree(selection, View())) == first
     assert reads() == before
     # What of a kept block was not read yet is in memory too, for it came as a whole.
@@ -134,7 +134,7 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
 
 @pytest.mark.django_db
 def test_a_block_that_went_meanwhile_is_fetched_after_all(
-    selection: Selection, kept: KeptBlocks, monkeypatch: pytest.MonkeyPatch
+    selection: Selection, kept: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
     first = tree_json(run_tree(selection, View()))
@@ -146,7 +146,7 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
 def test_without_room_each_question_reads(
     selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_part, "kept_blocks", KeptBlocks(0))
+    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
     run_tree(selection, View())
     before = reads()
     run_tree(selection, View())
@@ -158,14 +158,14 @@ def block(stacks: int = 3) -> HourBlock:
     return open_hour(build_hour([profile_of(tree) for tree in trees]))
 
 
-def place(number: int) -> Place:
-    return Place(f"blob-{number}", 0, 100)
+def place(number: int) -> BlockLocation:
+    return BlockLocation(f"blob-{number}", 0, 100)
 
 
 def test_those_that_were_not_used_for_longest_go_first() -> None:
     blocks = [block() for _ in range(3)]
     one = blocks[0].size + 100
-    kept = KeptBlocks(2 * one + 50)
+    kept = BlockCache(2 * one + 50)
     for number in (0, 1):
         kept.put(place(number), blocks[number])
     assert kept.get(place(0)) is blocks[0]
@@ -177,7 +177,7 @@ def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
     first, second, read = block(), block(), block()
     assert len(read.lines.parent) > 0
     # Room for both as long as nothing is read of them; places count 100 bytes each.
-    kept = KeptBlocks(first.size + (second.size + read.size) // 2 + 200)
+    kept = BlockCache(first.size + (second.size + read.size) // 2 + 200)
     kept.put(place(0), first)
     kept.put(place(1), second)
     assert len(kept) == 2
@@ -188,7 +188,7 @@ def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
 
 
 def test_a_block_larger_than_all_is_not_kept() -> None:
-    kept = KeptBlocks(10)
+    kept = BlockCache(10)
     kept.put(place(0), block())
     assert len(kept) == 0
 

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.queries.wanted import wanted
+from profiles.compaction import hour_blocks
+from profiles.queries.planning.block_masks import block_selection
 from profiles.query import (
-    Choice,
+    InvalidQuery,
+    MenuChoice,
     Selection,
     ServiceName,
-    Unanswerable,
     run_last_profile,
     run_options,
     run_service_names,
@@ -19,7 +20,6 @@ from profiles.query import (
     run_strip,
     snapshot,
 )
-from profiles.rollup import hours
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -38,9 +38,9 @@ def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
     rows.stored(rows.deployment(project, service="later"), minutes=99)
     rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
     options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
-    assert options.zones == (Choice("eu-1", 3),)
-    assert options.versions == (Choice("1", 1), Choice("2", 2))
-    assert options.labels == {"instance": (Choice("2", 2), Choice("1", 1))}
+    assert options.zones == (MenuChoice("eu-1", 3),)
+    assert options.versions == (MenuChoice("1", 1), MenuChoice("2", 2))
+    assert options.labels == {"instance": (MenuChoice("2", 2), MenuChoice("1", 1))}
     assert options.metrics == (("cpu", "nanoseconds"),)
 
 
@@ -51,7 +51,7 @@ def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
     with snapshot():
         run_service_names(project.pk)
         options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
-    assert (options.zones, options.versions) == ((Choice("eu-1", 1),), (Choice("1", 1),))
+    assert (options.zones, options.versions) == ((MenuChoice("eu-1", 1),), (MenuChoice("1", 1),))
 
 
 def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment) -> None:
@@ -98,7 +98,7 @@ def test_the_last_profile_of_a_service_is_found_wherever_it_is(
     rows.stored(shop, minutes=3, type=ProfileType.WALL)
     rows.stored(rows.deployment(project, version="2"), minutes=2)
     assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
-    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
     assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
     rows.stored(shop, minutes=7)
     assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=7)
@@ -111,11 +111,11 @@ def test_versions_are_taken_from_deployments_that_were_read(
         rows.stored(rows.deployment(project, version=version, zone=zone))
     rows.stored(rows.deployment(project, service="other", version="2"))
     asked = replace(selection, versions=("2",), zones=("us",))
-    alone = wanted(asked).deployments
+    alone = block_selection(asked).deployments
     with snapshot():
         run_service_names(project.pk)
         with count_queries() as statements:
-            beside = wanted(asked).deployments
+            beside = block_selection(asked).deployments
     assert alone is not None
     assert beside is not None
     assert beside.tolist() == alone.tolist()
@@ -155,7 +155,7 @@ def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Proj
         "silent": None,
     }
     assert last() == expected
-    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
     assert last() == expected
 
 
@@ -173,5 +173,5 @@ def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Depl
         (1, 4_000),
     ]
     assert strip.steps[1].start == rows.NOON + timedelta(minutes=10)
-    with pytest.raises(Unanswerable):
+    with pytest.raises(InvalidQuery):
         run_strip(selection, steps=0)

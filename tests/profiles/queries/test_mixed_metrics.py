@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 
+from profiles.engine.calltree.tree import Tree
 from profiles.engine.metrics import Metric
-from profiles.engine.tree import Tree
 from profiles.query import (
     Coverage,
     FilterOption,
     Group,
+    InvalidQuery,
     Selection,
-    Unanswerable,
     View,
     ViewFilter,
     run_compare,
@@ -141,7 +141,7 @@ def test_a_metric_is_asked_for_by_any_of_its_names(project: Project, name: str) 
 
 def test_a_metric_that_no_profile_has_is_named(project: Project) -> None:
     rows.stored(rows.deployment(project), {"main": 5})
-    with pytest.raises(Unanswerable, match="no metric delay; they have cpu"):
+    with pytest.raises(InvalidQuery, match="no metric delay; they have cpu"):
         run_tree(whole(project), View(metric=Metric("delay", "")))
 
 

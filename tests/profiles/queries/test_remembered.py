@@ -9,9 +9,10 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from profiles.compaction import hour_blocks
 from profiles.models import Blob, Profile
-from profiles.queries import merged as merging
-from profiles.queries.block_part import HourPart
+from profiles.queries import aggregate as merging
+from profiles.queries.scanning.block_input import HourInput
 from profiles.query import (
     Group,
     Selection,
@@ -22,7 +23,6 @@ from profiles.query import (
     run_top,
     run_tree,
 )
-from profiles.rollup import hours
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -53,7 +53,7 @@ def selection(project: Project) -> Selection:
 
 
 def rolled_up(project: Project) -> None:
-    hours.roll_up_hours(project.pk, timezone.now() + timedelta(days=1))
+    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
     assert not Profile.objects.exists()
 
 
@@ -118,13 +118,13 @@ def test_an_answer_with_gaps_is_not_remembered(
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many hour blocks were read into a sum so far."""
     parts = []
-    add_to = HourPart.add_to
+    add_to = HourInput.add_to
 
-    def counted(self: HourPart, *args: Any) -> None:
+    def counted(self: HourInput, *args: Any) -> None:
         parts.append(self)
         add_to(self, *args)
 
-    monkeypatch.setattr(HourPart, "add_to", counted)
+    monkeypatch.setattr(HourInput, "add_to", counted)
     return lambda: len(parts)
 
 

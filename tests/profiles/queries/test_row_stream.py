@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from profiles.models import Profile
-from profiles.queries import row_stream
-from profiles.queries.asked import DeadlinePassed
-from profiles.queries.row_stream import streamed
+from profiles.queries.scanning import row_stream
+from profiles.queries.scanning.row_stream import streamed
+from profiles.queries.selection import DeadlinePassed
 from profiles.query import Selection, View, run_tree
-from profiles.store.snapshot import snapshot
+from profiles.storage.snapshot import snapshot
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows

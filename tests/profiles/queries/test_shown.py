@@ -4,8 +4,8 @@ import pytest
 
 from profiles.query import (
     FilterOption,
+    InvalidQuery,
     Selection,
-    Unanswerable,
     View,
     ViewFilter,
     run_top,
@@ -56,12 +56,12 @@ def test_a_root_is_a_node_of_what_is_shown(selection: Selection, shop: Deploymen
     shown = tree_json(run_tree(selection, view("from:foo1")))
     root = twin_ids.node_id([("foo1", "app.py", 0)])
     assert paths(tree_json(run_tree(selection, view("from:foo1", root=root)))) == paths(shown)
-    with pytest.raises(Unanswerable, match="no node"):
+    with pytest.raises(InvalidQuery, match="no node"):
         run_tree(selection, view(root=root))
 
 
 def test_a_value_that_cannot_be_used_is_named(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     for run in (run_tree, run_top):
-        with pytest.raises(Unanswerable, match=r"/a\(/ cannot be read"):
+        with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
             run(selection, view("show:/a(/"))

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from profiles.compaction.hour_blocks import compact_hours
 from profiles.models import Profile
 from profiles.query import run_services, run_sparklines
-from profiles.rollup.hours import roll_up_hours
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
@@ -49,7 +49,7 @@ def test_a_closed_hour_has_no_gaps_and_counts_what_is_inside(shop: Deployment) -
     """Its row says five minutes each, and steps are half of that."""
     for minute in range(60):
         rows.stored(shop, {"main": [1000]}, minutes=minute)
-    roll_up_hours(shop.project_id, max(rows.NOON, timezone.now()) + DAY)
+    compact_hours(shop.project_id, max(rows.NOON, timezone.now()) + DAY)
     assert not Profile.objects.exists()
     start = rows.NOON + timedelta(minutes=18)
     line = run_sparklines(shop.project_id, {"shop": CPU}, start, start + HOUR, 24)["shop"]

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from profiles.compaction import day_rollup, hour_blocks
 from profiles.query import (
     Selection,
     View,
@@ -18,7 +19,6 @@ from profiles.query import (
     run_tree,
     snapshot,
 )
-from profiles.rollup import days, hours
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -33,8 +33,8 @@ def in_blocks(shop: Deployment) -> Deployment:
     for minutes in (3, 70):
         rows.stored(shop, minutes=minutes)
     later = timezone.now() + timedelta(days=3)
-    hours.roll_up_hours(shop.project_id, later)
-    days.roll_up_days(shop.project_id, later)
+    hour_blocks.compact_hours(shop.project_id, later)
+    day_rollup.roll_up_days(shop.project_id, later)
     return shop
 
 

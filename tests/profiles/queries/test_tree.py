@@ -13,10 +13,10 @@ from profiles.models import Profile
 from profiles.query import (
     DeadlinePassed,
     Group,
+    InvalidQuery,
     Metric,
     Order,
     Selection,
-    Unanswerable,
     View,
     run_top,
     run_tree,
@@ -128,7 +128,7 @@ def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
 
 def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    with pytest.raises(Unanswerable, match="no node 0000000000000007"):
+    with pytest.raises(InvalidQuery, match="no node 0000000000000007"):
         run_tree(selection, View(root=7))
 
 
@@ -152,7 +152,7 @@ def test_a_merged_tree_has_a_limit_of_nodes(
     settings.MAX_QUERY_NODES = 3
     assert run_tree(selection, View()).coverage.profiles == 1
     rows.stored(shop, {"main;c": 1}, minutes=1)
-    with pytest.raises(Unanswerable, match=r"FLAMEWATCH_MAX_QUERY_NODES allows 3 nodes .* shorter"):
+    with pytest.raises(InvalidQuery, match=r"FLAMEWATCH_MAX_QUERY_NODES allows 3 nodes .* shorter"):
         run_tree(selection, View())
 
 
@@ -167,7 +167,7 @@ def test_profiles_that_are_too_large_together_are_said_to_be(
 ) -> None:
     for _ in range(3):
         rows.stored(shop, {"main": 2**62 // 1000})
-    with pytest.raises(Unanswerable, match="64 bits"):
+    with pytest.raises(InvalidQuery, match="64 bits"):
         run_tree(selection, View())
 
 

@@ -9,9 +9,9 @@ from profiles.query import (
     FilterOption,
     FocusResult,
     FunctionRow,
+    InvalidQuery,
     Selection,
     Shape,
-    Unanswerable,
     View,
     ViewFilter,
     focus_json,
@@ -92,7 +92,7 @@ def test_a_root_and_folds_of_the_bottom_up_view(selection: Selection) -> None:
 
 def test_the_list_has_no_shape(selection: Selection) -> None:
     assert run_top(selection, View(shape=UP)).rows == run_top(selection, View()).rows
-    with pytest.raises(Unanswerable, match="bottom-up"):
+    with pytest.raises(InvalidQuery, match="bottom-up"):
         run_top(selection, View(shape=UP, root=1))
 
 
@@ -114,7 +114,7 @@ def test_highlights_are_of_what_is_drawn(selection: Selection) -> None:
 
 def test_an_expression_that_cannot_be_read_is_named(selection: Selection) -> None:
     for run in (run_tree, run_focus):
-        with pytest.raises(Unanswerable, match=r"/a\(/ cannot be read"):
+        with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
             run(selection, View(filters=filters("highlight:/a(/"), focus="bar"))
 
 
@@ -152,7 +152,7 @@ def test_what_nothing_reaches_has_no_row(selection: Selection) -> None:
     document = json.loads(focus_json(run_focus(selection, View(focus="nothing"))))
     assert document["row"] is None
     assert document["callers"]["frame"] == document["callees"]["frame"] == []
-    with pytest.raises(Unanswerable, match="name of a function"):
+    with pytest.raises(InvalidQuery, match="name of a function"):
         run_focus(selection, View())
 
 
@@ -165,7 +165,7 @@ def test_a_root_opens_the_side_that_has_it(selection: Selection) -> None:
     opened = json.loads(focus_json(run_focus(selection, View(focus="bar", root=node))))
     assert columns(opened["callers"]) == {"foo1": 0, "foo1;main": 2_500_000}
     assert opened["callees"]["frame"] == []
-    with pytest.raises(Unanswerable, match="no node"):
+    with pytest.raises(InvalidQuery, match="no node"):
         run_focus(selection, View(focus="bar", root=7))
 
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects import keys
-from projects.authentication import Refused, authenticate
+from projects.credentials import keys
+from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import AuditEntry, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ def test_it_revokes_keys_at_once_and_says_who_did(admin: Client, project: Projec
     form = {"action": "revoke", "_selected_action": [row.pk]}
     page = admin.post(reverse("admin:projects_apikey_changelist"), form, follow=True)
     assert "1 key was revoked." in page.content.decode()
-    with pytest.raises(Refused):
+    with pytest.raises(KeyRejected):
         asyncio.run(authenticate(text))
     entry = AuditEntry.objects.get(action="key.revoke")
     assert str(entry.actor) == "operator@example.org"

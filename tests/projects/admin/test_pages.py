@@ -7,7 +7,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from projects import audit, keys
+from projects import audit
+from projects.credentials import keys
 from projects.models import Agent, Deployment, Project, Quota, User
 
 MODELS = ["project", "quota", "apikey", "deployment", "agent", "auditentry", "user"]

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects import quotas
-from projects.day_usage import utc_day
 from projects.models import AuditEntry, DayUsage, Project, Quota
-from projects.quota_reached import QuotaReached
+from projects.usage import quotas
+from projects.usage.day_usage import utc_day
+from projects.usage.quota_reached import QuotaReached
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

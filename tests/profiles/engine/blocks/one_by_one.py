@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from profiles.engine.blocks import BlockProfile
-from profiles.engine.codec import decode
-from profiles.engine.columns import totals
-from profiles.engine.group import by_function
-from profiles.engine.merge import Merge
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.top import top
+from profiles.engine.encoding.codec import decode
+from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
-from profiles.engine.moments import Moments
-from profiles.engine.top import top
+from profiles.engine.stats.sum_of_squares import TreeVariance
 from tests.profiles.engine.random_trees import meaning
 
 Squares = dict[object, tuple[float, int]]
@@ -49,7 +49,7 @@ def moments(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
     return {key: (square, count) for key, (square, count) in sums.items() if count}
 
 
-def squares_of(found: Moments) -> Squares:
+def squares_of(found: TreeVariance) -> Squares:
     """The same of an answer."""
     squares: dict[object, tuple[float, int]] = dict(
         zip(

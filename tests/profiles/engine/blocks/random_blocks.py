@@ -5,8 +5,8 @@ import itertools
 from hypothesis import strategies as st
 
 from profiles.engine.blocks import BlockProfile
-from profiles.engine.codec import encode
-from profiles.engine.tree import Tree
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import encode
 from tests.profiles.engine.random_trees import trees
 
 _numbers = itertools.count()

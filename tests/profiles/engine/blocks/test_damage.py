@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.blocks import DayBlock, HourBlock, build_day, build_hour, open_day, open_hour
-from profiles.engine.blocks import container as containers
-from profiles.engine.compression import decompress
+from profiles.engine.blocks.sections import container as containers
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.compression import decompress
 from profiles.engine.errors import BadBlock, BadProfile, BadTree
-from profiles.engine.merge import Merge
 from profiles.engine.metrics import Metric
-from profiles.engine.moments import MomentMerge
-from profiles.engine.tree import Tree
+from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.profiles.engine.blocks.random_blocks import profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
@@ -37,7 +37,7 @@ def use(block: HourBlock | DayBlock) -> None:
         else:
             merge.add_day(block)
         merge.tree()
-    moments = MomentMerge(CPU)
+    moments = VarianceMerge(CPU)
     if isinstance(block, HourBlock):
         moments.add_hour(block)
         assert len(block.identities.name_id) == len(block.profiles)
@@ -123,7 +123,7 @@ def test_a_damaged_tree_adds_nothing(tree: Tree, data: st.DataObject) -> None:
     good = profile_of(tree_of(EXAMPLE)).tree
     bad = bytearray(profile_of(tree).tree)
     bad[data.draw(st.integers(0, len(bad) - 1))] ^= data.draw(st.integers(1, 255))
-    for merge in (Merge([CPU], by_function=True), MomentMerge(CPU)):
+    for merge in (Merge([CPU], by_function=True), VarianceMerge(CPU)):
         merge.add_encoded(good)
         before = meaning(merge.tree())
         with pytest.raises(BadTree):

@@ -13,8 +13,8 @@ from profiles.engine.blocks import (
     open_hour,
 )
 from profiles.engine.blocks.build_day import MAX_LABEL_SETS
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.errors import BadProfile
-from profiles.engine.merge import Merge
 from profiles.engine.metrics import Metric
 from tests.profiles.engine.blocks import one_by_one
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of

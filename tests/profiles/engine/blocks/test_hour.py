@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.blocks import BlockProfile, HourBlock, build_hour, open_hour
-from profiles.engine.merge import Merge
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import Metric
 from tests.profiles.engine.blocks import one_by_one
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of

@@ -12,12 +12,12 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine import stored
 from profiles.engine.blocks import BlockProfile, build_hour, builder, open_hour
-from profiles.engine.codec import MAGIC, Numbers, encode, texts_of
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding import stored_tree
+from profiles.engine.encoding.codec import MAGIC, Numbers, encode, texts_of
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
-from profiles.engine.texts import Texts
-from profiles.engine.tree import Tree
+from profiles.engine.string_table import StringTable
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import tree_of
 from tests.profiles.pprofs import EXAMPLE
@@ -52,7 +52,7 @@ def mapped(*names: str) -> Tree:
     tree = tree_of({"a;b;c;d;e;f": 7, "a;c": 5})
     strings = [*tree.frames.strings, *names]
     mapping = len(tree.frames.strings) + np.arange(len(tree.frames.id)) % len(names)
-    frames = replace(tree.frames, strings=Texts.of(strings), mapping=mapping.astype(np.int32))
+    frames = replace(tree.frames, strings=StringTable.of(strings), mapping=mapping.astype(np.int32))
     return replace(tree, frames=frames)
 
 
@@ -91,7 +91,7 @@ def test_a_function_of_two_binaries_has_two_frames() -> None:
 def test_texts_are_unpacked_only_where_something_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bytes] = []
 
-    def noted(data: bytes, numbers: Numbers) -> Texts:
+    def noted(data: bytes, numbers: Numbers) -> StringTable:
         read.append(data)
         return texts_of(data, numbers)
 
@@ -138,7 +138,7 @@ def test_a_damaged_head_is_refused(change: Callable[[dict[str, Any]], object]) -
 @given(st.data())
 def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from([tree_of(EXAMPLE), mapped("libz", "shop")]))
-    numbers, texts = map(bytearray, stored.write(stored.columns_of(tree)))
+    numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree)))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))

@@ -1,0 +1,33 @@
+"""What the documents of the query API have in common: a head, sums as exact integers."""
+
+from typing import Any
+
+import orjson
+
+from api.requests import ApiRequest
+from profiles.queries.rendering.tree_json import VERSION, covered
+from profiles.query import Coverage, Metric, Selection
+
+
+def head(asking: ApiRequest) -> dict[str, Any]:
+    return {"v": VERSION, "project": asking.project_id}
+
+
+def selected(asking: ApiRequest, selection: Selection, coverage: Coverage) -> dict[str, Any]:
+    """What was asked of, and what it was answered from."""
+    return {
+        **head(asking),
+        "service": selection.service,
+        "type": selection.type.value,
+        "start": selection.start,
+        "end": selection.end,
+        **covered(coverage),
+    }
+
+
+def metric_json(metric: Metric) -> dict[str, str]:
+    return {"name": metric.name, "unit": metric.unit}
+
+
+def dumps(document: dict[str, Any]) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

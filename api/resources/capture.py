@@ -1,0 +1,84 @@
+"""Capture now: `POST /api/v1/projects/<project>/capture`."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+
+from common import database_pool
+from endpoints import credentials
+from endpoints.api_view import WireView, json_response
+from endpoints.errors import BadField, NotFound
+from ingest.cloud_profiler import fields, wire
+from ingest.cloud_profiler.fields import Message
+from projects.credentials import operator_token
+from projects.models import Project
+from projects.profile_types import NEVER_ASKED, ProfileType
+from scheduler import capture_now
+from scheduler.capture_now import PendingCapture
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureParams:
+    service: str
+    type: ProfileType
+    zone: str | None
+    version: str | None
+
+
+class CaptureView(WireView):
+    http_method_names = ["post"]
+
+    async def post(self, request: HttpRequest, project: str) -> HttpResponse:
+        project_id, asker = await _asker(request, project)
+        wanted = _wanted(wire.parse(request.body))
+        asked = await database_pool.run(_ask, project_id, asker, wanted)
+        return json_response(_json(wanted, asked), status=201)
+
+
+async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
+    """The project's id, and who asks: any key of the project, or the server's operator."""
+    text = credentials.key_text(request.headers, request.GET)
+    if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
+        return project, "operator"
+    access = await credentials.access(text)
+    credentials.require_own(access, project)
+    return access.project_id, access.prefix
+
+
+def _wanted(message: Message) -> CaptureParams:
+    service = fields.text(message, "service", "service")
+    if not service:
+        raise BadField("service", "is missing")
+    type = fields.profile_type(message.get("type"), "type")
+    if type in NEVER_ASKED:
+        raise BadField("type", f"{type} is never asked of agents")
+    return CaptureParams(
+        service,
+        type,
+        zone=fields.text(message, "zone", "zone") or None,
+        version=fields.text(message, "version", "version") or None,
+    )
+
+
+def _ask(project_id: str, asker: str, wanted: CaptureParams) -> PendingCapture:
+    project = Project.objects.filter(project_id=project_id).first()
+    if project is None:
+        raise NotFound("There is no such project.")
+    return capture_now.request_capture(
+        project,
+        wanted.service,
+        wanted.type,
+        wanted.zone,
+        wanted.version,
+        actor=None,
+        actor_key=asker,
+    )
+
+
+def _json(wanted: CaptureParams, asked: PendingCapture) -> dict[str, object]:
+    return {
+        "slot": asked.slot.id,
+        "service": wanted.service,
+        "type": wanted.type.value,
+        "waiting": asked.waiting,
+    }

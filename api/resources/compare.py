@@ -1,0 +1,59 @@
+"""`…/compare`: two selections node by node and function by function; differences are A - B."""
+
+from dataclasses import replace
+
+from api.documents import dumps
+from api.formats import CSV, JSON
+from api.requests import ApiQuery, ApiRequest
+from profiles.engine.exports import csv_file
+from profiles.params.selection import read_other_side, read_selection
+from profiles.params.view import read_order, read_view
+from profiles.query import CompareResult, FunctionChange, compare_document, run_compare
+
+_SIDE = "b."
+_COLUMNS = FunctionChange._fields
+
+
+def question(asking: ApiRequest) -> ApiQuery:
+    parameters = asking.parameters
+    form = asking.form(JSON, CSV)
+    first = read_selection(parameters, asking.project, asking.now)
+    others = parameters.side(_SIDE)
+    second = read_other_side(others, first, asking.now)
+    others.done()
+    view = replace(read_view(parameters), order=read_order(parameters))
+
+    def answer(deadline: float) -> bytes:
+        result = run_compare(first, second, view, deadline)
+        return _csv(result) if form is CSV else _json(result)
+
+    return ApiQuery(answer, max(first.end, second.end), form)
+
+
+def _json(result: CompareResult) -> bytes:
+    """The tree with both sides' sums, and the functions in columns."""
+    columns = zip(*result.functions, strict=True)
+    functions = dict.fromkeys(_COLUMNS, ()) | dict(zip(_COLUMNS, columns, strict=False))
+    return dumps({**compare_document(result), "functions": functions})
+
+
+def _csv(result: CompareResult) -> bytes:
+    first, second = (coverage.profiles for coverage in result.coverages)
+    unit = result.metric.unit
+    heads = {
+        "a_self": f"A self ({unit}, profiles: {first})",
+        "a_total": f"A total ({unit}, profiles: {first})",
+        "b_self": f"B self ({unit}, profiles: {second})",
+        "b_total": f"B total ({unit}, profiles: {second})",
+        "low": f"difference of mean totals, 95 % from ({unit})",
+        "high": f"to ({unit})",
+    }
+    cells = ([*map(_cell, change)] for change in result.functions)
+    return csv_file.encode([heads.get(name, name) for name in _COLUMNS], cells).encode()
+
+
+def _cell(value: object) -> object:
+    """What was not tested is empty; whether a change is real, a word."""
+    if isinstance(value, bool):
+        return "real" if value else ""
+    return "" if value is None else value

@@ -1,0 +1,73 @@
+"""`…/history`: what functions cost over time, step by step."""
+
+from typing import Any
+
+from api.documents import dumps, metric_json, selected
+from api.formats import JSON
+from api.requests import ApiQuery, ApiRequest
+from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.params import values
+from profiles.params.query_string import Parameters
+from profiles.params.selection import read_selection
+from profiles.params.view import read_view
+from profiles.query import HistoryResult, run_history
+
+USUAL, MOST = 5, 50  # functions
+
+
+def question(asking: ApiRequest) -> ApiQuery:
+    asking.form(JSON)
+    parameters = asking.parameters
+    selection = read_selection(parameters, asking.project, asking.now)
+    view = read_view(parameters)
+    step = parameters.read("step", values.span, None)
+    names = parameters.several("function")
+    show, hide = _patterns(parameters, "show"), _patterns(parameters, "hide")
+    size = parameters.read("size", lambda text: values.count(text, MOST), USUAL)
+
+    def answer(deadline: float) -> bytes:
+        found = run_history(
+            selection, view, deadline, step=step, names=names, show=show, hide=hide, lines=size
+        )
+        return dumps(_document(asking, found))
+
+    return ApiQuery(answer, selection.end)
+
+
+def _patterns(parameters: Parameters, name: str) -> tuple[str, ...]:
+    """Parts of names, or expressions between slashes."""
+    texts = parameters.several(name)
+    try:
+        for text in texts:
+            matcher(text)
+    except BadFilterPattern as error:
+        raise parameters.bad(name, str(error)) from error
+    return texts
+
+
+def _document(asking: ApiRequest, found: HistoryResult) -> dict[str, Any]:
+    steps = found.steps
+    return {
+        **selected(asking, found.selection, found.coverage),
+        "metric": metric_json(found.metric),
+        "step_s": found.step_seconds,
+        "steps": {
+            "start": [step.start for step in steps],
+            "profiles": [step.profiles for step in steps],
+            "total": [step.total for step in steps],
+            "duration_s": [step.duration_ns / max(step.profiles, 1) / 1e9 for step in steps],
+        },
+        "functions": [
+            {"name": line.name, "file": line.file, "self": line.self, "total": line.total}
+            for line in found.lines
+        ],
+        "versions": [
+            {
+                "version": span.version,
+                "first": span.first,
+                "last": span.last,
+                "profiles": span.profiles,
+            }
+            for span in found.versions
+        ],
+    }

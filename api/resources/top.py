@@ -1,0 +1,73 @@
+"""`…/top`: the list of functions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from api.documents import dumps, metric_json, selected
+from api.formats import CSV, JSON
+from api.requests import ApiQuery, ApiRequest
+from profiles.params import values
+from profiles.params.query_string import Parameters
+from profiles.params.selection import read_selection
+from profiles.params.view import read_view
+from profiles.query import ExportFile, ExportFormat, FunctionRow, TopResult, run_export, run_top
+
+MOST_ROWS = 1_000_000
+_KEYS: dict[str, Callable[[FunctionRow], int | str]] = {
+    "self": lambda row: -row.self,
+    "total": lambda row: -row.total,
+    "count": lambda row: -row.count,
+    "name": lambda row: row.name,
+}
+_SORTS = (*_KEYS, *(f"-{name}" for name in _KEYS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Which rows of the list, in which order."""
+
+    sort: str
+    size: int
+
+    def of(self, rows: Sequence[FunctionRow]) -> list[FunctionRow]:
+        """Numbers begin with the largest, names with A; `-` is the other way round."""
+        key = _KEYS[self.sort.removeprefix("-")]
+        return sorted(rows, key=key, reverse=self.sort.startswith("-"))[: self.size]
+
+
+def question(asking: ApiRequest) -> ApiQuery:
+    parameters = asking.parameters
+    form = asking.form(JSON, CSV)
+    selection = read_selection(parameters, asking.project, asking.now)
+    view = read_view(parameters)
+    rows = _rows(parameters)
+
+    def answer(deadline: float) -> bytes | ExportFile:
+        if form is CSV:
+            return run_export(selection, view, ExportFormat.CSV, deadline)
+        return _json(asking, run_top(selection, view, deadline), rows)
+
+    return ApiQuery(answer, selection.end, form)
+
+
+def _rows(parameters: Parameters) -> _Rows:
+    return _Rows(
+        sort=parameters.read("sort", lambda text: values.one_of(text, _SORTS), "self"),
+        size=parameters.read("size", lambda text: values.count(text, MOST_ROWS), MOST_ROWS),
+    )
+
+
+def _json(asking: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
+    shown = rows.of(result.rows)
+    return dumps(
+        {
+            **selected(asking, result.selection, result.coverage),
+            "metric": metric_json(result.metric),
+            "metrics": [metric_json(metric) for metric in result.metrics],
+            "all": len(result.rows),
+            "functions": {
+                name: [getattr(row, name) for row in shown]
+                for name in ("name", "file", "self", "total", "count")
+            },
+        }
+    )

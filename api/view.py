@@ -1,0 +1,68 @@
+"""The base of the query API: the key, its quota, the question; then the result."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from api.execution import execute
+from api.requests import ApiQuery, ApiRequest
+from api.response import body_of, may_compress, respond
+from common.minute_counter import counter
+from endpoints import credentials
+from endpoints.api_view import WireView
+from endpoints.errors import NotFound, TooManyQueries
+from profiles.params import query_string
+from projects.credentials.authentication import Access
+
+_KEY = "key"  # the parameter that a key may come in
+
+
+def _nothing(asking: ApiRequest) -> ApiQuery:
+    raise NotFound("There is nothing at this address.")
+
+
+class ApiQueryView(WireView):
+    """`question` reads what is asked for, and raises where it cannot be."""
+
+    http_method_names = ["get"]
+    question: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
+
+    async def get(self, request: HttpRequest, project: str) -> HttpResponse:
+        access = await _reader(request, project)
+        await _admit(access)
+        asking = _asking(request, access)
+        question = self.question(asking)
+        asking.parameters.one(_KEY)
+        asking.parameters.done()
+        answer = partial(body_of, question, may_compress=may_compress(request))
+        body = await execute(access, answer)
+        return respond(request, asking, question, body)
+
+
+async def _reader(request: HttpRequest, project: str) -> Access:
+    text = credentials.key_text(request.headers, request.GET)
+    access = await credentials.access(text)
+    credentials.require_own(access, project)
+    credentials.require_read(access)
+    return access
+
+
+async def _admit(access: Access) -> None:
+    """Count one query of this key against what each may ask in a minute."""
+    minute, seconds = divmod(timezone.now().timestamp(), 60)
+    allowed = settings.QUERIES_PER_MINUTE
+    if not await counter("queries").take(access.key, int(minute), allowed):
+        raise TooManyQueries(allowed, 60 - seconds)
+
+
+def _asking(request: HttpRequest, access: Access) -> ApiRequest:
+    return ApiRequest(
+        project=access.project,
+        project_id=access.project_id,
+        parameters=query_string.parse(request.META.get("QUERY_STRING", "")),
+        now=timezone.now(),
+        preferred=request.get_preferred_type,
+    )

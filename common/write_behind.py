@@ -1,0 +1,133 @@
+"""Small facts of a running server (last seen, last used, counts), written in batches.
+
+A fact is kept in memory for some seconds at most; a crash loses those, nothing that was promised.
+"""
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from django.db import Error
+
+from common import database_pool
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+PERIOD_SECONDS = 5.0
+MOST_KEPT = 100_000
+_ROWS_A_STATEMENT = 500
+
+logger = logging.getLogger(__name__)
+_batches: "list[WriteBehindBuffer[object, object]]" = []
+_writer: asyncio.Task[None] | None = None
+_one_at_a_time = threading.Lock()
+
+
+class WriteBehindBuffer(Generic[K, V]):
+    """Facts by key, until `write` is called with all of them; `join(older, newer)` makes one.
+
+    Bounded: while the database is away, facts about new keys are dropped beyond MOST_KEPT.
+    """
+
+    def __init__(self, write: Callable[[dict[K, V]], None], join: Callable[[V, V], V]) -> None:
+        self._write, self._join = write, join
+        self._facts: dict[K, V] = {}
+        self._lock = threading.Lock()
+        _batches.append(self)  # type: ignore[arg-type]
+
+    def note(self, key: K, fact: V) -> None:
+        with self._lock:
+            older = self._facts.get(key)
+            if older is not None:
+                self._facts[key] = self._join(older, fact)
+            elif len(self._facts) < MOST_KEPT:
+                self._facts[key] = fact
+
+    def peek(self, key: K) -> V | None:
+        return self._facts.get(key)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._facts = {}
+
+    def write(self) -> None:
+        with self._lock:
+            facts, self._facts = self._facts, {}
+        if not facts:
+            return
+        try:
+            self._write(facts)
+        except Error:
+            self._put_back(facts)
+            raise
+
+    def _put_back(self, facts: dict[K, V]) -> None:
+        with self._lock:
+            for key, newer in self._facts.items():
+                facts[key] = self._join(facts[key], newer) if key in facts else newer
+            self._facts = facts
+
+
+def write_now() -> None:
+    """Write every batch; raises the first error after all were tried, and keeps those."""
+    failed: Error | None = None
+    with _one_at_a_time:
+        for batch in _batches:
+            try:
+                batch.write()
+            except Error as error:
+                failed = failed or error
+    if failed:
+        raise failed
+
+
+def in_parts(pks: Iterable[int]) -> Iterator[list[int]]:
+    """Rows of one statement: sorted, so that two processes lock them in the same order."""
+    ordered = sorted(pks)
+    for start_at in range(0, len(ordered), _ROWS_A_STATEMENT):
+        yield ordered[start_at : start_at + _ROWS_A_STATEMENT]
+
+
+async def flush() -> None:
+    await database_pool.run(write_now)
+
+
+async def start() -> None:
+    """Write every few seconds from now on, on the running event loop."""
+    global _writer
+    if _writer is None or _writer.done():
+        _writer = asyncio.get_running_loop().create_task(_write_for_ever())
+
+
+async def stop() -> None:
+    """Stop, and write what there is."""
+    global _writer
+    if _writer is not None:
+        _writer.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await _writer
+        _writer = None
+    await _flush_or_say()
+
+
+async def _write_for_ever() -> None:
+    while True:
+        await asyncio.sleep(PERIOD_SECONDS)
+        await _flush_or_say()
+
+
+async def _flush_or_say() -> None:
+    try:
+        await flush()
+    except (Error, database_pool.DatabasePoolFull) as error:
+        logger.warning("Last-seen times and counts could not be written, will try again: %s", error)
+
+
+def clear_all() -> None:
+    """Drop all facts: for tests, whose databases come and go."""
+    for batch in _batches:
+        batch.clear()

@@ -1,0 +1,182 @@
+"""How requests are refused: the one place that turns exceptions into answers.
+
+Every refusal, of whatever status, carries RetryInfo: without it agents guess, up to an hour.
+"""
+
+import logging
+import random
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import orjson
+from django import db
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpResponse
+from rest_framework.exceptions import APIException
+
+from common.database_pool import DatabasePoolFull
+from common.disk_space import DiskFull, is_disk_full
+from common.request_body import TooSlow
+from endpoints import errors
+from endpoints.durations import seconds
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.params.query_string import BadParameter
+from profiles.query import InvalidQuery, TooManyQueriesWaiting
+from profiles.storage.disk import DATABASE_FULL
+from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
+from projects.credentials.authentication import KeyRejected
+from projects.usage.quotas import QuotaReached
+from scheduler.capture_now import NoMatchingAgent, TooManyPending
+from scheduler.long_poll.interface import QueueUnavailable
+
+log = logging.getLogger(__name__)
+
+RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
+# An agent that is refused for good asks again now and then: keys and quotas change.
+_SELDOM, _SOON, _LONGEST = 60.0, 5.0, 3600.0
+
+
+class Rule(NamedTuple):
+    status: int  # of HTTP
+    code: str  # of google.rpc
+    retry_after: float  # seconds
+    message: str = ""  # instead of the exception's, where that is not for strangers
+
+
+_DATABASE_AWAY = Rule(
+    503, "UNAVAILABLE", _SOON, "The database cannot be reached now; try again later."
+)
+_UNKNOWN = Rule(500, "INTERNAL", _SOON, "The server failed; its log says why.")
+
+_RULES: dict[type[Exception], Rule] = {
+    errors.BadField: Rule(400, "INVALID_ARGUMENT", _SELDOM),
+    errors.BadRequest: Rule(400, "INVALID_ARGUMENT", _SELDOM),
+    BadProfile: Rule(400, "INVALID_ARGUMENT", _SELDOM),
+    SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "The request cannot be read."),
+    errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
+    KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
+    errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
+    Unstorable: Rule(
+        400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot hold."
+    ),
+    Rejected: Rule(404, "NOT_FOUND", _SELDOM, "What this profile belongs to is gone."),
+    Http404: Rule(404, "NOT_FOUND", _SELDOM, "There is nothing at this address."),
+    errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),
+    errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
+    BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
+    InvalidQuery: Rule(400, "INVALID_ARGUMENT", _SELDOM),
+    TooSlow: Rule(408, "DEADLINE_EXCEEDED", _SOON),
+    Conflict: Rule(409, "ALREADY_EXISTS", _SELDOM),
+    NoMatchingAgent: Rule(409, "FAILED_PRECONDITION", _SELDOM),
+    TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
+    errors.BodyTooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
+    TooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
+    errors.TooManyLabelValues: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
+    errors.QueryTooSlow: Rule(504, "DEADLINE_EXCEEDED", _SELDOM),
+    errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),
+    DatabasePoolFull: Rule(503, "UNAVAILABLE", _SOON),
+    QueueUnavailable: Rule(503, "UNAVAILABLE", _SOON),
+    DiskFull: Rule(503, "UNAVAILABLE", _SELDOM),
+    StoreUnavailable: _DATABASE_AWAY,
+    db.OperationalError: _DATABASE_AWAY,
+    db.InterfaceError: _DATABASE_AWAY,
+}
+_PUT_OFF = {429, 503, 504}
+_CODES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 405: "UNIMPLEMENTED"}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    status: int
+    code: str
+    message: str
+    retry_after: float
+
+    @property
+    def body(self) -> bytes:
+        """google.rpc.Status as JSON."""
+        details = [{"@type": RETRY_INFO, "retryDelay": seconds(self.retry_after)}]
+        error = {
+            "code": self.status,
+            "status": self.code,
+            "message": self.message,
+            "details": details,
+        }
+        return orjson.dumps({"error": error})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"}
+        if self.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        if self.status in _PUT_OFF:
+            headers["Retry-After"] = str(ceil(self.retry_after))
+        return headers
+
+
+def error_response(error: Exception) -> ErrorResponse:
+    """The answer to a request that ended in this exception.
+
+    What is no refusal is logged, and its text kept from strangers.
+    """
+    if isinstance(error, errors.Throttled):
+        return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
+    if isinstance(error, QuotaReached):
+        return _of_quota(error)
+    if isinstance(error, errors.TooManyQueries):
+        return ErrorResponse(
+            429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in))
+        )
+    if isinstance(error, TooManyQueriesWaiting):
+        return _of_queue(error)
+    if isinstance(error, APIException):
+        code = _CODES.get(error.status_code, "INVALID_ARGUMENT")
+        return ErrorResponse(error.status_code, code, str(error.detail), _spread(_SELDOM))
+    if is_disk_full(error) and not isinstance(error, DiskFull):
+        error = DiskFull(DATABASE_FULL)
+    rules = (_RULES[kind] for kind in type(error).__mro__ if kind in _RULES)
+    rule = next(rules, _UNKNOWN)
+    if rule.status >= 500:
+        _log(rule, error)
+    return ErrorResponse(
+        rule.status, rule.code, rule.message or str(error), _spread(rule.retry_after)
+    )
+
+
+def reject(error: Exception) -> HttpResponse:
+    """The same as Django's response."""
+    found = error_response(error)
+    return HttpResponse(found.body, status=found.status, headers=found.headers)
+
+
+def rest_framework_handler(error: Exception, context: dict[str, object]) -> HttpResponse:
+    """REST framework's EXCEPTION_HANDLER."""
+    return reject(error)
+
+
+def _of_quota(error: QuotaReached) -> ErrorResponse:
+    """A profile that is too large stays so; all else has room again after a while."""
+    if error.resets_in is None:
+        return ErrorResponse(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
+    return ErrorResponse(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
+
+
+def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
+    """429 where the project's own queries are too many, 503 where those of all together are."""
+    status, code = (429, "RESOURCE_EXHAUSTED") if error.of_project else (503, "UNAVAILABLE")
+    return ErrorResponse(status, code, str(error), _spread(_SOON))
+
+
+def _log(rule: Rule, error: Exception) -> None:
+    """A database that is away is one line; a fault of ours comes with its stack."""
+    if rule is _UNKNOWN:
+        log.error("A request failed", exc_info=error)
+    else:
+        log.warning("A request was put off: %s", error)
+
+
+def _spread(delay: float) -> float:
+    """Agents that were refused together don't come back together."""
+    return min(delay, _LONGEST) * random.uniform(1.0, 1.5)  # noqa: S311  no secret

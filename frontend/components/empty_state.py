@@ -1,0 +1,174 @@
+"""Nothing to show: why, and the nearest thing to do about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from frontend.components.display_names import type_name
+from frontend.components.service_order import heard_last
+from frontend.queries.filter_params import NAMES
+from frontend.queries.params import PageParams
+from profiles.query import Coverage, Selection, ServiceName
+from projects.profile_types import ProfileType
+
+_WIDE = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    name: str
+    asked: PageParams
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyState:
+    title: str
+    text: str
+    since: datetime | None = None  # a moment that the text ends with
+    actions: tuple[Action, ...] = ()
+
+
+def without_profiles(
+    asked: PageParams,
+    selection: Selection,
+    services: Sequence[ServiceName],
+    matched: int,
+    last: datetime | None,
+) -> EmptyState:
+    """No profile is selected; `matched`: how many are, in all zones and versions; `last`: when
+    the service's last one was captured."""
+    of = type_name(selection.type)
+    row = next((row for row in services if row.service == selection.service), None)
+    if row is None:
+        return _unknown_service(asked, services)
+    if matched and (asked.profile or asked.weights):
+        return _one_alone(asked, matched)
+    if matched and (asked.zones or asked.versions or asked.labels):
+        return _narrowed(asked, of, matched)
+    if last is None:
+        return _waiting(row)
+    if selection.type not in row.types:
+        return _other_types(asked, of, row)
+    return _quiet(asked, of, row, last)
+
+
+def _unknown_service(asked: PageParams, services: Sequence[ServiceName]) -> EmptyState:
+    title = _("No service is called “%(service)s” here") % {"service": asked.service[:80]}
+    text = _("It may have another name, or it has not sent a profile to this project yet.")
+    first = tuple(
+        Action(row.service, replace(asked, service=row.service, type=None, zones=(), versions=()))
+        for row in heard_last(services)[:3]
+    )
+    return EmptyState(title, text, actions=first)
+
+
+def _one_alone(asked: PageParams, matched: int) -> EmptyState:
+    """A link to a profile that is gone, or to weights that none has."""
+    title = _("This profile is not there") if asked.profile else _("No profile weighs that")
+    text = ngettext(
+        "There is %(n)d profile in its range.",
+        "There are %(n)d profiles in its range.",
+        matched,
+    )
+    every = Action(_("Show all of the range"), replace(asked, profile="", weights=None), True)
+    return EmptyState(title, text % {"n": matched}, actions=(every,))
+
+
+def _narrowed(asked: PageParams, of: str, matched: int) -> EmptyState:
+    if asked.labels:
+        title = _("No %(type)s profiles with these labels") % {"type": of}
+        name = _("All labels, zones and versions")
+    else:
+        title = _("No %(type)s profiles of this zone and version") % {"type": of}
+        name = _("All zones and versions")
+    text = ngettext(
+        "Without that there is %(n)d profile in this range.",
+        "Without that there are %(n)d profiles in this range.",
+        matched,
+    )
+    wide = Action(name, replace(asked, zones=(), versions=(), labels=()), True)
+    return EmptyState(title, text % {"n": matched}, actions=(wide,))
+
+
+def _waiting(row: ServiceName) -> EmptyState:
+    title = _("%(service)s has not sent a profile yet") % {"service": row.service}
+    text = _("Its agent is known; the first profile usually comes within two minutes.")
+    return EmptyState(title, text)
+
+
+def _other_types(asked: PageParams, of: str, row: ServiceName) -> EmptyState:
+    title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
+    names = ", ".join(type_name(known) for known in row.types)
+    text = _("What it sends: %(types)s.") % {"types": names}
+    actions = tuple(
+        Action(type_name(known), replace(asked, type=known, metric=""), i == 0)
+        for i, known in enumerate(row.types[:3])
+    )
+    return EmptyState(title, text, actions=actions)
+
+
+def _quiet(asked: PageParams, of: str, row: ServiceName, last: datetime) -> EmptyState:
+    title = _("No %(type)s profiles in this range") % {"type": of}
+    text = _("The last profile of %(service)s is of") % {"service": row.service}
+    there = replace(asked, end=last + timedelta(minutes=1), zones=(), versions=())
+    actions = [Action(_("Go there"), there, True)]
+    if asked.span < _WIDE:
+        actions.append(Action(_("Last 7 days"), replace(asked, span=_WIDE, end=None)))
+    return EmptyState(title, text, since=last, actions=tuple(actions))
+
+
+def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
+    """There are profiles, and all of their values are zero."""
+    counted = ngettext("%(n)d profile", "%(n)d profiles", coverage.profiles)
+    profiles = counted % {"n": coverage.profiles}
+    if selection.type is ProfileType.CONTENTION:
+        text = _("%(profiles)s, and none saw a wait. That is a result.")
+        return EmptyState(_("Nobody waited for a lock"), text % {"profiles": profiles})
+    title = _("Nothing was measured")
+    text = _("%(profiles)s, and every value in them is zero. That is a result.")
+    return EmptyState(title, text % {"profiles": profiles})
+
+
+def filtered_away(asked: PageParams) -> EmptyState:
+    """There are profiles, and the filters leave nothing of them."""
+    last = asked.filters[-1] if asked.filters else None
+    text = _("Matching is case-sensitive; a value between slashes is a regular expression.")
+    actions = []
+    if last and len(asked.filters) > 1:
+        name = _("Remove “%(filter)s”") % {"filter": NAMES[last.option]}
+        actions.append(Action(name, replace(asked, filters=asked.filters[:-1]), True))
+    clear = replace(asked, filters=(), root=None)
+    actions.append(Action(_("Clear all filters"), clear, not actions))
+    title = ngettext(
+        "No stack matches this filter", "No stack matches these filters", len(asked.filters)
+    )
+    return EmptyState(title, text, actions=tuple(actions))
+
+
+def out_of_focus(asked: PageParams) -> EmptyState:
+    """No stack that is shown reaches the function in focus."""
+    title = _("No stack reaches this function")
+    text = _("“%(name)s” is not in the profiles and stacks that are shown.")
+    leave = Action(_("Leave focus"), replace(asked, focus="", root=None), True)
+    actions = [leave]
+    if asked.filters:
+        actions.append(Action(_("Clear all filters"), replace(asked, filters=())))
+    return EmptyState(title, text % {"name": asked.focus[:200]}, actions=tuple(actions))
+
+
+def nothing_to_compare(asked: PageParams) -> EmptyState:
+    title = _("Neither side has a profile")
+    text = _("Choose a longer timespan, or other versions, zones and ends.")
+    wide = Action(_("Last 7 days"), replace(asked, span=_WIDE, end=None), True)
+    return EmptyState(title, text, actions=(wide,) if asked.span < _WIDE else ())
+
+
+def not_in_time(asked: PageParams, seconds: float) -> EmptyState:
+    title = _("Still merging after %(n)d s") % {"n": seconds}
+    text = _("That many profiles take longer than a page may. A shorter timespan is quicker.")
+    shorter = Action(_("Half of it"), replace(asked, span=asked.span / 2), True)
+    return EmptyState(title, text, actions=(shorter,))

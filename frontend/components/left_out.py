@@ -1,0 +1,32 @@
+"""Notices about profiles that match, but are in no number of a page."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from frontend.components.units import format_count
+from profiles.query import Coverage, Missing
+
+
+def left_out(*coverages: Coverage) -> tuple[str, ...]:
+    """Say how many profiles are left out, one sentence for each reason, the first of each kind."""
+    missing = [each for coverage in coverages for each in coverage.missing]
+    lacking = [each for each in missing if each.reason == "no_metric"]
+    unreadable = [each for each in missing if each.reason != "no_metric"]
+    found = []
+    if unreadable:
+        sentence = _(
+            "%(n)s parts of this range could not be read and are left out. The first: %(why)s"
+        )
+        found.append(sentence % _values(len(unreadable), unreadable[0]))
+    if lacking:
+        count = sum(each.profiles for each in lacking)
+        most = max(lacking, key=lambda each: each.profiles)
+        sentence = ngettext(
+            "%(n)s profile is left out. %(why)s", "%(n)s profiles are left out. %(why)s", count
+        )
+        found.append(sentence % _values(count, most))
+    return tuple(found)
+
+
+def _values(count: int, first: Missing) -> dict[str, str]:
+    return {"n": format_count(count), "why": first.why}

@@ -1,0 +1,12 @@
+"""What a page says where no profile is selected, with what has to be looked up only then."""
+
+from frontend.components import empty_state
+from frontend.components.empty_state import EmptyState
+from frontend.queries.page_query import PageQuery
+from profiles.query import OptionsResult, run_last_profile
+
+
+def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
+    matched = sum(zone.profiles for zone in options.zones)
+    last = run_last_profile(of.project.pk, of.selection.service)
+    return empty_state.without_profiles(of.asked, of.selection, of.services, matched, last)

@@ -1,0 +1,135 @@
+"""The picker's menus: what can be selected, and what is."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from frontend.components.display_names import type_name
+from frontend.components.service_order import heard_last
+from frontend.components.time_ranges import OFFERED, span_name
+from frontend.components.units import format_count, format_value
+from frontend.queries.form_address import TOGETHER
+from frontend.queries.params import LABEL, PageParams, span_text, time_text
+from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.query import Metric, OptionsResult, ServiceName
+from projects.profile_types import ProfileType
+
+_MOST_SERVICES = 100
+_MOST_LABELS, _MOST_VALUES = 8, 10  # offered: any other may be typed
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabelField:
+    """A label of profiles: its parameter, what is chosen (last an empty one), what is offered."""
+
+    parameter: str
+    name: str
+    chosen: list[str]
+    offered: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    services: list[Item]
+    types: list[Item]
+    spans: list[Item]
+    zones: list[Item]
+    versions: list[Item]
+    weights: list[Item]
+    labels: list[LabelField]
+    narrowed: bool  # whether anything but service, type and time is chosen
+    end: str  # RFC 3339 of a fixed end; "" while it is now
+    now: str  # what a fixed end begins with
+
+
+def picker(
+    asked: PageParams, services: Sequence[ServiceName], options: OptionsResult, now: datetime
+) -> Picker:
+    """`asked` names the service and the type that are shown."""
+    service, of = asked.service, asked.type
+    own = next((row for row in services if row.service == service), None)
+    types = [*own.types] if own else []
+    metric = DEFAULT_METRICS[of] if of else None
+    return Picker(
+        services=_services(services, service),
+        types=[Item(t, type_name(t), t == of) for t in ProfileType if t in types or t == of],
+        spans=_spans(asked.span),
+        zones=_several([choice.value for choice in options.zones], asked.zones),
+        versions=_several([choice.value for choice in options.versions], asked.versions),
+        weights=_weights(asked, options, metric),
+        labels=_labels(asked, options),
+        narrowed=bool(asked.zones or asked.versions or asked.labels or asked.weight),
+        end=time_text(asked.end) if asked.end else "",
+        now=time_text(now.replace(second=0)),
+    )
+
+
+def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
+    """By name; of thousands, those heard last and the chosen one."""
+    most = heard_last(services)[:_MOST_SERVICES]
+    names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
+    return [Item(name, name, name == chosen) for name in names]
+
+
+def _weights(asked: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:
+    """`Top 5% (10.05 s - 10.08 s), 6 profiles`, and what the address asks for beside them."""
+    unit = metric.unit if metric else ""
+    items = [Item("", _("All"), asked.weight is None)]
+    for choice in options.weights:
+        range_ = f"{format_value(choice.lowest, unit)} - {format_value(choice.highest, unit)}"
+        text = ngettext(
+            "Top %(percent)s%% (%(range)s), %(n)s profile",
+            "Top %(percent)s%% (%(range)s), %(n)s profiles",
+            choice.profiles,
+        )
+        percent = f"{choice.percent:g}"
+        values = {"percent": percent, "range": range_, "n": format_count(choice.profiles)}
+        items.append(Item(percent, text % values, asked.weight == choice.percent))
+    if not any(item.chosen for item in items):
+        percent = f"{asked.weight:g}"
+        items.append(Item(percent, _("Top %(percent)s%%") % {"percent": percent}, True))
+    return items
+
+
+def _labels(asked: PageParams, options: OptionsResult) -> list[LabelField]:
+    """The labels that the profiles have, and those that the address asks for."""
+    chosen = dict(asked.labels)
+    names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
+    return [
+        LabelField(
+            LABEL + name,
+            name,
+            [*chosen.get(name, ()), ""],
+            [choice.value for choice in options.labels.get(name, ())[:_MOST_VALUES]],
+        )
+        for name in names
+    ]
+
+
+def _spans(chosen: timedelta) -> list[Item]:
+    spans = sorted({*OFFERED, chosen})
+    return [Item(span_text(span), span_name(span), span == chosen) for span in spans]
+
+
+def _several(offered: Iterable[str], chosen: tuple[str, ...]) -> list[Item]:
+    """`all (3)`, each one, and what the address asks for beside them."""
+    values = list(dict.fromkeys([*(value for value in offered if value), *chosen]))
+    every = Item("", _("all (%(n)d)") % {"n": len(values)} if values else _("all"), not chosen)
+    if len(chosen) > 1:
+        return [every, *_together(chosen), *(Item(value, value, False) for value in values)]
+    return [every, *(Item(value, value, value in chosen) for value in values)]
+
+
+def _together(chosen: tuple[str, ...]) -> list[Item]:
+    """Several at once, which an address may ask for: kept as long as nothing else is chosen."""
+    return [Item(TOGETHER.join(chosen), ", ".join(chosen), True)]

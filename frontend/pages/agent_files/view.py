@@ -1,0 +1,106 @@
+"""`/agents/python/`: the agent's distributions, as pip reads them; open to everybody.
+
+`/agents/python/` is a page for `pip install --find-links`. `/agents/python/simple/` is the same as
+an index, in HTML (PEP 503) or JSON (PEP 691).
+"""
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from frontend.pages.agent_files.files import PROJECTS, AgentFile, agent_file, agent_files
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+_JSON = "application/vnd.pypi.simple.v1+json"
+_SIMPLE_HTML = "application/vnd.pypi.simple.v1+html"
+_META = {"api-version": "1.0"}
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """List every file, for `--find-links`."""
+    return render(request, "frontend/agent_files.html", {"files": agent_files()})
+
+
+@require_safe
+@vary_on_headers("Accept")
+def simple_projects(request: HttpRequest) -> HttpResponse:
+    """List the projects that have files here."""
+    names = [name for name in PROJECTS if agent_files(name)]
+    if _wants_json(request):
+        projects = [{"name": name} for name in names]
+        return JsonResponse({"meta": _META, "projects": projects}, content_type=_JSON)
+    context = {"names": names}
+    return render(request, "frontend/agent_projects.html", context, _html_type(request))
+
+
+@require_safe
+@vary_on_headers("Accept")
+def simple_project(request: HttpRequest, project: str) -> HttpResponse:
+    """List the files of one project."""
+    files = agent_files(project) if project in PROJECTS else []
+    if not files:
+        raise Http404(_("This server has no files of that project; /agents/python/ lists all."))
+    if _wants_json(request):
+        listed = {"meta": _META, "name": project, "files": [_as_json(file) for file in files]}
+        return JsonResponse(listed, content_type=_JSON)
+    return render(request, "frontend/agent_files.html", {"files": files}, _html_type(request))
+
+
+@require_safe
+def download(request: HttpRequest, name: str) -> HttpResponse:
+    """Send a file by its name alone: its content changes with each build."""
+    return _content(_file(name), "public, no-cache")
+
+
+@require_safe
+def download_build(request: HttpRequest, digest: str, name: str) -> HttpResponse:
+    """Send one build of a file.
+
+    pip caches by address, and a file that was built again under the same version must not come
+    from there: so its hash is in the path. It is not in the query, because pip 22.3 to 23.0 take
+    any `sha256=` of an address for the file's own, and compare the file with that.
+    """
+    file = _file(name)
+    if digest != file.digest:
+        raise Http404(_("That file was built again since; /agents/python/ has its new address."))
+    return _content(file, _FOR_EVER)
+
+
+def _file(name: str) -> AgentFile:
+    file = agent_file(name)
+    if file is None:
+        raise Http404(_("There is no such file of the agent; /agents/python/ lists them."))
+    return file
+
+
+def _content(file: AgentFile, cache_control: str) -> HttpResponse:
+    kind = "application/zip" if file.is_wheel else "application/gzip"
+    answer = HttpResponse(file.path.read_bytes(), content_type=kind)
+    answer.headers["Cache-Control"] = cache_control
+    answer.headers["ETag"] = f'"{file.sha256}"'
+    return answer
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", _SIMPLE_HTML, _JSON]) == _JSON
+
+
+def _html_type(request: HttpRequest) -> str:
+    """Return the type of HTML to answer with: the index's own, if it was asked for by name."""
+    preferred = request.get_preferred_type(["text/html", _SIMPLE_HTML])
+    return _SIMPLE_HTML if preferred == _SIMPLE_HTML else "text/html"
+
+
+def _as_json(file: AgentFile) -> dict[str, object]:
+    listed: dict[str, object] = {
+        "filename": file.name,
+        "url": reverse("agent_file_build", args=[file.digest, file.name]),
+        "hashes": {"sha256": file.sha256},
+    }
+    if file.requires_python:
+        listed["requires-python"] = file.requires_python
+    return listed

@@ -1,0 +1,203 @@
+"""The list of agents: which of them, what each does, offers and costs, and who needs a look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.db.models import Count, F, Q, QuerySet
+
+from frontend.components.live_agents import LATELY
+from frontend.components.pagination import Pages, pages_of
+from frontend.components.units import format_percent, format_value
+from frontend.pages.agents.agent_kind import agent_kind
+from frontend.pages.agents.attention import look_reason
+from frontend.pages.agents.params import AgentQuery
+from projects.models import Agent, AgentReport, Project
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
+
+PAGE_SIZE = 20  # rows of about 1.2 kB: a fragment stays below 30 kB
+SEEN_WITHIN = timedelta(hours=24)  # who was not seen for longer is not listed
+MOST_CPU = 0.01  # of a core, for profiling; more needs a look
+MOST_DROPPED = 0.05  # of the samples
+_EXPLAINED = 2  # agents that the note tells of
+
+
+class AgentState(StrEnum):
+    FINE = "fine"
+    LOOK = "look"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An agent as its row shows it; texts are empty where it did not report."""
+
+    agent: Agent
+    name: str
+    state: AgentState
+    waiting: bool
+    capturing_for: int  # seconds; 0: it captures nothing
+    refusal: str  # of its last upload, if that was refused within the day
+    warning: str  # what was left out of a profile within the day
+    kind: str
+    cpu: str
+    cpu_high: bool
+    memory: str
+    dropped: int | None
+    dropped_high: bool
+    refused: int
+    last_profile: datetime | None
+    last_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentList:
+    shown: list[AgentRow]
+    all: int  # seen within a day, of the project
+    connected: int
+    waiting: int | None  # held at this moment; None: the waiting room does not answer
+    look: int
+    reasons: list[tuple[str, str]]  # names of some that need a look, each with why
+    found: int
+    services: list[str]
+    pages: Pages
+    tells_memory: bool
+
+
+def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList:
+    known = _known(project, now)
+    counts = known.aggregate(
+        all=Count("pk"),
+        connected=Count("pk", filter=_connected(now)),
+        look=Count("pk", filter=_needs_look(now)),
+    )
+    rows = _matching(known, query, now)
+    found = counts["all"] if not query.filtered else rows.count()
+    pages = pages_of(found, PAGE_SIZE, query.page)
+    on_page = list(_with_rows(rows)[pages.first : pages.behind])
+    doing = _doing(on_page)
+    shown = [_shown(agent, what, now) for agent, what in zip(on_page, doing, strict=True)]
+    return AgentList(
+        shown=shown,
+        all=counts["all"],
+        connected=counts["connected"],
+        waiting=_waiting(project),
+        look=counts["look"],
+        reasons=_reasons(known, now) if counts["look"] else [],
+        found=found,
+        services=_services(known, query.service),
+        pages=pages,
+        tells_memory=any(one.memory for one in shown),
+    )
+
+
+def _known(project: Project, now: datetime) -> QuerySet[Agent]:
+    return Agent.objects.filter(deployment__project=project, last_seen__gte=now - SEEN_WITHIN)
+
+
+def _connected(now: datetime) -> Q:
+    return Q(last_seen__gte=now - LATELY)
+
+
+def _needs_look(now: datetime) -> Q:
+    return (
+        Q(report__cpu_share__gt=MOST_CPU)
+        | Q(report__dropped__gt=(F("report__samples") + F("report__dropped")) * MOST_DROPPED)
+        | Q(report__refused_at__gte=now - SEEN_WITHIN)
+    )
+
+
+def _matching(known: QuerySet[Agent], query: AgentQuery, now: datetime) -> QuerySet[Agent]:
+    rows = known
+    if query.service:
+        rows = rows.filter(deployment__service=query.service)
+    if query.find:
+        columns = ("hostname", "identity", "deployment__service", "deployment__version")
+        said = Q()
+        for column in columns:
+            said |= Q(**{f"{column}__icontains": query.find})
+        rows = rows.filter(said)
+    states = {
+        "look": _needs_look(now),
+        "connected": _connected(now),
+        "silent": ~_connected(now),
+    }
+    return rows.filter(states[query.state]) if query.state in states else rows
+
+
+def _with_rows(rows: QuerySet[Agent]) -> QuerySet[Agent]:
+    """In an order that stays while one turns the pages."""
+    order = ("deployment__service", "hostname", "identity", "pk")
+    return rows.select_related("deployment", "report").order_by(*order)
+
+
+def _doing(agents: Sequence[Agent]) -> list[AgentActivity]:
+    try:
+        return queue_of_process().doing([(agent.deployment_id, agent.identity) for agent in agents])
+    except QueueUnavailable:
+        return [AgentActivity(waiting=False, capturing_for=0.0)] * len(agents)
+
+
+def _waiting(project: Project) -> int | None:
+    try:
+        return sum(
+            offer.agents for offer in queue_of_process().offers() if offer.project == project.pk
+        )
+    except QueueUnavailable:
+        return None
+
+
+def _services(known: QuerySet[Agent], chosen: str) -> list[str]:
+    names = set(known.order_by().values_list("deployment__service", flat=True).distinct())
+    return sorted({*names, chosen} - {""})
+
+
+def _reasons(known: QuerySet[Agent], now: datetime) -> list[tuple[str, str]]:
+    rows = _with_rows(known.filter(_needs_look(now)))[:_EXPLAINED]
+    return [(name_of(agent), look_reason(agent.report, now - SEEN_WITHIN)) for agent in rows]
+
+
+def name_of(agent: Agent) -> str:
+    """Its host, or the beginning of what it is told by."""
+    return agent.hostname or agent.identity[:8]
+
+
+def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
+    report: AgentReport | None = getattr(agent, "report", None)
+    cpu = report.cpu_share if report else None
+    dropped = report.dropped if report else None
+    refused_lately = bool(report and _is_lately(report.refused_at, now))
+    cpu_high = cpu is not None and cpu > MOST_CPU
+    dropped_high = bool(report and dropped and dropped > MOST_DROPPED * (report.samples + dropped))
+    connected = agent.last_seen >= now - LATELY
+    fine = AgentState.FINE if connected else AgentState.SILENT
+    return AgentRow(
+        agent=agent,
+        name=name_of(agent),
+        state=AgentState.LOOK if cpu_high or dropped_high or refused_lately else fine,
+        waiting=doing.waiting,
+        capturing_for=-int(-doing.capturing_for // 1),
+        refusal=report.refusal if report and refused_lately else "",
+        warning=report.warning if report and _is_lately(report.warned_at, now) else "",
+        kind=agent_kind(agent.user_agent, agent.deployment.language),
+        cpu=format_percent(cpu, 1) if cpu is not None else "",
+        cpu_high=cpu_high,
+        memory=_memory(report),
+        dropped=dropped,
+        dropped_high=dropped_high,
+        refused=report.refused if report else 0,
+        last_profile=report.last_profile if report else None,
+        last_type=report.last_type if report else "",
+    )
+
+
+def _is_lately(at: datetime | None, now: datetime) -> bool:
+    return at is not None and at >= now - SEEN_WITHIN
+
+
+def _memory(report: AgentReport | None) -> str:
+    if report is None or report.memory_bytes is None:
+        return ""
+    return format_value(report.memory_bytes, "bytes")

@@ -1,0 +1,30 @@
+"""Why an agent needs a look, in a sentence."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from frontend.components.units import format_count, format_percent
+from projects.models import AgentReport
+
+_LONGEST = 160  # characters of a refusal
+
+
+def look_reason(report: AgentReport, since: datetime) -> str:
+    """`since`: refusals before it are no matter any more."""
+    if report.refused_at and report.refused_at >= since:
+        return _("was refused an upload, %(reason)s") % {"reason": report.refusal[:_LONGEST]}
+    share = format_percent(report.cpu_share or 0, 1)
+    if not report.dropped:
+        return _("spends %(share)s of a core on profiling.") % {"share": share}
+    values = {
+        "share": share,
+        "dropped": format_count(report.dropped),
+        "all": format_count(report.samples + report.dropped),
+    }
+    if report.cpu_share is None:
+        return _("dropped %(dropped)s of %(all)s samples.") % values
+    return (
+        _("spends %(share)s of a core on profiling and dropped %(dropped)s of %(all)s samples.")
+        % values
+    )

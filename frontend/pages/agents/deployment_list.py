@@ -1,0 +1,96 @@
+"""The list of deployments: which versions run where, what they send, and what may be captured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from frontend.components.live_agents import LATELY
+from frontend.components.pagination import Pages, pages_of
+from frontend.pages.agents.agent_list import SEEN_WITHIN
+from frontend.pages.agents.params import AgentQuery
+from profiles.query import run_deployment_counts
+from projects.models import Deployment, Project
+from projects.profile_types import NEVER_ASKED, ProfileType
+from scheduler.long_poll import queue_of_process
+from scheduler.long_poll.interface import Offer, QueueUnavailable
+
+PAGE_SIZE = 12  # rows of about 2 kB: a fragment stays below 30 kB
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentRow:
+    deployment: Deployment
+    agents: int  # connected
+    counts: list[tuple[ProfileType, int]]  # profiles of the last 24 hours
+    offers: list[ProfileType]  # what may be captured now
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentList:
+    shown: list[DeploymentRow]
+    all: int
+    found: int
+    services: list[str]
+    pages: Pages
+
+
+def list_deployments(project: Project, query: AgentQuery, now: datetime) -> DeploymentList:
+    known = Deployment.objects.filter(project=project)
+    rows = _matching(known, query)
+    everything = known.count()
+    found = rows.count() if query.filtered else everything
+    pages = pages_of(found, PAGE_SIZE, query.page)
+    connected = Count("agents", filter=Q(agents__last_seen__gte=now - LATELY))
+    ordered = rows.annotate(connected=connected).order_by("service", "-last_seen", "pk")
+    on_page = list(ordered[pages.first : pages.behind])
+    keys = [deployment.pk for deployment in on_page]
+    counts = run_deployment_counts(project.pk, keys, now - SEEN_WITHIN, now)
+    offers = _offers(project)
+    return DeploymentList(
+        shown=[
+            _shown(deployment, counts.get(deployment.pk, {}), offers.get(deployment.pk))
+            for deployment in on_page
+        ],
+        all=everything,
+        found=found,
+        services=_services(known, query.service),
+        pages=pages,
+    )
+
+
+def _matching(known: QuerySet[Deployment], query: AgentQuery) -> QuerySet[Deployment]:
+    rows = known.filter(service=query.service) if query.service else known
+    if not query.find:
+        return rows
+    said = Q()
+    for column in ("service", "version", "zone", "language"):
+        said |= Q(**{f"{column}__icontains": query.find})
+    return rows.filter(said)
+
+
+def _offers(project: Project) -> dict[int, Offer]:
+    try:
+        found = queue_of_process().offers()
+    except QueueUnavailable:
+        return {}
+    return {offer.deployment: offer for offer in found if offer.project == project.pk}
+
+
+def _services(known: QuerySet[Deployment], chosen: str) -> list[str]:
+    names = set(known.order_by().values_list("service", flat=True).distinct())
+    return sorted({*names, chosen} - {""})
+
+
+def _shown(
+    deployment: Deployment, counts: Mapping[ProfileType, int], offer: Offer | None
+) -> DeploymentRow:
+    offered = offer.types - NEVER_ASKED if offer else frozenset()
+    agents: int = getattr(deployment, "connected", 0)
+    return DeploymentRow(
+        deployment=deployment,
+        agents=agents,
+        counts=[(of, counts[of]) for of in ProfileType if of in counts],
+        offers=[of for of in ProfileType if of in offered],
+    )

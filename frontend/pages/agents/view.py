@@ -1,0 +1,38 @@
+"""`/p/<project>/agents`: who profiles, what it costs them, and which deployments there are."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from frontend.fragments import wants_fragment
+from frontend.pages.agents.agent_list import list_agents
+from frontend.pages.agents.deployment_list import list_deployments
+from frontend.pages.agents.params import SHOWN, STATES, read
+from projects.access import may_capture, membership
+
+
+@login_required
+@require_safe
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
+def agents(request: HttpRequest, project_id: str) -> HttpResponse:
+    member = membership(request.user, project_id)
+    query, notices = read(request.GET)
+    listed = list_deployments if query.show == "deployments" else list_agents
+    context = {
+        "project": member.project,
+        "here": "agents",
+        "query": query,
+        "notices": notices,
+        "list": listed(member.project, query, timezone.now()),
+        "states": STATES,
+        "shows": SHOWN,
+        "may_capture": may_capture(member),
+    }
+    if not wants_fragment(request):
+        return render(request, "frontend/agents/page.html", context)
+    answer = render(request, "frontend/agents/fragment.html", context)
+    answer.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
+    return answer

@@ -1,0 +1,163 @@
+"""The list of changes: functions of both sides, their differences, and which of them are real."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from frontend.components.display_names import SplitName, split_name
+from frontend.components.signed_delta import format_delta, format_delta_points
+from frontend.components.units import format_value
+from frontend.pages.flame.list_search import searched
+from profiles.query import CompareResult, FunctionChange
+
+FIRST_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    text: str
+    sign: int  # -1, 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One function, averages per profile."""
+
+    name: str
+    split: SplitName
+    file: str
+    self: Delta
+    total: Delta
+    interval: str  # of the difference of totals; "" where it was not tested
+    a: str
+    b: str
+    only: str  # "new" in A, "gone" in B, or ""
+    real: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    lines: list[ChangeRow]
+    listed: int  # functions that the list would have in full
+    all: int
+    real: int
+    tested: bool  # whether any was
+    unreadable: str  # why the search is no expression; all functions are listed then
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """What sums of either side are divided by."""
+
+    a: float
+    b: float
+
+
+def changes(
+    result: CompareResult,
+    *,
+    absolute: bool,
+    real: bool,
+    sort: str,
+    reverse: bool,
+    whole: bool,
+    search: str = "",
+) -> Changes:
+    """`real`: only those; `whole`: every row, not only the first 200; `search`: of these names."""
+    wanted, unreadable = searched(search)
+    rows = [row for row in result.functions if (row.real or not real) and wanted(row.name)]
+    profiles, shares = _scales(result)
+    ordered = _sorted(rows, profiles if absolute else shares, sort, reverse)
+    shown = ordered if whole else ordered[:FIRST_ROWS]
+    unit = result.metric.unit
+    return Changes(
+        lines=[_line(row, profiles, None if absolute else shares, unit) for row in shown],
+        listed=len(rows),
+        all=len(result.functions),
+        real=sum(row.real for row in result.functions),
+        tested=any(row.q is not None for row in result.functions),
+        unreadable=unreadable,
+    )
+
+
+def _scales(result: CompareResult) -> tuple[_Scale, _Scale]:
+    a, b = result.coverages
+    return (
+        _Scale(max(1, a.profiles), max(1, b.profiles)),
+        _Scale(max(1, a.total), max(1, b.total)),
+    )
+
+
+def _sorted(
+    rows: Sequence[FunctionChange], scale: _Scale, sort: str, reverse: bool
+) -> list[FunctionChange]:
+    """The greatest differences first, whatever their sign; names begin with A."""
+    keys: dict[str, Callable[[FunctionChange], float]] = {
+        "total": lambda row: -abs(row.a_total / scale.a - row.b_total / scale.b),
+        "self": lambda row: -abs(row.a_self / scale.a - row.b_self / scale.b),
+    }
+    by_name = sorted(rows, key=lambda row: (row.name, row.file))
+    if sort == "name":
+        return by_name[::-1] if reverse else by_name
+    return sorted(by_name, key=keys[sort], reverse=reverse)
+
+
+def _line(row: FunctionChange, profiles: _Scale, shares: _Scale | None, unit: str) -> ChangeRow:
+    def delta(a: int, b: int) -> Delta:
+        scale = shares or profiles
+        value = a / scale.a - b / scale.b
+        text = format_delta_points(value) if shares else format_delta(value, unit)
+        return Delta(text, (value > 0) - (value < 0))
+
+    return ChangeRow(
+        name=row.name,
+        split=split_name(row.name),
+        file=row.file,
+        self=delta(row.a_self, row.b_self),
+        total=delta(row.a_total, row.b_total),
+        interval=_interval(row, unit),
+        a=format_value(row.a_total / profiles.a, unit),
+        b=format_value(row.b_total / profiles.b, unit),
+        only="new" if not row.b_total else "gone" if not row.a_total else "",
+        real=row.real,
+    )
+
+
+def _interval(row: FunctionChange, unit: str) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    low, high = format_delta(row.low, unit), format_delta(row.high, unit)
+    if low.partition(" ")[2] == high.partition(" ")[2]:
+        low = low.partition(" ")[0]  # the unit once, where it is that of both
+    return f"{low} … {high}"
+
+
+def table(result: CompareResult) -> list[list[str | int | float]]:
+    """Every function as a spreadsheet has it: sums, and the interval of the mean's difference."""
+    return [
+        [
+            row.name,
+            row.file,
+            row.a_self,
+            row.a_total,
+            row.b_self,
+            row.b_total,
+            "" if row.low is None else row.low,
+            "" if row.high is None else row.high,
+            "" if row.q is None else row.q,
+            "yes" if row.real else "no",
+        ]
+        for row in result.functions
+    ]
+
+
+def columns(result: CompareResult) -> list[str]:
+    """The header of `table`."""
+    unit = result.metric.unit
+    a, b = (coverage.profiles for coverage in result.coverages)
+    sums = [
+        f"{what} {side} ({unit} in {n} profiles)"
+        for side, n in (("A", a), ("B", b))
+        for what in ("self", "total")
+    ]
+    ends = [f"A-B total per profile, 95% {end} ({unit})" for end in ("from", "to")]
+    return ["function", "file", *sums, *ends, "q", "real change"]

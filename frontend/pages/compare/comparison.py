@@ -1,0 +1,45 @@
+"""Both sides of a comparison, merged once for its page, its graph and its file."""
+
+import time
+
+from frontend.pages.compare.params import CompareQuery
+from frontend.queries.page_cache import LIST_ROW, PageCache
+from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
+from profiles.query import CompareResult, Coverage, Metric, Selection, run_compare
+
+Pair = tuple[Selection, Selection]
+
+_COLUMNS = 4  # of a node, beside those of a tree: the other side, the interval and q
+_kept: PageCache[CompareResult] = PageCache()
+
+
+def compared(
+    query: CompareQuery, sides: Pair, metric: Metric | None, deadline: float
+) -> CompareResult:
+    """Raises DeadlinePassed and Unanswerable."""
+    result = run_compare(*sides, query.a.shown(metric), deadline)
+    weight = _COLUMNS * len(result.tree.parent) + LIST_ROW * len(result.functions)
+    _kept.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
+    return result
+
+
+def found_or_compared(query: CompareQuery, sides: Pair, seen: str) -> CompareResult:
+    """What the page found a moment ago, where `seen` is its. Raises as above."""
+    found = _kept.find(sides[0].project, _address(query, seen)) if seen else None
+    if found:
+        return found
+    metric = metric_named(query.a.metric, options_of(sides[0])) if query.a.metric else None
+    return compared(query, sides, metric, time.monotonic() + DEADLINE_SECONDS)
+
+
+def seen_of(result: CompareResult) -> str:
+    """Changes when either side has other profiles."""
+    return "_".join(map(_seen, result.coverages))
+
+
+def _seen(of: Coverage) -> str:
+    return f"{of.profiles}-{of.last.timestamp() if of.last else 0}"
+
+
+def _address(query: CompareQuery, seen: str) -> str:
+    return f"{query.of_sides()}&{seen}"

@@ -1,0 +1,94 @@
+"""`/p/<project>/compare`: two sets of profiles, their differences, and which of them are real."""
+
+import gzip
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.components.csv_file import csv_file
+from frontend.pages.compare import view_model as compare_page
+from frontend.pages.compare.changes import columns, table
+from frontend.pages.compare.comparison import found_or_compared
+from frontend.pages.compare.params import VIEWS, read
+from frontend.queries.form_address import redirect_form
+from frontend.queries.page_query import DEADLINE_SECONDS
+from profiles.query import CompareResult, DeadlinePassed, InvalidQuery, compare_json
+from projects.access import project_for
+from projects.models import Project
+
+_COMPRESSION = 5  # of gzip
+
+
+class _Refused(Exception):
+    def __init__(self, status: HTTPStatus, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+@login_required
+@require_safe
+def compare(request: HttpRequest, project_id: str) -> HttpResponse:
+    project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
+    now = timezone.now()
+    query, notices = read(request.GET, now)
+    context = {
+        "project": project,
+        "here": "compare",
+        "frame": request.GET.get("frame", "")[:16],
+        "views": VIEWS,
+        **compare_page.context(project, query, notices, now),
+    }
+    return render(request, "frontend/compare/page.html", context)
+
+
+@require_safe
+def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
+    """As docs/reference/api.md has it; errors as {"error": sentence}."""
+    if not request.user.is_authenticated:
+        sentence = _("Sign in to see this project.")
+        return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
+    try:
+        body = compare_json(_result(request, project_for(request.user, project_id)))
+    except _Refused as refused:
+        return JsonResponse({"error": str(refused)}, status=refused.status)
+    # Compressed here: the middleware that does it for all would open pages to BREACH.
+    response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
+    response["Content-Encoding"] = "gzip"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@login_required
+@require_safe
+def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    try:
+        result = _result(request, project_for(request.user, project_id))
+    except _Refused as refused:
+        return HttpResponse(str(refused), "text/plain; charset=utf-8", status=refused.status)
+    return csv_file("compare.csv", columns(result), table(result))
+
+
+def _result(request: HttpRequest, project: Project) -> CompareResult:
+    now = timezone.now()
+    query, _notices = read(request.GET, now)
+    service, type_ = query.a.service, query.a.type
+    seen = request.GET.get("seen", "")[:100]
+    if not service or type_ is None:
+        sentence = _("The address has to name a service and a type.")
+        raise _Refused(HTTPStatus.BAD_REQUEST, sentence)
+    a, b = (asked.selection(project.pk, service, type_, now) for asked in (query.a, query.b))
+    try:
+        return found_or_compared(query, (a, b), seen)
+    except InvalidQuery as error:
+        raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
+    except DeadlinePassed:
+        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter timespan.")
+        text = sentence % {"n": DEADLINE_SECONDS}
+        raise _Refused(HTTPStatus.SERVICE_UNAVAILABLE, text) from None

@@ -1,0 +1,198 @@
+"""What the page of comparisons shows: two pickers, both sides in numbers, and the changes."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.urls import reverse
+
+from frontend.components import display_names, empty_state
+from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.filter_chips import chips
+from frontend.components.left_out import left_out
+from frontend.components.picker import Picker, picker
+from frontend.components.signed_delta import format_delta
+from frontend.components.units import format_value
+from frontend.pages.compare.changes import Changes, changes
+from frontend.pages.compare.comparison import Pair, compared, seen_of
+from frontend.pages.compare.params import SORTS, CompareQuery
+from frontend.pages.flame.list_search import ALONE
+from frontend.queries.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    metric_named,
+    metric_notice,
+    options_of,
+    page_query,
+)
+from frontend.queries.params import ParsedParams
+from profiles.query import (
+    CompareResult,
+    DeadlinePassed,
+    InvalidQuery,
+    OptionsResult,
+    Selection,
+    snapshot,
+)
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    letter: str
+    selection: Selection
+    profiles: int
+    average: str  # per profile; "" without profiles
+    parameters: str  # of the flame page's address
+
+
+@dataclass(frozen=True, slots=True)
+class CompareColumn:
+    key: str  # "" where the column is not to be sorted by
+    sort: str  # value of the parameter
+    order: str  # "ascending", "descending", or ""
+
+
+def pair(query: CompareQuery, of: PageQuery) -> Pair:
+    """Both sides of what the question settled."""
+    where = of.project.pk, of.selection.service, of.selection.type
+    return query.a.selection(*where, of.now), query.b.selection(*where, of.now)
+
+
+def context(
+    project: Project, query: CompareQuery, notices: tuple[str, ...], now: datetime
+) -> dict[str, object]:
+    """Of the template; `query` is None where the project has no service."""
+    url = reverse("compare", args=[project.project_id])
+    try:
+        with snapshot():
+            of = page_query(project, ParsedParams(query.a, notices), now)
+            return (
+                _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
+            )
+    except DeadlinePassed:
+        late = empty_state.not_in_time(query.a, DEADLINE_SECONDS)
+        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
+    """With the service and type that are shown, on both sides."""
+    service, type_ = of.asked.service, of.asked.type
+    return replace(
+        query,
+        a=replace(query.a, service=service, type=type_),
+        b=replace(query.b, service=service, type=type_),
+    )
+
+
+def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
+    sides = pair(query, of)
+    options = options_of(sides[0], of.deadline)
+    metric = metric_named(query.a.metric, options)
+    shown: dict[str, object] = {
+        "query": query,
+        "notices": (*of.notices, *metric_notice(query.a.metric, metric)),
+        "type": display_names.type_name(of.selection.type),
+        "type_words": display_names.type_words(of.selection.type),
+        "service": of.selection.service,
+        "pickers": _pickers(of, query, sides, options),
+        "chips": chips(query.a.filters),
+        "history": _history(query, of),
+    }
+    try:
+        result = compared(query, sides, metric, of.deadline)
+    except InvalidQuery as error:
+        if query.a.root is None:
+            return shown | {"refused": str(error)}
+        whole = _shown(of, query.unrooted, url)
+        return whole | {"notices": (*of.notices, str(error))}
+    missing = left_out(*result.coverages)
+    notices = (*of.notices, *metric_notice(query.a.metric, metric), *missing)
+    return shown | {"notices": notices} | _of_result(result, query, url)
+
+
+def _pickers(
+    of: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
+) -> tuple[Picker, Picker]:
+    """`options` are those of the first side, often of both."""
+    a, b = sides
+    same = (a.start, a.end) == (b.start, b.end)
+    of_b = options if same else options_of(b, of.deadline)
+    return (
+        picker(query.a, of.services, options, of.now),
+        picker(query.b, of.services, of_b, of.now),
+    )
+
+
+def _history(query: CompareQuery, of: PageQuery) -> str:
+    """Of side A's profiles, with `function` to come."""
+    here = reverse("history", args=[of.project.project_id])
+    return f"{here}?{replace(query.a, root=None).parameters()}"
+
+
+def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
+    return {
+        "result": result,
+        "sides": _sides(result, query),
+        "metric": display_names.metric_name(result.metric),
+        "total": _total(result),
+        "changes": _changes(result, query),
+        "columns": _columns(query),
+        "seen": seen_of(result),
+        "empty": _empty(result, query, url),
+    }
+
+
+def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
+    return [
+        Side(
+            letter=letter,
+            selection=selection,
+            profiles=coverage.profiles,
+            average=format_value(coverage.total / coverage.profiles, result.metric.unit)
+            if coverage.profiles
+            else "",
+            parameters=replace(asked, root=None).parameters(),
+        )
+        for letter, asked, selection, coverage in zip(
+            "AB", (query.a, query.b), result.selections, result.coverages, strict=True
+        )
+    ]
+
+
+def _total(result: CompareResult) -> str:
+    """The difference of the averages; "" where a side has no profiles."""
+    a, b = result.coverages
+    if not a.profiles or not b.profiles:
+        return ""
+    return format_delta(a.total / a.profiles - b.total / b.profiles, result.metric.unit)
+
+
+def _changes(result: CompareResult, query: CompareQuery) -> Changes:
+    return changes(
+        result,
+        absolute=query.absolute,
+        real=query.real,
+        sort=query.sort,
+        reverse=query.reverse,
+        whole=query.all_rows,
+        search=query.search if query.view == ALONE else "",
+    )
+
+
+def _columns(query: CompareQuery) -> dict[str, CompareColumn]:
+    return {
+        key: CompareColumn(key, query.sorted_by(key).sort_text, _order(query, key)) for key in SORTS
+    }
+
+
+def _order(query: CompareQuery, key: str) -> str:
+    if query.sort != key:
+        return ""
+    return "ascending" if query.reverse != (key == "name") else "descending"
+
+
+def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLinks | None:
+    """Where neither side has a profile; one alone is an answer."""
+    if any(coverage.profiles for coverage in result.coverages):
+        return None
+    return with_links(empty_state.nothing_to_compare(query.a), url)

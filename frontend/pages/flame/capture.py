@@ -1,0 +1,84 @@
+"""POST `/p/<project>/capture`: a person asks for a profile now."""
+
+from typing import cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+from django_htmx.middleware import HtmxDetails
+
+from frontend.components.display_names import type_name
+from frontend.queries.params import PageParams, read
+from projects.access import may_capture, membership
+from projects.models import Member, User
+from projects.profile_types import INSTANTANEOUS, ProfileType
+from scheduler import capture_now
+from scheduler.capture_now import NoMatchingAgent, TooManyPending
+from scheduler.long_poll.interface import QueueUnavailable
+
+
+@login_required
+@require_POST
+def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
+    """A sentence about what happens next; without htmx on the flame page."""
+    member = membership(request.user, project_id)
+    if not may_capture(member):
+        raise PermissionDenied(
+            _("Viewers of a project look at its profiles; members capture them.")
+        )
+    asked = read(request.POST, timezone.now()).asked
+    sentence, refused = _ask(member, asked, cast("User", request.user))
+    if HtmxDetails(request):
+        context = {"sentence": sentence, "refused": refused}
+        return render(request, "frontend/flame/said.html", context)
+    messages.add_message(request, messages.WARNING if refused else messages.INFO, sentence)
+    return redirect(f"{reverse('flame', args=[project_id])}?{asked.parameters()}")
+
+
+def _ask(member: Member, asked: PageParams, actor: User) -> tuple[str, bool]:
+    """The answer's sentence, and whether it is a refusal."""
+    if not asked.service or asked.type is None:
+        return _("Choose a service and a profile type first."), True
+    zone, version = (asked.zones or (None,))[0], (asked.versions or (None,))[0]
+    try:
+        answer = capture_now.request_capture(
+            member.project, asked.service, asked.type, zone, version, actor=actor
+        )
+    except (NoMatchingAgent, TooManyPending, QueueUnavailable) as refusal:
+        return str(refusal), True
+    return _said(asked.service, asked.type, answer.waiting), False
+
+
+def _said(service: str, of: ProfileType, waiting: int) -> str:
+    values = {"service": service, "type": type_name(of), "n": waiting, "seconds": _seconds(of)}
+    if not waiting:
+        return (
+            _(
+                "Asked for a %(type)s profile of %(service)s. No agent is free right now;"
+                " the next that comes within a minute takes it."
+            )
+            % values
+        )
+    return (
+        ngettext(
+            "Asked for a %(type)s profile of %(service)s. %(n)d agent is waiting;"
+            " the profile is here in about %(seconds)d s.",
+            "Asked for a %(type)s profile of %(service)s. %(n)d agents are waiting;"
+            " the profile is here in about %(seconds)d s.",
+            waiting,
+        )
+        % values
+    )
+
+
+def _seconds(of: ProfileType) -> int:
+    """What a capture takes, and its way here."""
+    return round(0 if of in INSTANTANEOUS else settings.CAPTURE_SECONDS) + 2

@@ -1,0 +1,140 @@
+"""The controls over the graph: which view of it, how it is coloured and ordered, its downloads."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from frontend.components.display_names import metric_name
+from frontend.components.download_name import ENDINGS
+from frontend.components.picker import Item
+from frontend.queries.params import DEFAULT_COLOUR, PageParams
+from profiles.query import Metric, TopResult
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ControlChoice:
+    name: str
+    parameter: str
+    value: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SortColumn:
+    key: str  # of Asked.sort; "" where the column follows another one's order
+    name: str
+    sort: str  # value of the parameter
+    order: str  # "ascending", "descending", or "" where it is not the sorted one
+    numeric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    name: str
+    ending: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    views: list[ControlChoice]
+    words: str  # what the chosen view shows, in one line
+    metrics: list[Item]
+    colours: list[ControlChoice]
+    orders: list[Item]
+    downloads: list[Download]
+
+
+def controls(asked: PageParams, top: TopResult, project: Project) -> Controls:
+    return Controls(
+        views=_views(asked, top),
+        words=_words(asked),
+        metrics=_metrics(top.metrics, top.metric),
+        colours=_colours(asked),
+        orders=_orders(asked),
+        downloads=downloads(asked, project),
+    )
+
+
+def _views(asked: PageParams, top: TopResult) -> list[ControlChoice]:
+    """A sandwich is of a function: of the one that costs most itself until another is chosen."""
+    first = top.rows[0].name if top.rows else ""
+    sandwich = bool(asked.focus)
+    return [
+        ControlChoice(_("Flame"), "view", "", not sandwich and asked.view == "flame"),
+        ControlChoice(
+            _("Bottom-up"), "view", "bottomup", not sandwich and asked.view == "bottomup"
+        ),
+        ControlChoice(_("Sandwich"), "focus", asked.focus or first, sandwich),
+        ControlChoice(_("List"), "view", "list", not sandwich and asked.view == "list"),
+    ]
+
+
+def _words(asked: PageParams) -> str:
+    words = {
+        "flame": _("Width is the share of the total; what is called stands below its caller."),
+        "bottomup": _("Functions by their own cost; below each stand those that called it."),
+        "sandwich": _("One function over all its calls: callers above, callees below."),
+        "list": _("Self is a function’s own cost; total has what it called, too."),
+    }
+    return words["sandwich" if asked.focus and asked.view != "list" else asked.view]
+
+
+def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
+    return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
+
+
+def _colours(asked: PageParams) -> list[ControlChoice]:
+    shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
+    return [
+        ControlChoice(name, "colour", by if by != DEFAULT_COLOUR else "", asked.colour == by)
+        for by, name in shown
+    ]
+
+
+def _orders(asked: PageParams) -> list[Item]:
+    shown = [("weight", _("by weight")), ("name", _("by name"))]
+    return [Item(by, name, asked.order == by) for by, name in shown]
+
+
+def columns(asked: PageParams) -> list[SortColumn]:
+    """Of the list of functions."""
+    shown = [
+        ("name", _("Function"), False),
+        ("self", _("Self"), True),
+        ("", _("Self %"), True),
+        ("total", _("Total"), True),
+        ("", _("Total %"), True),
+        ("count", _("Count"), True),
+    ]
+    found, before = [], ""
+    for key, name, numeric in shown:
+        by = key or before
+        order = _order(asked) if key == asked.sort else ""
+        found.append(SortColumn(key, name, asked.sorted_by(by).sort_text, order, numeric))
+        before = by
+    return found
+
+
+def _order(asked: PageParams) -> str:
+    return "ascending" if asked.reverse != (asked.sort == "name") else "descending"
+
+
+def downloads(asked: PageParams, project: Project) -> list[Download]:
+    forms = {
+        "pprof": "pprof",
+        "folded": _("Folded stacks"),
+        "speedscope": "speedscope",
+        "csv": _("Function list"),
+    }
+    parameters = asked.of_the_data().parameters()
+    return [
+        Download(
+            forms[form],
+            f".{ending}",
+            f"{reverse('flame_download', args=[project.project_id, form])}?{parameters}",
+        )
+        for form, ending in ENDINGS.items()
+    ]

@@ -1,0 +1,74 @@
+"""`/p/<project>/flame/download/<format>`: the selected profiles, merged, as a file."""
+
+import time
+from dataclasses import replace
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.components.download_name import ENDINGS, download_name
+from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
+from frontend.queries.params import read
+from profiles.query import (
+    DeadlinePassed,
+    ExportFile,
+    ExportFormat,
+    InvalidQuery,
+    Shape,
+    View,
+    run_export,
+)
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResponse:
+    """Uncut; an address that names no service and type, or is unanswerable, is refused."""
+    project = project_for(request.user, project_id)
+    if form not in ENDINGS:
+        raise Http404
+    now = timezone.now()
+    asked = read(request.GET, now).asked
+    if not asked.service or asked.type is None:
+        sentence = _("The address has to name a service and a type.")
+        return _refused(HTTPStatus.BAD_REQUEST, sentence)
+    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
+    view = _in_file(asked.shown(metric), form)
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    try:
+        file = run_export(selection, view, ExportFormat(form), deadline)
+    except InvalidQuery as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    return _file(file, download_name(selection, form))
+
+
+def _in_file(view: View, form: str) -> View:
+    """What is drawn, as it was called; the list beside it has no root, and neither has its file.
+
+    A root of a view that is turned round is a node of that view alone: it stays so in the file.
+    """
+    if form == ExportFormat.CSV or view.focus is not None:
+        return replace(view, shape=Shape.TOP_DOWN, root=None)
+    return view if view.root is not None else replace(view, shape=Shape.TOP_DOWN)
+
+
+def _file(file: ExportFile, name: str) -> HttpResponse:
+    response = HttpResponse(file.data, "application/octet-stream")
+    if file.left_out:
+        response["X-Flamewatch-Left-Out"] = str(file.left_out)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -1,0 +1,224 @@
+"""The flame page's contents: what an address comes to for a project, ready to be shown."""
+
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from frontend.addresses import flame_url
+from frontend.components import display_names, empty_state, time_strip
+from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.filter_chips import Chips, chips
+from frontend.components.left_out import left_out
+from frontend.components.no_profiles import no_profiles
+from frontend.components.picker import Picker, picker
+from frontend.components.units import format_count, format_percent, format_value
+from frontend.components.versions import releases_in
+from frontend.pages.flame import summary
+from frontend.pages.flame.comparisons import Comparison, comparisons
+from frontend.pages.flame.controls import Controls, controls
+from frontend.pages.flame.function_pages import FunctionsPage, functions_page
+from frontend.pages.flame.merged_tree import address_of, merged
+from frontend.queries.page_cache import CachedPage
+from frontend.queries.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    metric_named,
+    metric_notice,
+    options_of,
+    seen_of,
+)
+from frontend.queries.params import DEFAULT_VIEW, PageParams
+from profiles.query import (
+    Coverage,
+    FocusResult,
+    InvalidQuery,
+    Metric,
+    MetricNotFound,
+    OptionsResult,
+    Selection,
+    TopResult,
+    run_strip,
+)
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class FocusSummary:
+    """The function that the page is about, averages per profile."""
+
+    name: str
+    total: str
+    share: str
+    stacks: int  # distinct ones that reach it
+    count: str  # the same to be read
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of the selected profiles the filters leave, averages per profile."""
+
+    shown: str
+    whole: str
+    percent: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlamePage:
+    empty: EmptyStateLinks | None
+    asked: PageParams  # with the service and type that are shown
+    selection: Selection
+    type: str
+    notices: tuple[str, ...]
+    picker: Picker
+    coverage: Coverage
+    metric: str
+    average: summary.Average | None  # None: no profiles
+    strip: str  # of <profile-strip>
+    chips: Chips
+    share: Share | None  # None: no filters that change values
+    focus: FocusSummary | None
+    controls: Controls
+    functions: FunctionsPage
+    type_words: str  # what the type counts, in one line
+    history_url: str  # of the same profiles, with `function` to come
+    comparisons: list[Comparison]
+    unanswerable: bool  # the root or focus of the address cannot be shown
+    tree_url: str
+    url: str
+    seen: str  # changes when there is something new to see
+
+
+def flame_page(of: PageQuery) -> FlamePage:
+    """Raises DeadlinePassed."""
+    options = options_of(of.selection, of.deadline)
+    metric = metric_named(of.asked.metric, options)
+    notices = (*of.notices, *metric_notice(of.asked.metric, metric))
+    asked = replace(of.asked, metric=of.asked.metric if metric else "")
+    asked, answers, errors = _nearest(of, asked, metric)
+    notices = (*notices, *(str(error) for error in errors))
+    unanswerable = any(not isinstance(error, MetricNotFound) for error in errors)
+    return _assembled(replace(of, asked=asked, notices=notices), options, answers, unanswerable)
+
+
+def _nearest(
+    of: PageQuery, asked: PageParams, metric: Metric | None
+) -> tuple[PageParams, CachedPage, list[InvalidQuery]]:
+    """Merge what is asked, without what these profiles do not have: metric, root or focus."""
+    errors: list[InvalidQuery] = []
+    while True:
+        try:
+            return asked, merged(asked, of.selection, metric, of.deadline), errors
+        except (
+            MetricNotFound
+        ) as error:  # the menu has the metrics of all zones, versions and labels
+            asked, metric = replace(asked, metric=""), None
+            errors.append(error)
+        except InvalidQuery as error:
+            if asked.root is None and not asked.focus:
+                raise
+            asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
+            errors.append(error)
+
+
+def not_in_time(project: Project, asked: PageParams) -> EmptyStateLinks:
+    """Instead of an answer that did not come within PATIENCE_SECONDS."""
+    return with_links(empty_state.not_in_time(asked, DEADLINE_SECONDS), reverse_flame(project))
+
+
+def _assembled(
+    of: PageQuery, options: OptionsResult, answers: CachedPage, unanswerable: bool
+) -> FlamePage:
+    asked, top = of.asked, answers.top
+    coverage = top.coverage
+    seen = seen_of(coverage)
+    return FlamePage(
+        empty=_empty(of, options, answers),
+        asked=asked,
+        selection=of.selection,
+        type=display_names.type_name(of.selection.type),
+        notices=(*of.notices, *left_out(coverage)),
+        picker=picker(asked, of.services, options, of.now),
+        coverage=coverage,
+        metric=display_names.metric_name(top.metric),
+        average=_average(top),
+        strip=_strip(of),
+        chips=chips(asked.filters),
+        share=_share(asked, top),
+        focus=_focus(of, answers),
+        controls=controls(asked, top, of.project),
+        functions=functions_page(asked, top, of.project, seen),
+        type_words=display_names.type_words(of.selection.type),
+        history_url=_history_url(of),
+        comparisons=comparisons(asked, options, of.project),
+        unanswerable=unanswerable,
+        tree_url=_tree_url(of, seen),
+        url=flame_url(of.project, asked),
+        seen=seen,
+    )
+
+
+def _history_url(of: PageQuery) -> str:
+    plain = replace(of.asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
+    return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
+
+
+def _empty(of: PageQuery, options: OptionsResult, answers: CachedPage) -> EmptyStateLinks | None:
+    coverage = answers.top.coverage
+    if not coverage.profiles:
+        return with_links(no_profiles(of, options), reverse_flame(of.project))
+    if not coverage.total:
+        return with_links(
+            empty_state.without_values(of.selection, coverage), reverse_flame(of.project)
+        )
+    if answers.top.rows:
+        return None
+    if of.asked.focus:
+        return with_links(empty_state.out_of_focus(of.asked), reverse_flame(of.project))
+    return with_links(empty_state.filtered_away(of.asked), reverse_flame(of.project))
+
+
+def _average(top: TopResult) -> summary.Average | None:
+    if not top.coverage.profiles:
+        return None
+    return summary.average(top.selection.type, top.metric, top.coverage)
+
+
+def _strip(of: PageQuery) -> str:
+    around = time_strip.around(of.selection, of.now)
+    result = run_strip(around, time_strip.steps(around.end - around.start), of.deadline)
+    return time_strip.strip(result, of.selection, releases_in(around))
+
+
+def _share(asked: PageParams, top: TopResult) -> Share | None:
+    if not asked.filters and not asked.focus and asked.root is None:
+        return None
+    shown, whole = sum(row.self for row in top.rows), top.coverage.total
+    profiles, unit = max(1, top.coverage.profiles), top.metric.unit
+    return Share(
+        shown=format_value(shown / profiles, unit),
+        whole=format_value(whole / profiles, unit),
+        percent=format_percent(shown, whole),
+    )
+
+
+def _focus(of: PageQuery, answers: CachedPage) -> FocusSummary | None:
+    found, coverage = answers.drawn, answers.top.coverage
+    if not isinstance(found, FocusResult) or found.row is None:
+        return None
+    return FocusSummary(
+        name=found.row.name,
+        total=format_value(found.row.total / max(1, coverage.profiles), found.metric.unit),
+        share=format_percent(found.row.total, coverage.total),
+        stacks=found.row.count,
+        count=format_count(found.row.count),
+    )
+
+
+def reverse_flame(project: Project) -> str:
+    return reverse("flame", args=[project.project_id])
+
+
+def _tree_url(of: PageQuery, seen: str) -> str:
+    """The tree behind the page."""
+    tree = reverse("flame_tree", args=[of.project.project_id])
+    return f"{tree}?{address_of(of.asked, seen)}"

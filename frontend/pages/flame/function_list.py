@@ -1,0 +1,76 @@
+"""The list of functions: sorted, some of its rows, with numbers as they are read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from frontend.components.display_names import SplitName, split_name
+from frontend.components.units import format_count, format_percent, format_value
+from profiles.query import FunctionRow, TopResult
+
+PAGE_ROWS = 30  # about 15 kB, so that a fragment stays below 30 kB
+
+_KEYS: dict[str, Callable[[FunctionRow], float]] = {
+    "self": lambda row: row.self,
+    "total": lambda row: row.total,
+    "count": lambda row: row.count,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionListRow:
+    """One function, averages per profile; shares are of all that was selected."""
+
+    name: str
+    split: SplitName
+    file: str
+    self: str
+    self_share: str
+    total: str
+    total_share: str
+    count: str
+    bar: str  # percent of the sorted column's largest value; "" where it is sorted by name
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionList:
+    lines: list[FunctionListRow]
+    until: int  # how many are shown with those of the pages before
+    all: int  # how many functions there are
+
+    @property
+    def more(self) -> int:
+        return self.all - self.until
+
+
+def function_list(top: TopResult, sort: str, reverse: bool, page: int | None) -> FunctionList:
+    """A page of PAGE_ROWS rows, the first is 1; None: every row."""
+    rows = _sorted(top.rows, sort, reverse)
+    first = 0 if page is None else (page - 1) * PAGE_ROWS
+    shown = rows if page is None else rows[first : first + PAGE_ROWS]
+    key = _KEYS.get(sort)
+    largest = max(map(key, rows), default=0) if key else 0
+    total = top.coverage.total
+    profiles, unit = max(1, top.coverage.profiles), top.metric.unit
+
+    def line(row: FunctionRow) -> FunctionListRow:
+        return FunctionListRow(
+            name=row.name,
+            split=split_name(row.name),
+            file=row.file,
+            self=format_value(row.self / profiles, unit),
+            self_share=format_percent(row.self, total),
+            total=format_value(row.total / profiles, unit),
+            total_share=format_percent(row.total, total),
+            count=format_count(row.count),
+            bar=f"{key(row) / largest * 100:.1f}%" if key and largest else "",
+        )
+
+    return FunctionList([line(row) for row in shown], min(first + len(shown), len(rows)), len(rows))
+
+
+def _sorted(rows: Sequence[FunctionRow], sort: str, reverse: bool) -> list[FunctionRow]:
+    """Numbers begin with the largest, names with A; equal ones by self, total and name."""
+    by_name = sorted(rows, key=lambda row: (-row.self, -row.total, row.name, row.file))
+    if sort == "name":
+        return sorted(by_name, key=lambda row: row.name, reverse=reverse)
+    return sorted(by_name, key=_KEYS[sort], reverse=not reverse)

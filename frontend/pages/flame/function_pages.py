@@ -1,0 +1,53 @@
+"""The list of functions with its headings, a page of rows at a time."""
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from frontend.addresses import flame_url
+from frontend.pages.flame.controls import SortColumn, columns
+from frontend.pages.flame.function_list import FunctionList, function_list
+from frontend.pages.flame.list_search import ALONE, listed
+from frontend.pages.flame.merged_tree import address_of
+from frontend.queries.params import PageParams
+from profiles.query import TopResult
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionsPage:
+    columns: list[SortColumn]
+    list: FunctionList
+    all: int  # functions before the search of a list on its own
+    searched: bool
+    unreadable: str  # why its search is no expression
+    all_url: str  # of the page with every row
+    more_url: str  # of the rows that follow; "" where there are none
+    focus_url: str  # with `focus` to come
+
+
+def functions_page(
+    asked: PageParams, top: TopResult, project: Project, seen: str, page: int = 1
+) -> FunctionsPage:
+    found = listed(asked, top)
+    shown = function_list(found.top, asked.sort, asked.reverse, None if asked.all_rows else page)
+    here = reverse("flame_functions", args=[project.project_id])
+    further = f"{_address(asked, seen)}&page={page + 1}"
+    apart = replace(asked, focus="", root=None, frame="", view="flame", search="", all_rows=False)
+    return FunctionsPage(
+        columns=columns(asked),
+        list=shown,
+        all=found.all,
+        searched=asked.view == ALONE and bool(asked.search) and not found.unreadable,
+        unreadable=found.unreadable,
+        all_url=flame_url(project, replace(asked, all_rows=True)),
+        more_url=f"{here}?{further}" if shown.more else "",
+        focus_url=f"{flame_url(project, apart)}&focus=",
+    )
+
+
+def _address(asked: PageParams, seen: str) -> str:
+    sort = f"-{asked.sort}" if asked.reverse else asked.sort
+    search = urlencode({"view": ALONE, "search": asked.search}) if asked.view == ALONE else ""
+    return f"{address_of(asked, seen)}&sort={sort}{'&' if search else ''}{search}"

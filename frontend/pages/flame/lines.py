@@ -1,0 +1,59 @@
+"""`/p/<project>/flame/lines`: what each line of one function costs, for the dialog of htmx."""
+
+import time
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.pages.flame.lines_table import lines_table
+from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
+from frontend.queries.params import PageParams, read
+from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
+from projects.access import project_for
+from projects.models import Deployment, Project
+
+_LONGEST = 10_000  # of a name
+
+
+@login_required
+@require_safe
+def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
+    """`name` and `file` beside the flame page's parameters."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    asked = read(request.GET, now).asked
+    if not asked.service or asked.type is None:
+        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    name, file = (request.GET.get(key, "")[:_LONGEST] for key in ("name", "file"))
+    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    try:
+        result = run_lines(selection, asked.shown(metric), name, file, deadline)
+    except InvalidQuery as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    table = lines_table(result, project, _version(project, asked, selection))
+    response = render(request, "frontend/flame/lines.html", {"table": table})
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _version(project: Project, asked: PageParams, selection: Selection) -> str:
+    """The one that is selected, else the newest that runs."""
+    if len(asked.versions) == 1:
+        return asked.versions[0]
+    known = Deployment.objects.filter(project=project, service=selection.service)
+    newest = known.exclude(version="").order_by("-last_seen", "-pk")
+    return newest.values_list("version", flat=True).first() or ""
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

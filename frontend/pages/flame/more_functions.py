@@ -1,0 +1,52 @@
+"""`/p/<project>/flame/functions`: more rows of the list of functions, for htmx."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.pages.flame.function_pages import functions_page
+from frontend.pages.flame.merged_tree import found_or_merged
+from frontend.queries.page_query import DEADLINE_SECONDS
+from frontend.queries.params import read
+from profiles.query import DeadlinePassed, InvalidQuery
+from projects.access import project_for
+
+_MOST_PAGES = 10_000
+
+
+@login_required
+@require_safe
+def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Rows of a table, the last of them with the link to those that follow."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    asked = read(request.GET, now).asked
+    if not asked.service or asked.type is None:
+        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    seen = request.GET.get("seen", "")[:100]
+    try:
+        top = found_or_merged(asked, selection, seen).top
+    except InvalidQuery as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    page = functions_page(asked, top, project, seen, _page(request.GET.get("page", "")))
+    context = {"functions": page, "asked": asked, "project": project}
+    response = render(request, "frontend/flame/rows.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _page(text: str) -> int:
+    return min(max(int(text), 1), _MOST_PAGES) if text.isascii() and text[:9].isdigit() else 1
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

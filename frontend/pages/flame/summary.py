@@ -1,0 +1,54 @@
+"""What a selection comes to, in one sentence: the average of its profiles."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from frontend.components.display_names import metric_name
+from frontend.components.units import format_percent, format_value
+from profiles.query import Coverage, Metric
+from projects.profile_types import INSTANTANEOUS, ProfileType
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The value, and what follows it: **2.38 s** of CPU in a 10 s profile, 23.8% of a core."""
+
+    value: str
+    after: str
+
+
+def average(of: ProfileType, metric: Metric, coverage: Coverage) -> Average:
+    """Of the profiles of `coverage`, which are not none."""
+    each = coverage.total / coverage.profiles
+    return Average(format_value(each, metric.unit), _after(of, metric, coverage))
+
+
+def _after(of: ProfileType, metric: Metric, coverage: Coverage) -> str:
+    what = _what(metric)
+    if of in INSTANTANEOUS or not coverage.duration_ns:
+        return what
+    duration = format_value(coverage.duration_ns / coverage.profiles, "nanoseconds")
+    values = {"what": what, "duration": duration}
+    if metric.name == "cpu":
+        values["share"] = format_percent(coverage.total, coverage.duration_ns)
+        return _("%(what)s in a %(duration)s profile, %(share)s of a core") % values
+    if metric.unit == "bytes":
+        a_second = coverage.total / coverage.duration_ns * 10**9
+        values["rate"] = format_value(a_second, metric.unit)
+        return _("%(what)s in a %(duration)s profile, %(rate)s a second") % values
+    return _("%(what)s in a %(duration)s profile") % values
+
+
+def _what(metric: Metric) -> str:
+    known = {
+        "cpu": _("of CPU"),
+        "wall": _("of wall time"),
+        "inuse_space": _("in use"),
+        "inuse_objects": _("objects in use"),
+        "alloc_space": _("allocated"),
+        "alloc_objects": _("objects allocated"),
+        "delay": _("of waiting"),
+        "contentions": _("waits"),
+    }
+    return known.get(metric.name) or metric_name(metric).lower()

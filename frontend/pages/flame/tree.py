@@ -1,0 +1,52 @@
+"""`/p/<project>/flame/tree`: the merged call tree as JSON, for the graph on the flame page."""
+
+import gzip
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.pages.flame.merged_tree import found_or_merged
+from frontend.queries.page_query import DEADLINE_SECONDS
+from frontend.queries.params import read
+from profiles.query import DeadlinePassed, FocusResult, InvalidQuery, focus_json, tree_json
+from projects.access import project_for
+
+_COMPRESSION = 5  # of gzip: beyond it, a few percent less for twice the time
+
+
+@require_safe
+def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
+    """As docs/reference/api.md has it ("tree"); errors as {"error": sentence}."""
+    if not request.user.is_authenticated:
+        return _refused(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    asked = read(request.GET, now).asked
+    if not asked.service or asked.type is None:
+        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    try:
+        drawn = found_or_merged(asked, selection, request.GET.get("seen", "")[:100]).drawn
+    except InvalidQuery as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    return _compressed(focus_json(drawn) if isinstance(drawn, FocusResult) else tree_json(drawn))
+
+
+def _compressed(body: bytes) -> HttpResponse:
+    """Compressed here: the middleware that does it for all would open pages to BREACH."""
+    response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
+    response["Content-Encoding"] = "gzip"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _refused(status: HTTPStatus, sentence: str) -> JsonResponse:
+    response = JsonResponse({"error": sentence}, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return response

@@ -1,0 +1,51 @@
+"""`/p/<project>/flame`: the flame graph and the list of functions of the selected profiles."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_safe
+from django_htmx.middleware import HtmxDetails
+
+from frontend.pages.flame.flame_page import flame_page, not_in_time
+from frontend.queries.form_address import redirect_form
+from frontend.queries.page_query import page_query, seen_now
+from frontend.queries.params import read
+from profiles.query import DeadlinePassed, snapshot
+from projects.access import may_capture, membership
+
+
+@login_required
+@require_safe
+def flame(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The page; for htmx its contents alone, or nothing where `seen` is still what there is."""
+    member = membership(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
+    now = timezone.now()
+    reading = read(request.GET, now)
+    htmx = HtmxDetails(request)
+    shown, empty = None, None
+    try:
+        with snapshot():
+            asked = page_query(member.project, reading, now)
+            if asked and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(asked):
+                return HttpResponse(status=HTTPStatus.NO_CONTENT)
+            shown = flame_page(asked) if asked else None
+    except DeadlinePassed:
+        empty = not_in_time(member.project, reading.asked)
+    context = {
+        "project": member.project,
+        "here": "flame",
+        "bench": shown,
+        "empty": shown.empty if shown else empty,
+        "notices": shown.notices if shown else reading.notices,
+        "may_capture": may_capture(member),
+    }
+    response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    patch_cache_control(response, private=True, no_cache=True)
+    return response

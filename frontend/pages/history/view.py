@@ -1,0 +1,61 @@
+"""`/p/<project>/history`: what functions cost over time, and which version came when."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from frontend.components.csv_file import csv_file
+from frontend.pages.history import view_model as history_page
+from frontend.pages.history.params import read
+from frontend.pages.history.view_model import columns, history_of, table
+from frontend.queries.form_address import redirect_form
+from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query
+from frontend.queries.params import ParsedParams
+from profiles.query import DeadlinePassed, InvalidQuery
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+def history(request: HttpRequest, project_id: str) -> HttpResponse:
+    project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
+    now = timezone.now()
+    query, notices = read(request.GET, now)
+    context = {
+        "project": project,
+        "here": "history",
+        **history_page.context(project, query, notices, now),
+    }
+    return render(request, "frontend/history/page.html", context)
+
+
+@login_required
+@require_safe
+def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The same lines as a file; an address has to name service and type."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    query, _notices = read(request.GET, now)
+    try:
+        of = page_query(project, ParsedParams(query.asked, ()), now)
+        if of is None or not query.asked.service or query.asked.type is None:
+            sentence = _("The address has to name a service and a type.")
+            return _refused(HTTPStatus.BAD_REQUEST, sentence)
+        result = history_of(of, query, options_of(of.selection, of.deadline))
+    except InvalidQuery as error:
+        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+    except DeadlinePassed:
+        sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
+        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    return csv_file("history.csv", columns(result), table(result))
+
+
+def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -1,0 +1,320 @@
+"""What the page of history shows: lines of self and of total, the same as tables, and versions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import pairwise
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import ngettext
+
+from frontend.components import display_names, empty_state
+from frontend.components.display_names import SplitName, split_name
+from frontend.components.empty_state_links import with_links
+from frontend.components.filter_chips import chips
+from frontend.components.left_out import left_out
+from frontend.components.no_profiles import no_profiles
+from frontend.components.picker import Item, picker
+from frontend.components.time_ranges import span_name
+from frontend.components.units import format_percent, format_value
+from frontend.pages.history.chart import LINES, chart
+from frontend.pages.history.params import MOST_CHOSEN, HistoryQuery, steps_for
+from frontend.pages.history.version_changes import Since, changes_since
+from frontend.queries.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    metric_named,
+    metric_notice,
+    options_of,
+    page_query,
+)
+from frontend.queries.params import ParsedParams, span_text, time_text
+from profiles.query import (
+    DeadlinePassed,
+    HistoryLine,
+    HistoryResult,
+    InvalidQuery,
+    OptionsResult,
+    run_history,
+    snapshot,
+)
+from projects.models import Project
+
+_RELEASES = 5  # that are offered for comparison
+Values = list[list[float | None]]  # of each line, by step; None without profiles
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTableRow:
+    """A function in the table: its colour, its last values, and how its self went."""
+
+    number: int
+    name: str
+    split: SplitName
+    file: str
+    self: str
+    total: str
+    least: str  # of self, over the steps with profiles
+    most: str
+    since: Since | None  # None where no version began within the range
+    focus: str  # parameters of the flame page, focused on it
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    start: datetime
+    profiles: int
+    cells: list[str]  # self and total of each line; "" without profiles
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryView:
+    self: str  # of <history-chart>
+    total: str
+    lines: list[HistoryTableRow]
+    since: str  # the version that lines are compared with the time before; "" without another
+    steps: list[Step]
+    step: str  # "1 day"
+    fewest: int  # profiles of a step, of those that have any
+    most: int
+    last: datetime  # start of the last step with profiles
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChoice:
+    name: str
+    values: list[str]  # of the parameter
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionsMenu:
+    """The menu of functions: the top ones, or those that were chosen."""
+
+    now: str  # what is shown
+    tops: list[FunctionChoice]
+    chosen: list[FunctionChoice]  # each with the way to do without it
+    full: bool  # as many are chosen as there are dashes
+
+
+@dataclass(frozen=True, slots=True)
+class VersionStart:
+    before: str
+    version: str
+    parameters: str  # of the comparison of both
+
+
+def context(
+    project: Project, query: HistoryQuery, notices: tuple[str, ...], now: datetime
+) -> dict[str, object]:
+    """Of the template; `query` is None where the project has no service."""
+    url = reverse("history", args=[project.project_id])
+    try:
+        with snapshot():
+            of = page_query(project, ParsedParams(query.asked, notices), now)
+            return _context(of, query, url) if of else {"query": None, "notices": notices}
+    except DeadlinePassed:
+        late = empty_state.not_in_time(query.asked, DEADLINE_SECONDS)
+        return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> HistoryResult:
+    """Raises Unanswerable and DeadlinePassed."""
+    return run_history(
+        of.selection,
+        query.asked.shown(metric_named(query.asked.metric, options)),
+        of.deadline,
+        step=query.shown_step,
+        names=query.functions,
+        show=_pattern(query.show),
+        hide=_pattern(query.hide),
+        lines=query.top,
+    )
+
+
+def _pattern(text: str) -> tuple[str, ...]:
+    """What is typed there is an expression, with or without its slashes."""
+    return (f"/{text.strip('/')}/",) if text.strip("/") else ()
+
+
+def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
+    query = replace(query, asked=of.asked)
+    options = options_of(of.selection, of.deadline)
+    found: dict[str, object] = {
+        "query": query,
+        "selection": of.selection,
+        "notices": (*of.notices, *_notices(query, options)),
+        "picker": picker(of.asked, of.services, options, of.now),
+        "service": of.selection.service,
+        "type": display_names.type_name(of.selection.type),
+        "type_words": display_names.type_words(of.selection.type),
+        "steps": _steps_menu(query),
+        "chips": chips(query.asked.filters),
+        "functions": functions_menu(query),
+    }
+    try:
+        result = history_of(of, query, options)
+    except InvalidQuery as error:
+        return found | {"refused": str(error)}
+    notices = (*of.notices, *_notices(query, options), *left_out(result.coverage))
+    found["notices"] = notices
+    if not result.coverage.profiles:
+        return found | {"empty": with_links(no_profiles(of, options), url)}
+    found["metric"] = display_names.metric_name(result.metric)
+    return found | {"shown": shown(result, query), "releases": _releases(result, query)}
+
+
+def functions_menu(query: HistoryQuery) -> FunctionsMenu:
+    names_ = query.functions
+    return FunctionsMenu(
+        now=_chosen_words(len(names_)) if names_ else _top_words(query.top),
+        tops=[
+            FunctionChoice(
+                _top_words(count),
+                [f"{count}"] if count != MOST_CHOSEN else [],
+                not names_ and query.top == count,
+            )
+            for count in (MOST_CHOSEN, 3, 1)
+        ],
+        chosen=[FunctionChoice(name, [each for each in names_ if each != name]) for name in names_],
+        full=len(names_) >= MOST_CHOSEN,
+    )
+
+
+def _top_words(count: int) -> str:
+    return ngettext("the top one by self", "top %(n)d by self", count) % {"n": count}
+
+
+def _chosen_words(count: int) -> str:
+    return ngettext("%(n)d chosen", "%(n)d chosen", count) % {"n": count}
+
+
+def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
+    return metric_notice(query.asked.metric, metric_named(query.asked.metric, options))
+
+
+def _steps_menu(query: HistoryQuery) -> list[Item]:
+    offered = sorted({*steps_for(query.asked.span), query.shown_step})
+    return [Item(span_text(s), span_name(s), s == query.shown_step) for s in offered]
+
+
+def shown(result: HistoryResult, query: HistoryQuery) -> HistoryView:
+    """Of a result with profiles."""
+    own = _values(result, [line.self for line in result.lines], query.percent)
+    whole = _values(result, [line.total for line in result.lines], query.percent)
+    counts = [step.profiles for step in result.steps if step.profiles]
+    with_profiles = [i for i, step in enumerate(result.steps) if step.profiles]
+
+    latest = result.versions[-1] if len(result.versions) > 1 else None
+    text = partial(_text, result, query.percent)
+    since: list[Since] | None = None
+    if latest:
+        since = changes_since(latest.first, result, own, percent=query.percent)
+    return HistoryView(
+        self=chart(result, own, percent=query.percent),
+        total=chart(result, whole, percent=query.percent),
+        lines=[
+            _line(
+                i,
+                line,
+                (own[i], whole[i]),
+                with_profiles[-1],
+                text,
+                query,
+                since[i] if since else None,
+            )
+            for i, line in enumerate(result.lines)
+        ],
+        since=latest.version if latest else "",
+        steps=[
+            Step(
+                step.start,
+                step.profiles,
+                [text(v) for a, b in zip(own, whole, strict=True) for v in (a[i], b[i])],
+            )
+            for i, step in enumerate(result.steps)
+        ],
+        step=span_name(timedelta(seconds=result.step_seconds)),
+        fewest=min(counts),
+        most=max(counts),
+        last=result.steps[with_profiles[-1]].start,
+    )
+
+
+def _values(result: HistoryResult, sums: Sequence[Sequence[int]], percent: bool) -> Values:
+    """Averages per profile, or shares of the step's total."""
+
+    def value(sum_: int, step: int) -> float | None:
+        of = result.steps[step]
+        if not of.profiles:
+            return None
+        return (sum_ / of.total if of.total else 0.0) if percent else sum_ / of.profiles
+
+    return [[value(sum_, i) for i, sum_ in enumerate(line)] for line in sums]
+
+
+def _text(result: HistoryResult, percent: bool, value: float | None) -> str:
+    """ "" without a value."""
+    if value is None:
+        return ""
+    return format_percent(value, 1) if percent else format_value(value, result.metric.unit)
+
+
+def _line(
+    number: int,
+    line: HistoryLine,
+    values: tuple[Sequence[float | None], Sequence[float | None]],
+    last: int,
+    text: Callable[[float | None], str],
+    query: HistoryQuery,
+    since: Since | None,
+) -> HistoryTableRow:
+    own, whole = values
+    known = [value for value in own if value is not None]
+    return HistoryTableRow(
+        number=number % LINES + 1,
+        name=line.name,
+        split=split_name(line.name),
+        file=line.file,
+        self=text(own[last]),
+        total=text(whole[last]),
+        least=text(min(known)),
+        most=text(max(known)),
+        since=since,
+        focus=replace(query.asked, focus=line.name).parameters(),
+    )
+
+
+def _releases(result: HistoryResult, query: HistoryQuery) -> list[VersionStart]:
+    """Each version with the way to compare it with the one before, over their common service."""
+    found = []
+    for before, span in pairwise(result.versions):
+        asked = replace(query.asked, versions=(span.version,), filters=())
+        overrides = urlencode({"b.version": before.version})
+        found.append(
+            VersionStart(before.version, span.version, f"{asked.parameters()}&{overrides}")
+        )
+    return found[-_RELEASES:]
+
+
+def table(result: HistoryResult) -> list[list[str | int | float]]:
+    """Sums by step as a spreadsheet has them; the columns are those of `columns`."""
+    return [
+        [
+            time_text(step.start),
+            step.profiles,
+            step.total,
+            *(value for line in result.lines for value in (line.self[i], line.total[i])),
+        ]
+        for i, step in enumerate(result.steps)
+    ]
+
+
+def columns(result: HistoryResult) -> list[str]:
+    unit = result.metric.unit
+    lines = [
+        f"{what} of {line.name} ({unit})" for line in result.lines for what in ("self", "total")
+    ]
+    return ["from", "profiles", f"total ({unit})", *lines]

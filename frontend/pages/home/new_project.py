@@ -1,0 +1,39 @@
+"""`/projects/new`: a name, and the id it will have shown as it is typed."""
+
+from typing import cast
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from projects.models import User
+from projects.project_ids import create_project, suggest
+
+
+class NewProjectForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=100,
+        help_text=_("One per team or product. You can rename it later; its id stays."),
+    )
+
+
+@login_required
+def new_project(request: HttpRequest) -> HttpResponse:
+    form = NewProjectForm(request.POST or None)
+    if form.is_valid():
+        project = create_project(form.cleaned_data["name"], cast("User", request.user))
+        return redirect("setup", project.project_id)
+    return render(request, "frontend/home/new_project.html", {"form": form})
+
+
+@login_required
+@require_safe
+def suggested_id(request: HttpRequest) -> HttpResponse:
+    """The fragment beside the name: the id that a project of this name would get."""
+    name = request.GET.get("name", "")[:100].strip()
+    context = {"suggested": suggest(name) if name else ""}
+    return render(request, "frontend/home/suggested_id.html", context)

@@ -1,0 +1,180 @@
+"""The map of weight over time as a picture and as a table, and what picking in it asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil, floor
+
+from django.utils.translation import gettext as _
+
+from frontend.components.time_ranges import span_name
+from frontend.components.time_strip import Mark, marks
+from frontend.components.units import format_count, format_value
+from frontend.pages.profiles.params import ProfileQuery, moment_text
+from frontend.queries.params import weights_text
+from profiles.query import HeatMapResult
+
+LEVELS = 5  # of colour
+_WEIGHT_MARKS = 4
+_HEIGHT = 130  # pixels of the cells
+
+
+@dataclass(frozen=True, slots=True)
+class ColorLevel:
+    number: int
+    path: str  # of its cells, each one unit wide and high
+
+
+@dataclass(frozen=True, slots=True)
+class WeightMark:
+    y: str  # pixels from the top
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What is picked, in cells from the left and from the top."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    columns: int
+    rows: int
+    levels: list[ColorLevel]
+    lines: str  # a path between the cells
+    weights: list[WeightMark]
+    times: list[Mark]
+    picked: Box | None
+    most: str  # profiles of the fullest cell
+    step: str  # "10 minutes"
+    start: int  # of the first column, ms since 1970
+    step_ms: float
+    bounds: str  # least..most of each row, the heaviest first
+    counts: str  # of the cells, row by row, the heaviest first
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    text: str
+    weights: str  # value of the parameter that picks this column
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    start: datetime
+    pick_from: str  # values of the parameters that pick this row
+    pick_to: str
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    headings: list[Heading]  # the lightest first
+    rows: list[TableRow]  # those with profiles
+
+
+def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
+    """Of a result with profiles."""
+    rows, columns = len(result.counts), len(result.starts)
+    counts = result.counts[::-1]
+    most = max(map(max, counts))
+    end = result.starts[-1] + timedelta(seconds=result.step_seconds)
+    bounds = _bounds(result.edges)
+    return Picture(
+        columns=columns,
+        rows=rows,
+        levels=_levels(counts, most),
+        lines=_lines(rows, columns),
+        weights=_weight_marks(result),
+        times=marks(result.starts[0], end),
+        picked=_picked(result, query, bounds),
+        most=format_count(most),
+        step=span_name(timedelta(seconds=result.step_seconds)),
+        start=round(result.starts[0].timestamp() * 1000),
+        step_ms=result.step_seconds * 1000,
+        bounds=" ".join(f"{least}..{most}" for least, most in bounds[::-1]),
+        counts=" ".join(str(count) for line in counts for count in line),
+    )
+
+
+def table(result: HeatMapResult) -> Table:
+    step = timedelta(seconds=result.step_seconds)
+    unit = result.metric.unit
+    headings = [
+        Heading(
+            _("%(least)s – %(most)s")
+            % {"least": format_value(least, unit), "most": format_value(most, unit)},
+            weights_text((least, most)),
+        )
+        for least, most in _bounds(result.edges)
+    ]
+    rows = [
+        TableRow(start, moment_text(start), moment_text(start + step), [*counts])
+        for start, counts in zip(result.starts, zip(*result.counts, strict=True), strict=True)
+        if any(counts)
+    ]
+    return Table(headings, rows)
+
+
+def _bounds(edges: Sequence[float]) -> list[tuple[int, int]]:
+    """The least and the most that a profile of each row weighs, both in it."""
+    last = len(edges) - 2
+    return [
+        (ceil(edges[i]), floor(edges[i + 1]) if i == last else ceil(edges[i + 1]) - 1)
+        for i in range(last + 1)
+    ]
+
+
+def _levels(counts: Sequence[Sequence[int]], most: int) -> list[ColorLevel]:
+    cells: dict[int, list[str]] = {}
+    for y, line in enumerate(counts):
+        for x, count in enumerate(line):
+            if count:
+                level = LEVELS - (most - count) * LEVELS // most
+                cells.setdefault(level, []).append(f"M{x} {y}h1v1h-1z")
+    return [ColorLevel(level, "".join(cells[level])) for level in sorted(cells)]
+
+
+def _lines(rows: int, columns: int) -> str:
+    across = "".join(f"M0 {y}H{columns}" for y in range(1, rows))
+    return across + "".join(f"M{x} 0V{rows}" for x in range(1, columns))
+
+
+def _weight_marks(result: HeatMapResult) -> list[WeightMark]:
+    rows = len(result.counts)
+    step = max(1, ceil(rows / (_WEIGHT_MARKS - 1)))
+    shown = [*range(0, rows, step), rows]
+    if len(shown) > 2 and shown[-1] - shown[-2] < step / 2:
+        del shown[-2]
+    height = _HEIGHT / rows
+    return [
+        WeightMark(
+            f"{_HEIGHT - i * height + 4:.0f}", format_value(result.edges[i], result.metric.unit)
+        )
+        for i in shown
+    ]
+
+
+def _picked(
+    result: HeatMapResult, query: ProfileQuery, bounds: list[tuple[int, int]]
+) -> Box | None:
+    if not query.narrowed:
+        return None
+    columns, rows = len(result.starts), len(bounds)
+    left, right = 0.0, float(columns)
+    if query.picked:
+        step = timedelta(seconds=result.step_seconds)
+        left, right = (
+            min(columns, max(0.0, (moment - result.starts[0]) / step)) for moment in query.picked
+        )
+    low, high = 0, rows
+    if query.asked.weights:
+        least, most = query.asked.weights
+        low = sum(bound[1] < least for bound in bounds)
+        high = sum(bound[0] <= most for bound in bounds)
+    return Box(left, rows - high, right - left, max(0, high - low))

@@ -1,0 +1,103 @@
+"""The parameters of the page of profiles ⇄ which of them it lists, and how."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from frontend.queries.params import PageParams, parse_time, time_text, without
+from frontend.queries.params import read as read_asked
+from profiles.query import ProfileOrder, Selection
+from projects.profile_types import ProfileType
+
+_LONGEST_PAGE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileQuery:
+    """`asked` is the range that the map shows, with the weights that were picked in it."""
+
+    asked: PageParams
+    picked: tuple[datetime, datetime] | None = None  # part of the range; the end is not in it
+    order: ProfileOrder = ProfileOrder.NEWEST
+    page: str = ""  # where the list goes on; "": its beginning
+    table: bool = False  # the map as a table
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.picked or self.asked.weights)
+
+    def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
+        """The profiles that are listed: those that were picked, or all of the range."""
+        whole = self.asked.selection(project, service, of, now)
+        if self.picked is None:
+            return whole
+        start, end = self.picked
+        return replace(whole, start=max(start, whole.start), end=min(end, whole.end))
+
+    def parameters(self) -> str:
+        pairs = [
+            ("pick_from", moment_text(self.picked[0]) if self.picked else ""),
+            ("pick_to", moment_text(self.picked[1]) if self.picked else ""),
+            ("order", self.order.value if self.order is not ProfileOrder.NEWEST else ""),
+            ("table", "1" if self.table else ""),
+            ("page", self.page),
+        ]
+        own = urlencode([pair for pair in pairs if pair[1]])
+        return "&".join(filter(None, [self.asked.parameters(), own]))
+
+    @property
+    def as_asked(self) -> PageParams:
+        """What was picked, as the other pages take it."""
+        if self.picked is None:
+            return self.asked
+        start, end = self.picked
+        # Whole seconds, as addresses have them: rather a profile more than one less.
+        end = parse_time(time_text(end)) + timedelta(seconds=1 if end.microsecond else 0)
+        return replace(self.asked, span=end - parse_time(time_text(start)), end=end)
+
+
+def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
+    """What is asked for, and a sentence for each thing that could not be read."""
+    reading = read_asked(without(query, "order"), now)
+    order, unordered = _order(query.get("order", ""))
+    picked, unpicked = _picked(query.get("pick_from", ""), query.get("pick_to", ""))
+    return ProfileQuery(
+        # One alone is what the flame page shows.
+        asked=replace(reading.asked.of_the_data(), profile=""),
+        picked=picked,
+        order=order,
+        page=query.get("page", "")[:_LONGEST_PAGE],
+        table=query.get("table") == "1",
+    ), (*reading.notices, *unordered, *unpicked)
+
+
+def _order(text: str) -> tuple[ProfileOrder, tuple[str, ...]]:
+    try:
+        return ProfileOrder(text or ProfileOrder.NEWEST), ()
+    except ValueError:
+        return ProfileOrder.NEWEST, (_unread("order", text),)
+
+
+def _picked(start: str, end: str) -> tuple[tuple[datetime, datetime] | None, tuple[str, ...]]:
+    if not start and not end:
+        return None, ()
+    try:
+        picked = parse_time(start), parse_time(end)
+    except (ValueError, OverflowError):
+        picked = None
+    if picked and picked[0] < picked[1]:
+        return picked, ()
+    return None, (_unread("pick_from", f"{start}…{end}"),)
+
+
+def moment_text(time: datetime) -> str:
+    """To the microsecond: the steps of a map need not be whole seconds."""
+    return time.isoformat().replace("+00:00", "Z")
+
+
+def _unread(name: str, value: str) -> str:
+    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
+    return sentence % {"name": name, "value": value[:60]}

@@ -1,0 +1,107 @@
+"""Single profiles as rows: when, how heavy, of which agent, and the way to each alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from frontend.components.units import format_value
+from frontend.pages.profiles.params import ProfileQuery
+from frontend.queries.params import PageParams, parse_time, time_text
+from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.query import Coverage, ProfileRow, Selection, run_profiles
+
+PAGE_SIZE = 24  # rows of about 1 kB: a fragment stays below 30 kB
+_LABELS = 3  # shown of a profile; how many more there are is said
+_AROUND = timedelta(seconds=1)  # of a range that holds one profile: addresses have whole seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileListRow:
+    time: datetime
+    weight: str
+    bar: str  # percent of the heaviest on the page
+    duration: str  # "" for an instant
+    agent: str
+    zone: str
+    version: str
+    labels: list[str]
+    more_labels: int
+    parameters: str  # of the flame page's address, with this profile alone
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileList:
+    lines: list[ProfileListRow]
+    coverage: Coverage
+    picked_weights: str  # "2.7 s – 4.02 s"; "" where all are listed
+    instant: bool  # none of them has a duration
+    next_page: str  # value of the parameter; "" on the last
+
+
+def list_profiles(
+    query: ProfileQuery, selection: Selection, deadline: float | None = None
+) -> ProfileList:
+    """Raises DeadlinePassed and, where the page cannot be read, Unanswerable."""
+    result = run_profiles(
+        selection, deadline=deadline, page=query.page, size=PAGE_SIZE, order=query.order
+    )
+    heaviest = max((row.weight for row in result.rows), default=0)
+    unit = DEFAULT_METRICS[selection.type].unit
+    return ProfileList(
+        lines=[_line(row, query.asked, unit, heaviest) for row in result.rows],
+        coverage=result.coverage,
+        picked_weights=_weights(query.asked, unit),
+        instant=not any(row.duration_ns for row in result.rows),
+        next_page=result.next_page or "",
+    )
+
+
+def columns(selection: Selection) -> list[str]:
+    """The header of `table`."""
+    metric = DEFAULT_METRICS[selection.type]
+    weight = f"{metric.name} ({metric.unit})"
+    return ["captured", weight, "seconds", "agent", "version", "zone", "labels", "name"]
+
+
+def table(rows: Sequence[ProfileRow]) -> list[list[str | int | float]]:
+    """The rows of the list as a spreadsheet has them, whole and without units."""
+    return [
+        [
+            time_text(row.time),
+            row.weight,
+            row.duration_ns / 10**9,
+            row.agent,
+            row.version,
+            row.zone,
+            " ".join(f"{name}={value}" for name, value in sorted(row.labels.items())),
+            row.name_id,
+        ]
+        for row in rows
+    ]
+
+
+def _weights(asked: PageParams, unit: str) -> str:
+    return " – ".join(format_value(weight, unit) for weight in asked.weights or ())
+
+
+def _line(row: ProfileRow, asked: PageParams, unit: str, heaviest: int) -> ProfileListRow:
+    labels = [f"{name}={value}" for name, value in sorted(row.labels.items())]
+    return ProfileListRow(
+        time=row.time,
+        weight=format_value(row.weight, unit),
+        bar=f"{row.weight / heaviest * 100:.1f}%" if heaviest else "",
+        duration=format_value(row.duration_ns, "nanoseconds") if row.duration_ns else "",
+        agent=row.agent,
+        zone=row.zone,
+        version=row.version,
+        labels=labels[:_LABELS],
+        more_labels=len(labels[_LABELS:]),
+        parameters=_alone(row, asked).parameters(),
+    )
+
+
+def _alone(row: ProfileRow, asked: PageParams) -> PageParams:
+    """The smallest range of whole seconds that the profile is in."""
+    end = parse_time(time_text(row.time)) + _AROUND
+    alone = replace(asked, zones=(), versions=(), labels=(), weight=None, weights=None)
+    return replace(alone, profile=row.name_id, span=_AROUND, end=end)

@@ -1,0 +1,93 @@
+"""`/p/<project>/profiles`: single profiles, and which of them are heavy when."""
+
+import time
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from frontend.components.csv_file import csv_file
+from frontend.fragments import wants_fragment
+from frontend.pages.profiles import view_model as profile_page
+from frontend.pages.profiles.params import ProfileQuery, read
+from frontend.pages.profiles.profile_list import columns, table
+from frontend.queries.form_address import redirect_form
+from frontend.queries.page_query import DEADLINE_SECONDS
+from profiles.query import DeadlinePassed, Selection, run_profiles
+from projects.access import project_for
+
+CSV_ROWS = 10_000
+_CSV_PAGE = 1000
+
+
+@login_required
+@require_safe
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
+def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The page; for htmx the list alone."""
+    project = project_for(request.user, project_id)
+    if redirect := redirect_form(request):
+        return redirect
+    now = timezone.now()
+    query, notices = read(request.GET, now)
+    if wants_fragment(request):
+        try:
+            listed = profile_page.listed(project, query, now)
+        except DeadlinePassed:
+            return _too_slow()
+        if listed:
+            return _fragment(request, listed)
+    context = {
+        "project": project,
+        "here": "profiles",
+        **profile_page.context(project, query, notices, now),
+    }
+    return render(request, "frontend/profiles/page.html", context)
+
+
+def _fragment(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    answer = render(request, "frontend/profiles/list.html", context)
+    answer.headers["HX-Push-Url"] = request.get_full_path()
+    return answer
+
+
+@login_required
+@require_safe
+def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The list as a file, its first CSV_ROWS rows; an address has to name service and type."""
+    project = project_for(request.user, project_id)
+    now = timezone.now()
+    query, _notices = read(request.GET, now)
+    if not query.asked.service or query.asked.type is None:
+        sentence = _("The address has to name a service and a type.")
+        return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)
+    selection = query.selection(project.pk, query.asked.service, query.asked.type, now)
+    try:
+        rows = _rows(selection, query)
+    except DeadlinePassed:
+        return _too_slow()
+    return csv_file("profiles.csv", columns(selection), rows)
+
+
+def _rows(selection: Selection, query: ProfileQuery) -> list[list[str | int | float]]:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    rows: list[list[str | int | float]] = []
+    page: str | None = ""
+    while page is not None and len(rows) < CSV_ROWS:
+        result = run_profiles(
+            selection, deadline=deadline, page=page, size=_CSV_PAGE, order=query.order
+        )
+        rows += table(result.rows)
+        page = result.next_page
+    return rows[:CSV_ROWS]
+
+
+def _too_slow() -> HttpResponse:
+    sentence = _("Listing these profiles takes more than %(n)d s. Try a shorter timespan.")
+    text = sentence % {"n": DEADLINE_SECONDS}
+    return HttpResponse(text, "text/plain; charset=utf-8", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,0 +1,102 @@
+"""What the page of profiles shows: the picker, the list, and why there is nothing to list."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from django.urls import reverse
+
+from frontend.components import display_names, empty_state
+from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.left_out import left_out
+from frontend.components.no_profiles import no_profiles
+from frontend.components.picker import picker
+from frontend.pages.profiles import heat_map
+from frontend.pages.profiles.params import ProfileQuery
+from frontend.pages.profiles.profile_list import ProfileList, list_profiles
+from frontend.queries.page_query import DEADLINE_SECONDS, PageQuery, options_of, page_query
+from frontend.queries.params import ParsedParams
+from profiles.query import (
+    DeadlinePassed,
+    HeatMapResult,
+    InvalidQuery,
+    OptionsResult,
+    Selection,
+    run_heat_map,
+    snapshot,
+)
+from projects.models import Project
+
+
+def context(
+    project: Project, query: ProfileQuery, notices: tuple[str, ...], now: datetime
+) -> dict[str, object]:
+    """Of the template; `asked` and `list` are None where the project has no service."""
+    url = reverse("profiles", args=[project.project_id])
+    try:
+        with snapshot():
+            of = page_query(project, ParsedParams(query.asked, notices), now)
+            return _shown(of, query, url) if of else {"asked": None, "notices": notices}
+    except DeadlinePassed:
+        late = empty_state.not_in_time(query.asked, DEADLINE_SECONDS)
+        return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}
+
+
+def listed(project: Project, query: ProfileQuery, now: datetime) -> dict[str, object] | None:
+    """The list alone; None where the project has no service. Raises DeadlinePassed."""
+    of = page_query(project, ParsedParams(query.asked, ()), now)
+    if of is None:
+        return None
+    query = replace(query, asked=of.asked)
+    selection = query.selection(project.pk, of.selection.service, of.selection.type, now)
+    query, found, _unread = _listed(query, selection, of.deadline)
+    return {"project": project, "query": query, "list": found, "selection": selection}
+
+
+def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
+    query = replace(query, asked=of.asked)
+    selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
+    options = options_of(of.selection, of.deadline)
+    query, found, unread = _listed(query, selection, of.deadline)
+    heat_map_of = run_heat_map(replace(of.selection, weights=None), deadline=of.deadline)
+    return {
+        **_map(heat_map_of, query),
+        "asked": of.asked,
+        "query": query,
+        "selection": selection,
+        "whole": of.selection,
+        "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
+        "picker": picker(of.asked, of.services, options, of.now),
+        "type": display_names.type_name(of.selection.type),
+        "type_words": display_names.type_words(of.selection.type),
+        "list": found,
+        "empty": _empty(of, query, found, options, url),
+    }
+
+
+def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
+    """Of the whole range, whatever is picked in it; nothing where that has no profiles."""
+    if not result.coverage.profiles:
+        return {}
+    if query.table:
+        return {"map_table": heat_map.table(result)}
+    return {"map": heat_map.picture(result, query)}
+
+
+def _listed(
+    query: ProfileQuery, selection: Selection, deadline: float
+) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
+    """From its beginning, with a notice, where the page of the address cannot be read."""
+    try:
+        return query, list_profiles(query, selection, deadline), ()
+    except InvalidQuery as error:
+        first = replace(query, page="")
+        return first, list_profiles(first, selection, deadline), (str(error),)
+
+
+def _empty(
+    of: PageQuery, query: ProfileQuery, found: ProfileList, options: OptionsResult, url: str
+) -> EmptyStateLinks | None:
+    """None too where only what was picked is empty: the list says that itself."""
+    if found.coverage.profiles or query.narrowed:
+        return None
+    return with_links(no_profiles(of, options), url)

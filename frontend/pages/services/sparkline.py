@@ -1,0 +1,44 @@
+"""Sparklines as SVG, 100 by 32: one line for each stretch without a gap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WIDTH, _FOOT, _HEAD = 100, 31, 4
+
+
+@dataclass(frozen=True, slots=True)
+class LineSegment:
+    line: str  # points of a polyline
+    area: str  # of the polygon under it
+
+
+def stretches(steps: Sequence[float | None]) -> list[LineSegment]:
+    """From values in equal steps; None is a gap, and stays one. The scale begins at zero."""
+    most = max((value for value in steps if value is not None), default=0) or 1
+    points = [
+        None if value is None else (i, round(_FOOT - (_FOOT - _HEAD) * value / most))
+        for i, value in enumerate(steps)
+    ]
+    return [_stretch(run, len(steps)) for run in _runs(points)]
+
+
+def _runs(points: Sequence[tuple[int, int] | None]) -> list[list[tuple[int, int]]]:
+    runs: list[list[tuple[int, int]]] = [[]]
+    for point in points:
+        if point is not None:
+            runs[-1].append(point)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _stretch(run: list[tuple[int, int]], steps: int) -> LineSegment:
+    """From the left edge of its first step to the right edge of its last."""
+    edge = _WIDTH / steps
+    first, last = run[0], run[-1]
+    places = [(first[0] * edge, first[1])]
+    places += [((i + 0.5) * edge, y) for i, y in run[1:-1]]
+    places.append(((last[0] + 1) * edge, last[1]))
+    line = " ".join(f"{round(x)},{y}" for x, y in places)
+    area = f"{round(places[0][0])},{_FOOT} {line} {round(places[-1][0])},{_FOOT}"
+    return LineSegment(line, area)

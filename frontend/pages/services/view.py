@@ -1,0 +1,36 @@
+"""`/p/<project>/services`: every service that reported, and how it does."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from frontend.fragments import wants_fragment
+from frontend.pages.services.params import SORTS, SPANS, read
+from frontend.pages.services.service_list import list_services
+from projects.access import project_for
+
+
+@login_required
+@require_safe
+@vary_on_headers("HX-Request", "HX-History-Restore-Request")
+def services(request: HttpRequest, project_id: str) -> HttpResponse:
+    project = project_for(request.user, project_id)
+    query, notices = read(request.GET)
+    context = {
+        "project": project,
+        "here": "services",
+        "query": query,
+        "notices": notices,
+        "list": list_services(project, query, timezone.now()),
+        "span_words": SPANS[query.span][1],
+        "spans": {name: words for name, (_, words) in SPANS.items()},
+        "sorts": SORTS,
+    }
+    if not wants_fragment(request):
+        return render(request, "frontend/services/services.html", context)
+    answer = render(request, "frontend/services/fragment.html", context)
+    answer.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
+    return answer

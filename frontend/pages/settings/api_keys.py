@@ -1,0 +1,71 @@
+"""`/p/<project>/settings/keys`: make a key, revoke one."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from frontend.forbidden import only_who_may_change
+from frontend.fragments import wants_fragment
+from frontend.pages.settings.key_form import KeyForm
+from frontend.pages.settings.view_model import settings_context
+from projects.access import membership
+from projects.credentials import keys
+from projects.models import ApiKey, Project, User
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def create(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The settings with the new key's text, once; a GET (of a reload, say) is the settings'."""
+    member = membership(request.user, project_id)
+    if request.method != "POST":
+        return redirect("settings", project_id)
+    only_who_may_change(member)
+    form = KeyForm(request.POST)
+    if not form.is_valid():
+        return _answer(request, dict(settings_context(member, key_form=form)))
+    made = keys.create(
+        member.project,
+        form.cleaned_data["name"],
+        write=form.may_write,
+        read=form.may_read,
+        by=cast("User", request.user),
+    )
+    return _answer(request, dict(settings_context(member, new_key=made)))
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
+    """GET asks, POST does it."""
+    member = membership(request.user, project_id)
+    only_who_may_change(member)
+    key = _key_for(member.project, key_id)
+    if request.method != "POST":
+        context = {"project": member.project, "here": "settings", "key": key}
+        part = "revoke_dialog.html" if wants_fragment(request) else "revoke.html"
+        return render(request, f"frontend/settings/{part}", context)
+    keys.revoke(key, by=cast("User", request.user))
+    messages.success(request, _("Key “%(name)s” revoked") % {"name": key.name})
+    return redirect(f"{reverse('settings', args=[project_id])}#keys")
+
+
+def _key_for(project: Project, key_id: str) -> ApiKey:
+    key = ApiKey.objects.filter(project=project, key_id=key_id, revoked=None).first()
+    if key is None:
+        raise Http404(_("There is no such key in this project, or it is revoked already."))
+    return key
+
+
+def _answer(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    page = "keys.html" if wants_fragment(request) else "settings.html"
+    return render(request, f"frontend/settings/{page}", context)

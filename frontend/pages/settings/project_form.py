@@ -1,0 +1,92 @@
+"""The form of what a project's owners may change of it: its name and its capture rate."""
+
+from collections.abc import Mapping
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from frontend.components.source_links import InvalidLinkTemplate, check_pattern
+from projects.models import Project
+
+_RATES: dict[float, Promise] = {
+    0.0: gettext_lazy("none: capturing stops"),
+    0.1: gettext_lazy("1 in 10 minutes"),
+    0.5: gettext_lazy("1 in 2 minutes"),
+    1.0: gettext_lazy("1 a minute"),
+    2.0: gettext_lazy("2 a minute"),
+    4.0: gettext_lazy("4 a minute"),
+}
+
+
+class ProjectForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=100,
+        help_text=gettext_lazy("Shown to people. The project id stays as it is."),
+    )
+    rate = forms.ChoiceField(
+        label=gettext_lazy("Profiles of each deployment and type"),
+        help_text=gettext_lazy("On average. A CPU or wall profile is 10 seconds of one agent."),
+    )
+    source_url = forms.CharField(
+        label=gettext_lazy("Address of the source"),
+        max_length=500,
+        required=False,
+        help_text=gettext_lazy("https://git.example.org/shop/blob/{version}/{file}#L{line}"),
+    )
+    source_root = forms.CharField(
+        label=gettext_lazy("Folder of the code where it runs"),
+        max_length=500,
+        required=False,
+        help_text=gettext_lazy("What stands before the repository's own paths: /app/"),
+    )
+
+    def __init__(self, project: Project, data: Mapping[str, object] | None = None) -> None:
+        self.project = project
+        current = {
+            "name": project.name,
+            "rate": str(project.profiles_per_minute),
+            "source_url": project.source_url,
+            "source_root": project.source_root,
+        }
+        super().__init__(data, initial=current)
+        rate = self.fields["rate"]
+        if isinstance(rate, forms.ChoiceField):
+            rate.choices = _choices(project.profiles_per_minute)
+
+    def clean_source_url(self) -> str:
+        pattern = str(self.cleaned_data["source_url"])
+        if pattern:
+            try:
+                check_pattern(pattern)
+            except InvalidLinkTemplate as error:
+                raise forms.ValidationError(str(error)) from error
+        return pattern
+
+    def save(self) -> dict[str, object]:
+        """Stores what was said; returns what of it is new."""
+        said: dict[str, object] = {
+            "name": self.cleaned_data["name"],
+            "profiles_per_minute": float(self.cleaned_data["rate"]),
+            "source_url": self.cleaned_data["source_url"],
+            "source_root": self.cleaned_data["source_root"],
+        }
+        changed = {name: now for name, now in said.items() if now != getattr(self.project, name)}
+        for name, now in changed.items():
+            setattr(self.project, name, now)
+        self.project.save(update_fields=list(changed))
+        return changed
+
+
+def _choices(current: float) -> list[tuple[str, str]]:
+    """The usual rates, and the one that is set where it is none of them (the admin's)."""
+    words = {rate: str(text) for rate, text in _RATES.items()}
+    words.setdefault(current, _("%(rate)g a minute") % {"rate": current})
+    return [(str(rate), words[rate]) for rate in sorted(words)]
+
+
+def rate_text(rate: float) -> str:
+    """As the form offers it."""
+    return dict(_choices(rate))[str(rate)]

@@ -1,0 +1,59 @@
+"""What the settings page shows."""
+
+from typing import TypedDict
+
+from frontend.pages.settings.key_form import KeyForm
+from frontend.pages.settings.project_form import ProjectForm, rate_text
+from projects.access import may_change
+from projects.credentials import keys
+from projects.models import ApiKey, Member, Project, User
+from projects.usage.usage import Usage, usage_of
+
+_REVOKED_SHOWN = 10
+
+
+class SettingsContext(TypedDict):
+    project: Project
+    here: str
+    member: Member
+    may_change: bool
+    project_form: ProjectForm
+    rate: str
+    members: list[Member]
+    creator: User | None
+    keys: list[ApiKey]
+    more_revoked: int  # revoked keys that are not listed
+    key_form: KeyForm
+    new_key: tuple[ApiKey, str] | None  # the only time that its text is seen
+    usage: Usage
+
+
+def settings_context(
+    member: Member,
+    *,
+    project_form: ProjectForm | None = None,
+    key_form: KeyForm | None = None,
+    new_key: tuple[ApiKey, str] | None = None,
+) -> SettingsContext:
+    project = member.project
+    members = list(
+        Member.objects.filter(project=project).select_related("user").order_by("since", "pk")
+    )
+    all_keys = keys.of_project(project)
+    revoked = sum(key.revoked is not None for key in all_keys)
+    more = max(0, revoked - _REVOKED_SHOWN)
+    return {
+        "project": project,
+        "here": "settings",
+        "member": member,
+        "may_change": may_change(member),
+        "project_form": project_form or ProjectForm(project),
+        "rate": rate_text(project.profiles_per_minute),
+        "members": members,
+        "creator": next((m.user for m in members if m.user_id == project.created_by_id), None),
+        "keys": all_keys[: len(all_keys) - more],
+        "more_revoked": more,
+        "key_form": key_form or KeyForm(),
+        "new_key": new_key,
+        "usage": usage_of(project.pk),
+    }

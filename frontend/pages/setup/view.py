@@ -1,0 +1,70 @@
+"""`/p/<project>/setup`: the lines to paste, and waiting for what they bring."""
+
+from typing import cast
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from frontend.forbidden import only_who_may_change
+from frontend.fragments import wants_fragment
+from frontend.pages.agent_files.files import agent_files
+from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
+from frontend.pages.setup.progress import progress
+from projects.access import may_change, membership, project_for
+from projects.credentials import keys
+from projects.models import Member, User
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def setup(request: HttpRequest, project_id: str) -> HttpResponse:
+    """POST makes a key and shows the lines with it: the only time that its text is seen."""
+    member = membership(request.user, project_id)
+    key = ""
+    if request.method == "POST":
+        only_who_may_change(member)
+        key = _make_key(member, cast("User", request.user))
+    page = "connect.html" if wants_fragment(request) else "setup.html"
+    return render(request, f"frontend/setup/{page}", _context(member, key))
+
+
+@login_required
+@require_safe
+@never_cache
+def status(request: HttpRequest, project_id: str) -> HttpResponse:
+    """The fragment that asks again every two seconds until the first profile is there.
+
+    204 while nothing changed: what is on the page stays, and screen readers stay quiet.
+    """
+    project = project_for(request.user, project_id)
+    now = progress(project)
+    if request.GET.get("state") == now.state:
+        return HttpResponse(status=204)
+    context = {"project": project, "progress": now}
+    return render(request, "frontend/setup/waiting.html", context)
+
+
+def _make_key(member: Member, user: User) -> str:
+    name = _("set-up, %(day)s") % {"day": f"{timezone.now():%Y-%m-%d}"}
+    _row, text = keys.create(member.project, name, by=user)
+    return text
+
+
+def _context(member: Member, key: str) -> dict[str, object]:
+    project, files = member.project, agent_files()
+    return {
+        "project": project,
+        "here": "setup",
+        "key": key,
+        "files": files,
+        "lines": install_commands(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, files),
+        "may_change": may_change(member),
+        "progress": progress(project),
+    }

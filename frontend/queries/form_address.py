@@ -1,0 +1,46 @@
+"""Addresses as a form without a script sends them: with empty fields, and with values in parts."""
+
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
+
+from frontend.queries.view_address import SIDE
+
+TOGETHER = "\x1f"  # between values that one entry of a menu chooses together
+_PARTS = ("f.option", "f.value", "at")
+
+
+def redirect_form(request: HttpRequest) -> HttpResponseRedirect | None:
+    """Redirect a form's request to the address that it means, None if it is that address."""
+    if not _is_from_form(request.GET):
+        return None
+    return HttpResponseRedirect(f"{request.path}?{form_address(request.GET).urlencode()}")
+
+
+def form_address(query: QueryDict) -> QueryDict:
+    """Return the address that a form's fields mean.
+
+    `f.option` and `f.value` are one more filter; `at` is the time of an end other than `now`;
+    several values joined by TOGETHER are repeated; empty fields are left out.
+    """
+    address = QueryDict(mutable=True)
+    for name, texts in query.lists():
+        side = SIDE if name.startswith(SIDE) else ""
+        own = name.removeprefix(SIDE)
+        if own in _PARTS:
+            continue
+        values = [value for text in texts for value in text.split(TOGETHER)]
+        if own == "end":
+            values = [query.get(f"{side}at") or v if v != "now" else v for v in values]
+        # An empty value of the second side says that it has none, whatever the first one has.
+        kept = [v for v in values if side or (v and (own, v) != ("end", "now"))]
+        if kept:
+            address.setlist(name, kept)
+    if query.get("f.value"):
+        address.appendlist("f", f"{query.get('f.option', '')}:{query['f.value']}")
+    return address
+
+
+def _is_from_form(query: QueryDict) -> bool:
+    names = {name.removeprefix(SIDE) for name in query}
+    return not names.isdisjoint(_PARTS) or any(
+        TOGETHER in value for _name, values in query.lists() for value in values
+    )

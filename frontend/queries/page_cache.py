@@ -1,0 +1,67 @@
+"""Answers that the same page asks for again within moments: its tree, and more of its list.
+
+The page's request merges the profiles; the graph's, a moment later, takes what it found. In
+another process, or too late, they are merged again: nothing depends on what is kept.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from profiles.query import FocusResult, TopResult, TreeResult
+
+T = TypeVar("T")
+KEPT_SECONDS = 60.0
+MOST_NODES = 2_000_000  # about 100 MB
+LIST_ROW = 4  # a row of the list weighs about as much as so many nodes
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPage:
+    drawn: TreeResult | FocusResult
+    top: TopResult
+
+    @property
+    def nodes(self) -> int:
+        of = self.drawn
+        trees = (of.callers, of.callees) if isinstance(of, FocusResult) else (of.tree,)
+        return sum(len(tree.parent) for tree in trees) + LIST_ROW * len(self.top.rows)
+
+
+class PageCache(Generic[T]):
+    """The latest answers, by project and address; safe between threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[int, str], tuple[float, T, int]] = OrderedDict()
+        self._nodes = 0
+
+    def keep(self, project: int, address: str, answers: T, nodes: int) -> None:
+        """`nodes` is what it weighs."""
+        with self._lock:
+            self._drop((project, address))
+            self._kept[project, address] = self._clock(), answers, nodes
+            self._nodes += nodes
+            while self._kept and (self._nodes > MOST_NODES or self._is_old()):
+                self._drop(next(iter(self._kept)))
+
+    def find(self, project: int, address: str) -> T | None:
+        with self._lock:
+            since, answers, _ = self._kept.get((project, address), (0.0, None, 0))
+            return answers if answers and self._clock() - since <= KEPT_SECONDS else None
+
+    def _is_old(self) -> bool:
+        since, _, _ = next(iter(self._kept.values()))
+        return self._clock() - since > KEPT_SECONDS
+
+    def _drop(self, key: tuple[int, str]) -> None:
+        found = self._kept.pop(key, None)
+        if found:
+            self._nodes -= found[2]
+
+
+kept_answers: PageCache[CachedPage] = PageCache()

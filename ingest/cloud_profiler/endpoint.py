@@ -1,0 +1,66 @@
+"""The door of /v2: uploads by a plain ASGI application, what holds agents by a lean Django.
+
+An upload costs the digest and little else: no request object, no dispatch, no middleware.
+"""
+
+import re
+from collections.abc import Awaitable
+
+import orjson
+
+from common.request_body import Disconnected
+from endpoints.asgi_types import Receive, Scope, Send
+from endpoints.error_responses import error_response
+from endpoints.errors import WrongMethod
+from endpoints.lean_handler import LeanHandler
+from endpoints.unread_body import Incoming
+from ingest.cloud_profiler import offline, requests, uploads
+from ingest.cloud_profiler.requests import UploadRequest
+from ingest.cloud_profiler.responses import ProfileJson
+
+PREFIX = "/v2/"
+URLCONF = "ingest.cloud_profiler.urls"
+
+_UPLOAD = re.compile(r"/v2/projects/([^/]+)/profiles(?:/([^/]+)|:createOffline)")
+_JSON = {"Content-Type": "application/json"}
+
+
+class Endpoint:
+    """An ASGI application for the addresses under /v2/; made after Django is set up."""
+
+    def __init__(self) -> None:
+        self._django = LeanHandler(URLCONF)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        upload = _UPLOAD.fullmatch(scope["path"])
+        if not upload:
+            return await self._django(scope, receive, send)
+        incoming = Incoming(receive)
+        try:
+            answer = await _take(requests.of_scope(scope, incoming), upload[1], upload[2])
+            await _send(send, 200, _JSON, orjson.dumps(answer))
+        except Disconnected:
+            return
+        except Exception as error:
+            refused = error_response(error)
+            await _send(incoming.answering(send), refused.status, refused.headers, refused.body)
+
+
+def _take(request: UploadRequest, project: str, name_id: str | None) -> Awaitable[ProfileJson]:
+    if name_id is None:
+        _require(request, "POST")
+        return offline.create_offline(request, project)
+    _require(request, "PATCH")
+    return uploads.update_profile(request, project, name_id)
+
+
+def _require(request: UploadRequest, method: str) -> None:
+    if request.method != method:
+        raise WrongMethod(method)
+
+
+async def _send(send: Send, status: int, headers: dict[str, str], body: bytes) -> None:
+    fields = [(name.encode(), value.encode()) for name, value in headers.items()]
+    fields.append((b"Content-Length", b"%d" % len(body)))
+    await send({"type": "http.response.start", "status": status, "headers": fields})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,49 @@
+"""The Profile messages that we answer with."""
+
+from typing import TypedDict
+
+from endpoints.durations import seconds, timestamp
+from ingest.deployments import Target
+from ingest.uploads.uploading import Stored
+
+
+class DeploymentJson(TypedDict):
+    projectId: str
+    target: str
+    labels: dict[str, str]
+
+
+class ProfileJson(TypedDict, total=False):
+    name: str
+    profileType: str
+    deployment: DeploymentJson
+    duration: str
+    labels: dict[str, str]
+    startTime: str
+    warnings: list[str]  # not of Cloud Profiler's API; only where there are some
+
+
+def profile_name(project_id: str, name_id: str) -> str:
+    return f"projects/{project_id}/profiles/{name_id}"
+
+
+def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> DeploymentJson:
+    """Only the labels that are known: the Node.js agent takes an empty one for a fault."""
+    known = {name: value for name, value in labels.items() if value}
+    return {"projectId": project_id, "target": target, "labels": known}
+
+
+def stored_json(target: Target, stored: Stored) -> ProfileJson:
+    """Describe a profile that was stored, without its bytes, and what was left out of it."""
+    new = stored.profile
+    answer: ProfileJson = {
+        "name": profile_name(target.project_id, new.name_id),
+        "profileType": new.type.value,
+        "deployment": deployment_json(target.project_id, target.service, target.labels),
+        "duration": seconds(new.duration_ns / 1e9),
+        "labels": new.labels,
+        "startTime": timestamp(new.time),
+    }
+    if stored.warnings:
+        answer["warnings"] = [*stored.warnings]
+    return answer

@@ -1,0 +1,40 @@
+"""The row of the head that an upload becomes."""
+
+from dataclasses import dataclass
+
+from ingest.deployments import Target
+from ingest.uploads.decoding import DecodedUpload
+from ingest.uploads.profile_time import ProfileTime
+from profiles.storage.head import NewProfile
+from projects.profile_types import ProfileType
+
+
+@dataclass(frozen=True, slots=True)
+class UploadOrigin:
+    """Whose profile it is."""
+
+    target: Target
+    agent: int | None  # Agent.pk
+    type: ProfileType
+    labels: dict[str, str]
+
+
+def row(origin: UploadOrigin, when: ProfileTime, name_id: str, packed: DecodedUpload) -> NewProfile:
+    target = origin.target
+    return NewProfile(
+        project=target.project,
+        deployment=target.deployment,
+        agent=origin.agent,
+        service=target.service,
+        type=origin.type,
+        time=when.time,
+        time_source=when.source,
+        duration_ns=when.duration_ns,
+        labels=origin.labels,
+        name_id=name_id,
+        body_hash=packed.body_hash,
+        samples=packed.samples,
+        weight=packed.weight,
+        totals=packed.totals,
+        tree=packed.tree,
+    )

@@ -1,0 +1,36 @@
+"""What an agent's profile says of the agent: pprof comments `flamewatch.<name>=<value>`."""
+
+from collections.abc import Sequence
+
+from projects.registration.agent_reports import SelfReport
+
+_PREFIX = "flamewatch."
+_LARGEST = 2**53  # nothing that an agent counts in one profile comes near it
+_SILENCE = SelfReport()
+
+
+def self_report(comments: Sequence[str]) -> SelfReport:
+    """Of the comments of a profile; what is missing or no number is not reported."""
+    if not comments:  # as most agents leave it
+        return _SILENCE
+    said = dict(
+        comment.removeprefix(_PREFIX).split("=", 1)
+        for comment in comments
+        if comment.startswith(_PREFIX) and "=" in comment
+    )
+    cpu = [_number(said, name) for name in ("agent_cpu_ns", "sampler_cpu_ns")]
+    known = [ns for ns in cpu if ns is not None]
+    return SelfReport(
+        sampler="".join(letter for letter in said.get("sampler", "")[:32] if letter.isprintable()),
+        samples=_number(said, "samples") or 0,
+        dropped=_number(said, "samples_dropped"),
+        cpu_ns=sum(known) if known else None,
+        memory_bytes=_number(said, "agent_memory_bytes"),
+    )
+
+
+def _number(said: dict[str, str], name: str) -> int | None:
+    text = said.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 16):
+        return None
+    return min(int(text), _LARGEST)

@@ -1,0 +1,68 @@
+"""Bound the memory that bodies of uploads take, in all and for each project.
+
+Bytes are charged when they have arrived, not when a request announces them: an announcement
+costs its sender nothing, and twelve of them would otherwise lock everyone else out.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from common.request_body import Charge
+from endpoints.errors import Overloaded
+
+TOTAL_BYTES = 256 * 2**20
+# Two uploads of the largest size, unpacked from their Content-Encoding, and a crowd of usual ones.
+PROJECT_BYTES = 64 * 2**20
+
+
+class UploadBudget:
+    """Bytes in memory by project; used from one event loop only."""
+
+    def __init__(self, total: int = TOTAL_BYTES, of_project: int = PROJECT_BYTES) -> None:
+        self._total, self._of_project = total, of_project
+        self._held = 0
+        self._held_by: dict[int, int] = {}
+
+    @contextmanager
+    def account(self, project: int) -> Iterator[Charge]:
+        """Yield the function that charges bytes to the project; they are given back at the end.
+
+        It raises Overloaded where the project, or all together, would hold more than they may.
+        """
+        charged = 0
+
+        def charge(size: int) -> None:
+            nonlocal charged
+            self._take(project, size)
+            charged += size
+
+        try:
+            yield charge
+        finally:
+            self._give_back(project, charged)
+
+    def _take(self, project: int, size: int) -> None:
+        held = self._held_by.get(project, 0)
+        if held + size > self._of_project:
+            raise Overloaded(
+                f"Uploads of this project hold {held:,} bytes of memory, and a project may hold "
+                f"{self._of_project:,}; send this one again later."
+            )
+        if self._held + size > self._total:
+            raise Overloaded(
+                f"Too many uploads are under way: they hold {self._held:,} bytes of memory, and "
+                f"may hold {self._total:,}; send this one again later."
+            )
+        self._held += size
+        self._held_by[project] = held + size
+
+    def _give_back(self, project: int, size: int) -> None:
+        self._held -= size
+        left = self._held_by.get(project, 0) - size
+        if left > 0:
+            self._held_by[project] = left
+        else:
+            self._held_by.pop(project, None)
+
+
+uploads = UploadBudget()

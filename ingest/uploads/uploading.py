@@ -1,0 +1,126 @@
+"""What every door does with the bytes of a profile: admit, digest, store."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from django.conf import settings
+
+from common import database_pool
+from endpoints import error_responses
+from endpoints.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
+from ingest.uploads import decode_pool, decoding
+from ingest.uploads.decoding import DecodedUpload
+from ingest.uploads.self_report import self_report
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.pprof.gunzip import gunzip
+from profiles.storage import deduplication, disk, head
+from profiles.storage.head import Conflict, NewProfile, Unstorable
+from profiles.storage.upload_future import UploadFuture, complete
+from projects.profile_types import ProfileType
+from projects.registration import agent_reports, registry
+from projects.usage import quotas
+from projects.usage.quota_reached import QuotaReached
+
+_OF_THE_UPLOAD = (
+    *(BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge),
+    *(TooManyLabelValues, Unstorable),
+)
+
+
+class Stored(NamedTuple):
+    profile: NewProfile
+    warnings: tuple[str, ...]  # what of the upload was left out
+
+
+async def take(
+    project: int, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
+) -> Stored:
+    """The row that `make_row` makes of the digest, durable and visible when this returns.
+
+    What fails, or was there already, does not count against the project's quotas.
+    """
+    disk.require_room()
+    admission = await quotas.admit_profile(project, len(body))
+    upload = _Upload(type, body, make_row)
+    try:
+        stored = await upload.stored()
+    except Exception:
+        await quotas.release(admission)
+        raise
+    new = upload.new
+    if stored:
+        registry.note_profiled(new.deployment, type)
+        if new.agent is not None:
+            agent_reports.note_profile(new.agent, type, self_report(upload.packed.comments))
+            if upload.packed.warnings:
+                agent_reports.note_warning(new.agent, " ".join(upload.packed.warnings))
+    else:
+        await quotas.release(admission)
+    return Stored(new, upload.packed.warnings)
+
+
+class _Upload:
+    """A profile on its way from the event loop to a thread that digests it, on to the writer of
+    the head, and only then back: each time that a thread wakes another costs CPU time."""
+
+    packed: DecodedUpload
+    new: NewProfile
+
+    def __init__(
+        self, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
+    ) -> None:
+        self._type, self._body, self._make_row = type, body, make_row
+        self._awaited = UploadFuture()
+
+    async def stored(self) -> bool:
+        """As head.store, and False too for what has left the head since it came."""
+        decode_pool.submit(self._digest, len(self._body))
+        outcome = await self._awaited.result()
+        if outcome is None:
+            return not await database_pool.run(deduplication.is_stored, self.new) and (
+                await head.store(self.new)
+            )
+        return outcome
+
+    def _digest(self, is_large: bool = False) -> None:
+        """A few bytes may unpack to many: these go to the thread of large profiles, too."""
+        if self._awaited.is_over:
+            return
+        allowed = int(settings.MAX_PROFILE_BYTES)
+        try:
+            raw = gunzip(
+                self._body, allowed if is_large else min(allowed, decode_pool.LARGE_RAW_BYTES)
+            )
+        except TooLarge as error:
+            if is_large or allowed <= decode_pool.LARGE_RAW_BYTES:
+                complete([(self._awaited, error)])
+            else:
+                decode_pool.submit_large(partial(self._digest, is_large=True))
+        except Exception as error:
+            complete([(self._awaited, error)])
+        else:
+            self._enter(raw)
+
+    def _enter(self, raw: bytes) -> None:
+        try:
+            self.packed = decoding.decode_upload(self._body, raw, self._type)
+            self.new = self._make_row(self.packed)
+            if deduplication.may_be_in_a_block(self.new):
+                complete([(self._awaited, None)])
+            else:
+                head.enter(self.new, self._awaited)
+        except Exception as error:
+            complete([(self._awaited, error)])
+
+
+@contextmanager
+def report_rejections(agent: int) -> Iterator[None]:
+    """What an agent sends and is refused stands on the page of agents; our own trouble does not."""
+    try:
+        yield
+    except _OF_THE_UPLOAD as error:
+        found = error_responses.error_response(error)
+        agent_reports.note_refusal(agent, f"{found.status}: {found.message}")
+        raise

@@ -1,0 +1,50 @@
+"""System checks: settings that contradict each other are told at the start, with ids."""
+
+from collections.abc import Sequence
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+
+from profiles.storage.blobs import address
+
+
+@register()
+def check_hold(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    """A handshake that is held longer than the plan's period makes proxies cut it."""
+    if settings.HOLD_SECONDS <= 300:
+        return []
+    return [
+        Warning(
+            f"FLAMEWATCH_HOLD_SECONDS is {settings.HOLD_SECONDS:g}: most proxies cut a request"
+            " that waits so long.",
+            hint="Proxies that cut at 60 s need 50 or less, those that cut at 30 s 25 or less.",
+            id="flamewatch.W001",
+        )
+    ]
+
+
+@register()
+def check_memory_bound(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
+    """Unpacked profiles are held in memory: the bound must not be below the packed one."""
+    if settings.MAX_PROFILE_BYTES >= settings.MAX_UPLOAD_BYTES:
+        return []
+    return [
+        Error(
+            f"FLAMEWATCH_MAX_PROFILE_BYTES ({settings.MAX_PROFILE_BYTES}) is less than"
+            f" FLAMEWATCH_MAX_UPLOAD_BYTES ({settings.MAX_UPLOAD_BYTES}).",
+            hint="The first bounds a profile unpacked, the second the same one packed.",
+            id="flamewatch.E001",
+        )
+    ]
+
+
+@register()
+def check_blob_url(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    try:
+        address.parse(settings.BLOB_URL)
+    except address.BadAddress as error:
+        return [Error(str(error), id="flamewatch.E002")]
+    return []

@@ -1,0 +1,48 @@
+"""The mail server, from FLAMEWATCH_SMTP_URL: `smtps://user:password@host:port`."""
+
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from profiler_site.configuration.env import BadSetting
+
+# scheme: (port where none is named, STARTTLS, TLS from the first byte)
+_SCHEMES = {"smtp": (25, False, False), "smtp+tls": (587, True, False), "smtps": (465, False, True)}
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    host: str = "localhost"
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    starttls: bool = False
+    tls: bool = False
+
+
+def parse(url: str) -> MailServer:
+    """Raises BadSetting, which never repeats the value: there is a password in it."""
+    parts = urlsplit(url)
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise _bad(f"its scheme may be {', '.join(_SCHEMES)}, and it has to name a host")
+    port, starttls, tls = _SCHEMES[parts.scheme]
+    return MailServer(
+        host=parts.hostname,
+        port=_port(parts) or port,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        starttls=starttls,
+        tls=tls,
+    )
+
+
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port
+    except ValueError:
+        raise _bad("its port has to be a number up to 65535") from None
+
+
+def _bad(why: str) -> BadSetting:
+    return BadSetting(
+        f"FLAMEWATCH_SMTP_URL cannot be used: {why}; like smtps://user:password@host:465."
+    )

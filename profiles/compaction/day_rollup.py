@@ -1,0 +1,221 @@
+"""Days: the hour blocks of a closed day are packed closer, and summed in a day block."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from profiles.compaction.new_blocks import new_day, new_hour
+from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
+from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
+from profiles.compaction.windows import DAY, day_of, days_before, kept_since
+from profiles.engine.blocks import HourBlock, build_day, build_hour, open_hour
+from profiles.models import Block, BlockLevel
+from profiles.storage.stored_bytes import together
+
+log = logging.getLogger(__name__)
+
+# Late profiles are waited for: a day is summed again at most so often. Until then their hour
+# blocks are read beside it.
+AGAIN_AFTER = timedelta(hours=1)
+SMALL = 256  # profiles: blocks of fewer are joined with their neighbours
+MAX_PROFILES = 4096  # of a block that was joined
+BLOB_BYTES = 8 * 2**20  # a blob is written when it is about so large
+MAX_DAYS = 64  # in one commit
+MAX_BYTES = 256 * 2**20  # of a day's hour blocks, that are in memory while it is summed
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DayHours:
+    service: str
+    type: str
+    start: datetime
+
+
+def roll_up_days(project: int, now: datetime) -> int:
+    """Everything that is due of a project; returns how many day blocks were made."""
+    made, waiting = 0, list[_Built]()
+    for day in pending_days(project, now):
+        if (built := _build(project, day)) is None:
+            continue
+        waiting.append(built)
+        if sum(each.size for each in waiting) >= BLOB_BYTES or len(waiting) == MAX_DAYS:
+            made += _store(project, waiting)
+            waiting = []
+    return made + _store(project, waiting)
+
+
+def projects_with_pending_days(now: datetime) -> list[int]:
+    rows = _uncovered(now).order_by()
+    return sorted(rows.values_list("project_id", flat=True).distinct())
+
+
+def pending_days(project: int, now: datetime) -> list[DayHours]:
+    """Closed days with hour blocks that no day block covers, where those are not just late ones."""
+    rows = _uncovered(now).filter(project=project).order_by()
+    newest: dict[DayHours, datetime] = {}
+    for service, type_, start, created in rows.values_list("service", "type", "start", "created"):
+        day = DayHours(service, type_, day_of(start))
+        newest[day] = max(created, newest.get(day, created))
+    kept = kept_since(project, now)  # retention takes days apart that are older
+    return sorted(
+        day
+        for day, created in newest.items()
+        if day.start >= kept
+        if created <= now - AGAIN_AFTER or not _days(project, day)
+    )
+
+
+def _uncovered(now: datetime) -> QuerySet[Block]:
+    return Block.objects.filter(
+        level=BlockLevel.HOUR, covered_by=None, set_aside=False, end__lte=days_before(now)
+    )
+
+
+def _days(project: int, day: DayHours) -> list[Block]:
+    return list(_blocks(project, day, BlockLevel.DAY))
+
+
+def _blocks(project: int, day: DayHours, level: BlockLevel) -> QuerySet[Block]:
+    rows = Block.objects.filter(
+        project=project, service=day.service, type=day.type, level=level, set_aside=False
+    )
+    inside = rows.filter(start__gte=day.start, start__lt=day.start + DAY)
+    return inside.select_related("blob").order_by("start", "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Hour blocks that were read; more than one are to be joined."""
+
+    rows: list[Block]
+    blocks: list[HourBlock]
+
+    @property
+    def profiles(self) -> int:
+        return sum(row.profiles for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A day that was built: what is to be stored, and what goes then."""
+
+    day: DayHours
+    new: list[NewBlock]
+    sources: Sources
+
+    @property
+    def size(self) -> int:
+        return sum(len(block.data) for block in self.new)
+
+
+def _build(project: int, day: DayHours) -> _Built | None:
+    """None if there is nothing to store, or it could not be built."""
+    replaced = [row.pk for row in _days(project, day)]
+    rows = list(_blocks(project, day, BlockLevel.HOUR))
+    if sum(row.length for row in rows) > MAX_BYTES:
+        log.warning("%s of project %s stays in hours: more than %s bytes", day, project, MAX_BYTES)
+        return None
+    pairs = opened(rows)
+    try:
+        new, sources = _built(day, _joinable(pairs))
+    except UNREADABLE as error:
+        quarantine(damaged(pairs) or rows, error)
+        return None
+    sources.blocks.extend(replaced)
+    return _Built(day, new, sources) if new else None
+
+
+def _store(project: int, built: Sequence[_Built]) -> int:
+    """All of them in one blob and one commit, or each by itself if one of them cannot be."""
+    try:
+        if built:
+            replace_sources(project, _together(built), _all_sources(built))
+        return len(built)
+    except SourcesGone as error:
+        if len(built) == 1:
+            log.info("%s of project %s was left as it is: %s", built[0].day, project, error)
+            return 0
+    return sum(_store(project, [each]) for each in built)
+
+
+def _together(built: Sequence[_Built]) -> list[NewBlock]:
+    new: list[NewBlock] = []
+    for each in built:
+        at = len(new)
+        new.extend(
+            replace(block, covers_new=tuple(at + i for i in block.covers_new)) for block in each.new
+        )
+    return new
+
+
+def _all_sources(built: Sequence[_Built]) -> Sources:
+    return Sources(blocks=[pk for each in built for pk in each.sources.blocks])
+
+
+def _joinable(pairs: Sequence[tuple[Block, HourBlock]]) -> list[_Read]:
+    """Neighbours together while they are small, and blocks of the same hour."""
+    groups: list[_Read] = []
+    for row, block in pairs:
+        last = groups[-1] if groups else None
+        if last is None or not _fits(last, row):
+            groups.append(_Read([row], [block]))
+        else:
+            last.rows.append(row)
+            last.blocks.append(block)
+    return groups
+
+
+def _fits(group: _Read, row: Block) -> bool:
+    same = row.start < max(each.end for each in group.rows)
+    return group.profiles + row.profiles <= (MAX_PROFILES if same else SMALL)
+
+
+def _built(day: DayHours, groups: Sequence[_Read]) -> tuple[list[NewBlock], Sources]:
+    """The joined hours and the day; what the joined ones were made of goes."""
+    new: list[NewBlock] = []
+    sources, kept, blocks = Sources(), [], []
+    for group in groups:
+        if len(group.rows) == 1:
+            kept.append(group.rows[0].pk)
+            blocks.append(group.blocks[0])
+            continue
+        joined = _joined(day, group)
+        new.append(joined)
+        sources.blocks.extend(row.pk for row in group.rows)
+        blocks.append(open_hour(joined.data))
+    if blocks:
+        new.append(_day(day, groups, blocks, kept, len(new)))
+    return new, sources
+
+
+def _joined(day: DayHours, group: _Read) -> NewBlock:
+    return new_hour(
+        build_hour([], [(block, None) for block in group.blocks]),
+        service=day.service,
+        type=day.type,
+        start=min(row.start for row in group.rows),
+        end=max(row.end for row in group.rows),
+        counts=together(row.arrived for row in group.rows),
+    )
+
+
+def _day(
+    day: DayHours,
+    groups: Sequence[_Read],
+    blocks: Sequence[HourBlock],
+    kept: Sequence[int],
+    joined: int,
+) -> NewBlock:
+    return new_day(
+        build_day(blocks),
+        service=day.service,
+        type=day.type,
+        start=day.start,
+        end=day.start + DAY,
+        counts=together(row.arrived for group in groups for row in group.rows),
+        covers=tuple(kept),
+        covers_new=tuple(range(joined)),
+    )

@@ -1,0 +1,209 @@
+"""Blocks out of the head: rows of an hour, with the parts that were made of it before."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from profiles.compaction.new_blocks import new_hour
+from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
+from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
+from profiles.compaction.windows import HOUR
+from profiles.engine.blocks import LEVEL, BlockProfile, HourBlock, build_hour
+from profiles.engine.encoding.codec import decode
+from profiles.engine.encoding.compression import FAST
+from profiles.engine.errors import BadTree
+from profiles.models import Block, Profile
+from profiles.storage.stored_bytes import Arrived, together
+from profiles.timestamps import micros
+
+log = logging.getLogger(__name__)
+
+MAX_PROFILES = 4096  # of a block
+MAX_SOURCE_BYTES = 64 * 2**20  # of trees and parts that are in memory while one is built
+BLOB_BYTES = 8 * 2**20  # a blob is written when it is about so large
+MAX_ROWS = 4096  # that leave the head in one commit: meanwhile nobody else writes
+MINUTE = timedelta(minutes=1)
+Parts = Sequence[tuple[Block, HourBlock]]
+
+
+class HourRows(NamedTuple):
+    service: str
+    type: str
+    start: datetime
+
+
+class Source(NamedTuple):
+    """What a block is made of: a row of the head, or a part."""
+
+    pk: int  # of Profile, or of Block
+    size: int  # bytes
+    profiles: int = 1
+    is_block: bool = False
+
+
+def shares(sources: Iterable[Source]) -> Iterator[list[Source]]:
+    """As they follow each other, as many together as one block is made of."""
+    share: list[Source] = []
+    size = profiles = 0
+    for source in sources:
+        size, profiles = size + source.size, profiles + source.profiles
+        if share and (profiles > MAX_PROFILES or size > MAX_SOURCE_BYTES):
+            yield share
+            share, size, profiles = [], source.size, source.profiles
+        share.append(source)
+    if share:
+        yield share
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    block: NewBlock
+    rows: Sequence[Profile]
+    arrived: Arrived  # of the rows
+    parts: Sequence[Block]
+
+
+class BlockBatch:
+    """Blocks that will share a blob and a commit."""
+
+    def __init__(self, project: int) -> None:
+        self._project = project
+        self._clear()
+
+    def _clear(self) -> None:
+        self._new: list[NewBlock] = []
+        self._sources = Sources()
+
+    @property
+    def is_full(self) -> bool:
+        size = sum(len(block.data) for block in self._new)
+        return size >= BLOB_BYTES or len(self._sources.head) >= MAX_ROWS
+
+    def add(self, hour: HourRows, share: Sequence[Source], *, is_part: bool) -> None:
+        """What a share becomes; BlobUnavailable if a part of it cannot be read now."""
+        head = [source.pk for source in share if not source.is_block]
+        blocks = [source.pk for source in share if source.is_block]
+        rows = list(Profile.objects.filter(project=self._project, pk__in=head))
+        found = Block.objects.filter(project=self._project, pk__in=blocks).select_related("blob")
+        for made in _made(hour, rows, opened([*found.order_by("pk")]), is_part):
+            self._new.append(made.block)
+            self._sources.head.extend(row.pk for row in made.rows)
+            self._sources.blocks.extend(part.pk for part in made.parts)
+            gone = together([self._sources.head_arrived, made.arrived])
+            self._sources.head_arrived = dict(gone)
+
+    def move(self) -> int:
+        """Let it happen, and say how many profiles left the head; 0 if someone was faster."""
+        moved = len(self._sources.head)
+        try:
+            if self._new:
+                replace_sources(self._project, self._new, self._sources)
+        except SourcesGone as error:
+            log.info("Hours of project %s were left as they are: %s", self._project, error)
+            moved = 0
+        self._clear()
+        return moved
+
+
+def _made(hour: HourRows, rows: Sequence[Profile], parts: Parts, is_part: bool) -> Iterator[_Made]:
+    """One block of all if possible; else of fewer, and what cannot be read is set aside."""
+    if not rows and not parts:
+        return
+    profiles = [block_profile(row) for row in rows]
+    try:
+        data = build_hour(
+            profiles, [(block, None) for _, block in parts], level=FAST if is_part else LEVEL
+        )
+    except UNREADABLE as error:
+        for fewer_rows, fewer_parts in _fewer(rows, parts, error):
+            yield from _made(hour, fewer_rows, fewer_parts, is_part)
+        return
+    start, end = _span(rows) if is_part else (hour.start, hour.start + HOUR)
+    arrived, used = _arrived(rows), [row for row, _ in parts]
+    yield _Made(
+        new_hour(
+            data,
+            service=hour.service,
+            type=hour.type,
+            start=start,
+            end=end,
+            counts=together([arrived, *(row.arrived for row in used)]),
+            is_part=is_part,
+        ),
+        rows,
+        arrived,
+        used,
+    )
+
+
+def _span(rows: Sequence[Profile]) -> tuple[datetime, datetime]:
+    """In whole minutes, so that ranges which end between parts need not look into them."""
+    first, last = min(row.time for row in rows), max(row.time for row in rows)
+    return first.replace(second=0, microsecond=0), last.replace(second=0, microsecond=0) + MINUTE
+
+
+def _arrived(rows: Sequence[Profile]) -> Arrived:
+    sizes: Counter[str] = Counter()
+    for row in rows:
+        sizes[row.stored_at.astimezone(UTC).date().isoformat()] += len(row.tree)
+    return dict(sizes)
+
+
+def _fewer(
+    rows: Sequence[Profile], parts: Parts, error: Exception
+) -> list[tuple[Sequence[Profile], Parts]]:
+    """What to try where one block of them all is impossible."""
+    good = _readable(rows)
+    if len(good) < len(rows):
+        return [(good, parts)]
+    if parts:
+        quarantine(damaged(parts), error)
+        leave([part.pk for part, _ in parts])
+        return [(rows, [])]
+    if len(rows) == 1:
+        _quarantine(rows[0], error)
+        return []
+    middle = len(rows) // 2
+    return [(rows[:middle], []), (rows[middle:], [])]
+
+
+def leave(parts: Sequence[int]) -> None:
+    """Parts, by Block.pk, stay as they are: blocks of their hour like any other."""
+    Block.objects.filter(pk__in=parts).update(is_part=False)
+
+
+def _readable(rows: Sequence[Profile]) -> list[Profile]:
+    good = []
+    for row in rows:
+        try:
+            decode(bytes(row.tree))
+        except BadTree as error:
+            _quarantine(row, error)
+        else:
+            good.append(row)
+    return good
+
+
+def _quarantine(row: Profile, error: Exception) -> None:
+    log.error("Profile %s of project %s is left out: %s", row.name_id, row.project_id, error)
+    Profile.objects.filter(pk=row.pk).update(set_aside=True)
+
+
+def block_profile(row: Profile) -> BlockProfile:
+    return BlockProfile(
+        name_id=row.name_id,
+        time=micros(row.time),
+        time_source=row.time_source,
+        deployment=row.deployment_id,
+        agent=row.agent_id,
+        duration_ns=row.duration_ns,
+        weight=row.weight,
+        samples=row.samples,
+        labels=row.labels,
+        totals=[(name, unit, total) for name, unit, total in row.totals],
+        body_hash=bytes(row.body_hash),
+        tree=bytes(row.tree),
+    )

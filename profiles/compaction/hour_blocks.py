@@ -1,0 +1,107 @@
+"""Hours: head rows whose hour is closed become hour blocks, and so do its parts."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast, Length, Substr
+
+from profiles.compaction.head_to_blocks import BlockBatch, HourRows, Source, leave, shares
+from profiles.compaction.pending_series import PendingSeries, pending_series
+from profiles.compaction.windows import HOUR, MARGIN, hour_of, hours_before
+from profiles.models import Block, Profile
+from profiles.storage.blobs import BlobUnavailable
+
+log = logging.getLogger(__name__)
+_SERVICES_A_STATEMENT = 200
+
+
+def compact_hours(
+    project: int, now: datetime, series: Sequence[PendingSeries] | None = None
+) -> int:
+    """Everything that is due of a project; returns how many profiles left the head.
+
+    `series` are those that due_series gave at this time, if it was asked already.
+    """
+    moved = 0
+    batch = BlockBatch(project)
+    for hour, parts in pending_hours(project, now, series):
+        for share in shares(chain(parts, _rows(project, hour, now))):
+            if len(share) == 1 and share[0].is_block:
+                leave([share[0].pk])
+                continue
+            try:
+                batch.add(hour, share, is_part=False)
+            except BlobUnavailable as error:
+                log.warning("%s of project %s is not closed yet: %s", _text(hour), project, error)
+            if batch.is_full:
+                moved += batch.move()
+    return moved + batch.move()
+
+
+def _text(hour: HourRows) -> str:
+    return f"{hour.service} {hour.type} {hour.start:%F %T}"
+
+
+def pending_hours(
+    project: int, now: datetime, series: Sequence[PendingSeries] | None = None
+) -> list[tuple[HourRows, Sequence[Source]]]:
+    """Closed hours with rows, or with parts; and these, in order of time."""
+    parts = _parts(project, now)
+    series = pending_series(now, project) if series is None else series
+    services = sorted({each.service for each in series if each.is_closed})
+    found = set(parts)
+    for at in range(0, len(services), _SERVICES_A_STATEMENT):
+        some = services[at : at + _SERVICES_A_STATEMENT]
+        found.update(_hours(_due(project, now).filter(service__in=some)))
+    return [(hour, parts.get(hour, [])) for hour in sorted(found)]
+
+
+def _hours(rows: QuerySet[Profile]) -> Iterator[HourRows]:
+    """Those that they began in."""
+    rows = rows.order_by().annotate(hour=Substr(Cast("time", TextField()), 1, 13))
+    for service, type_, hour in rows.values_list("service", "type", "hour").distinct():
+        yield HourRows(service, type_, datetime.fromisoformat(f"{hour}:00").replace(tzinfo=UTC))
+
+
+def projects_with_pending_hours(now: datetime) -> list[int]:
+    """Of hours, and of long heads; few that have nothing to do are among them."""
+    parts = pending_level0(now).order_by().values_list("project_id", flat=True).distinct()
+    return sorted({*parts, *(series.project for series in pending_series(now))})
+
+
+def pending_level0(now: datetime) -> QuerySet[Block]:
+    """Parts whose hour is closed."""
+    return Block.objects.filter(
+        is_part=True, covered_by=None, set_aside=False, start__lt=hours_before(now)
+    )
+
+
+def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
+    """Of closed hours, in order of time."""
+    rows = pending_level0(now).filter(project=project).order_by("start", "pk")
+    found = defaultdict[HourRows, list[Source]](list)
+    for service, type_, start, pk, length, profiles in rows.values_list(
+        "service", "type", "start", "pk", "length", "profiles"
+    ):
+        source = Source(pk, length, profiles, is_block=True)
+        found[HourRows(service, type_, hour_of(start))].append(source)
+    return found
+
+
+def _due(project: int, now: datetime) -> QuerySet[Profile]:
+    return Profile.objects.filter(
+        project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, set_aside=False
+    )
+
+
+def _rows(project: int, hour: HourRows, now: datetime) -> Iterator[Source]:
+    """In order of time."""
+    rows = _due(project, now).filter(
+        service=hour.service, type=hour.type, time__gte=hour.start, time__lt=hour.start + HOUR
+    )
+    for pk, size in rows.order_by("time").values_list("pk", Length("tree")):
+        yield Source(pk, size)

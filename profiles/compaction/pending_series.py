@@ -1,0 +1,93 @@
+"""Due: which series of the head have rows to roll up, by one statement.
+
+A series is what becomes blocks together: a project's profiles of one service and type. The
+statement steps from series to series in the index and looks at some 64 rows of each at most: it
+runs every minute, and must not read all that the head has.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from profiles.compaction.windows import DAY, MARGIN, hours_before, settled_before
+from profiles.models import Block, BlockLevel, Profile
+
+# So many settled rows of an hour that is not over become a part of it: a question about fewer is
+# answered about as fast as one about their block, and a block of fewer costs more to make.
+LONG = 64
+# A series has new blocks at most so often: what comes in between shares the next one.
+APART = timedelta(minutes=4, seconds=30)
+_ORDER = "ORDER BY p.project_id, p.service, p.type, p.time LIMIT 1"
+
+
+class PendingSeries(NamedTuple):
+    project: int
+    service: str
+    type: str
+    is_closed: bool  # it has rows of hours that are closed
+    is_long: bool  # it has at least LONG settled rows, as far as the index tells
+
+
+def pending_series(now: datetime, project: int | None = None) -> list[PendingSeries]:
+    """Those of all projects, or of one: all that have something to do, and few that have not."""
+    adapted = connection.ops.adapt_datetimefield_value
+    within: Sequence[Any] = [] if project is None else [project]
+    times = [
+        *(adapted(hours_before(now)), adapted(now - MARGIN)),
+        *(adapted(settled_before(now)), LONG, LONG),
+        *(adapted(now - 2 * DAY), adapted(now - APART), adapted(now)),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(project is not None), [*within, *times])
+        return [
+            PendingSeries(pk, service, type_, bool(is_closed), bool(is_long))
+            for pk, service, type_, is_closed, is_long in cursor.fetchall()
+        ]
+
+
+@cache
+def _statement(of_one: bool) -> str:
+    """Nothing in it comes from outside."""
+    head, blocks = Profile._meta.db_table, Block._meta.db_table
+    first = "WHERE p.project_id = %s" if of_one else ""
+    others = "" if of_one else f", {_next(head, ['project_id'])}"
+    mine = "{0}.project_id = q.project_id AND {0}.service = q.service AND {0}.type = q.type"
+    rows = f"FROM {head} p WHERE {mine.format('p')}"
+    return f"""
+        WITH RECURSIVE series(id) AS (
+            SELECT (SELECT p.id FROM {head} p {first} {_ORDER})
+            UNION ALL
+            SELECT coalesce(
+                {_next(head, ["project_id", "service", "type"])},
+                {_next(head, ["project_id", "service"])}
+                {others}
+            ) FROM series s JOIN {head} q ON q.id = s.id
+        ), found AS (
+            SELECT q.project_id, q.service, q.type,
+                EXISTS (
+                    SELECT 1 {rows} AND p.time < %s AND p.stored_at < %s AND NOT p.set_aside
+                ) AS is_closed,
+                (SELECT count(*) FROM (SELECT 1 {rows} AND p.time < %s LIMIT %s) first) = %s
+                    AS is_long
+            FROM series s JOIN {head} q ON q.id = s.id
+        )
+        SELECT q.project_id, q.service, q.type, q.is_closed, q.is_long FROM found q
+        WHERE (q.is_closed OR q.is_long) AND NOT EXISTS (
+            SELECT 1 FROM {blocks} b WHERE {mine.format("b")} AND b.level = '{BlockLevel.HOUR}'
+            AND b.start > %s AND b.created > %s AND b.created <= %s
+        )
+        ORDER BY q.project_id, q.service, q.type
+    """  # noqa: S608
+
+
+def _next(head: str, columns: Sequence[str]) -> str:
+    """The first row behind q in the last of the columns, where those before are the same.
+
+    Compared as a row of all columns, SQLite would step over all that is in between.
+    """
+    *same, further = columns
+    where = " AND ".join([*(f"p.{name} = q.{name}" for name in same), f"p.{further} > q.{further}"])
+    return f"(SELECT p.id FROM {head} p WHERE {where} {_ORDER})"  # noqa: S608

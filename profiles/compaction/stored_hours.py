@@ -1,0 +1,49 @@
+"""Hour blocks that are stored already, read to be built into others."""
+
+import logging
+from collections.abc import Sequence
+
+from profiles.engine.blocks import HourBlock, build_hour, open_hour
+from profiles.engine.errors import BadProfile, BadTree, TooLarge
+from profiles.models import Block
+from profiles.storage.blobs import BlobMissing
+from profiles.storage.block_reader import location_of, read
+
+log = logging.getLogger(__name__)
+
+UNREADABLE = (BadTree, BadProfile, TooLarge)
+
+
+def opened(rows: Sequence[Block]) -> list[tuple[Block, HourBlock]]:
+    """Without those whose bytes are not to be had, which are set aside.
+
+    BlobUnavailable if that may change.
+    """
+    return [(row, block) for row in rows if (block := _opened(row))]
+
+
+def _opened(row: Block) -> HourBlock | None:
+    try:
+        return open_hour(read(location_of(row)))
+    except (BadTree, BlobMissing) as error:
+        quarantine([row], error)
+        return None
+
+
+def damaged(pairs: Sequence[tuple[Block, HourBlock]]) -> list[Block]:
+    """Those of which a block cannot even be made alone."""
+    return [row for row, block in pairs if not _is_whole(block)]
+
+
+def _is_whole(block: HourBlock) -> bool:
+    try:
+        build_hour([], [(block, None)])
+    except UNREADABLE:
+        return False
+    return True
+
+
+def quarantine(rows: Sequence[Block], error: Exception) -> None:
+    for row in rows:
+        log.error("Block %s of project %s is left as it is: %s", row, row.project_id, error)
+    Block.objects.filter(pk__in=[row.pk for row in rows]).update(set_aside=True)

@@ -1,0 +1,109 @@
+"""Container: named sections that can be read alone; docs/reference/formats.md."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+
+from profiles.engine.blocks.sections.packed_columns import PackedColumnReader
+from profiles.engine.encoding.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
+from profiles.engine.errors import BadBlock
+
+# (offset, length) -> bytes; they may be fewer where the block ends.
+Source = Callable[[int, int], bytes | memoryview]
+
+MAGIC = b"fb"
+VERSION = 1
+LEVEL = 5  # of zstd, for blocks that stay
+FIRST_READ = 65_536  # bytes: the directory, and of most blocks the profiles too
+_SIZE = 4
+_HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
+
+
+def write(
+    kind: bytes, head: Mapping[str, Any], sections: Mapping[str, bytes], level: int = LEVEL
+) -> bytes:
+    """`kind` is one byte; the head may hold whatever JSON can."""
+    frames = [compress(section, level) for section in sections.values()]
+    places, at = {}, 0
+    for name, frame in zip(sections, frames, strict=True):
+        places[name] = [at, len(frame), checksum(frame)]
+        at += len(frame)
+    directory = orjson.dumps({**head, "sections": places})
+    sums = [number.to_bytes(4, "little") for number in (len(directory), checksum(directory))]
+    return b"".join([MAGIC, kind, bytes([VERSION]), *sums, directory, *frames])
+
+
+class Container:
+    """The sections of a block; BadBlock for what cannot be read, naming the section."""
+
+    def __init__(self, source: bytes | memoryview | Source, kind: bytes) -> None:
+        self._sizes: dict[str, int] = {}
+        self._source = source if callable(source) else _slices(memoryview(source))
+        self._first = memoryview(self._source(0, FIRST_READ))
+        self._begin = self._check(kind)
+        with self._named("directory"):
+            self.head = self._directory()
+
+    @contextmanager
+    def section(self, name: str) -> Iterator[PackedColumnReader]:
+        """The columns of a section, all of which have to be taken."""
+        with self._named(name):
+            unpacker = PackedColumnReader(decompress(self._frame(name)))
+            yield unpacker
+            unpacker.end()
+            self._sizes[name] = unpacker.size
+
+    @property
+    def size(self) -> int:
+        """Bytes that all sections which were read are about in memory, if they are kept."""
+        return len(self._first) + sum(self._sizes.values())
+
+    def has(self, name: str) -> bool:
+        return name in self._places
+
+    def _check(self, kind: bytes) -> int:
+        """Where the sections begin."""
+        head = bytes(self._first[:_HEAD])
+        if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != kind:
+            raise BadBlock(f"These bytes are not a block of kind {kind.decode()}.")
+        if head[3] != VERSION:
+            raise BadBlock(f"The block is of version {head[3]}; this server reads {VERSION}.")
+        return _HEAD + int.from_bytes(head[4:8], "little")
+
+    def _directory(self) -> dict[str, Any]:
+        text = self._bytes(_HEAD, self._begin - _HEAD)
+        if checksum(text) != int.from_bytes(self._first[8:_HEAD], "little"):
+            raise ValueError("its checksum is wrong")
+        head: dict[str, Any] = orjson.loads(text)
+        self._places: dict[str, list[int]] = head["sections"]
+        return head
+
+    def _frame(self, name: str) -> bytes | memoryview:
+        offset, length, expected = map(int, self._places[name])
+        frame = self._bytes(self._begin + offset, length)
+        if checksum(frame) != expected:
+            raise ValueError("its checksum is wrong")
+        return frame
+
+    def _bytes(self, at: int, length: int) -> bytes | memoryview:
+        if at < 0 or length < 0:
+            raise ValueError("it has no place")
+        if at + length <= len(self._first):
+            return self._first[at : at + length]
+        data = self._source(at, length)
+        if len(data) != length:
+            raise ValueError(f"it is cut short: {len(data)} of {length} bytes")
+        return data
+
+    @contextmanager
+    def _named(self, section: str) -> Iterator[None]:
+        try:
+            yield
+        except DAMAGE as error:
+            raise BadBlock(f"The block is damaged, in its section {section}: {error}.") from error
+
+
+def _slices(data: memoryview) -> Source:
+    return lambda at, length: data[at : at + length]

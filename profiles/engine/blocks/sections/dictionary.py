@@ -1,0 +1,168 @@
+"""The symbols and nodes of a block, once for all its profiles; docs/reference/formats.md.
+
+Two trees in one: that of functions, in pre-order, and below each of its nodes the nodes of
+lines that it groups. What is merged by function never reads the lines.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.packed_columns import ANY, PackedColumnReader, pack
+from profiles.engine.loops import count_down, place_in, unfold
+from profiles.engine.string_table import StringTable
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFunctions:
+    """P distinct functions; their name and file index the strings."""
+
+    id: NDArray[np.uint64]  # [P]
+    name: NDArray[np.int32]  # [P]
+    file: NDArray[np.int32]  # [P]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTree:
+    """N nodes in pre-order, numbered by functions of which each is met."""
+
+    parent: NDArray[np.int32]  # [N], -1 for roots
+    function: NDArray[np.int32]  # [N]
+    first_line: NDArray[np.int64]  # [N + 1]: node n groups the lines first_line[n] to [n + 1]
+
+    def node_of_line(self) -> NDArray[np.int32]:
+        """The node that groups each line node, int32 [L]."""
+        return place_in(self.first_line[1:], int(self.first_line[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class LineTree:
+    """L nodes with lines, in order of the function nodes that group them; F frames.
+
+    The same line of one function may be there with several mappings: frames of their own.
+    """
+
+    parent: NDArray[np.int32]  # [L], -1 for roots
+    frame: NDArray[np.int32]  # [L]
+    function: NDArray[np.int32]  # [F]
+    line: NDArray[np.int32]  # [F]
+    mapping: NDArray[np.int32]  # [F], index the strings
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    strings: StringTable
+    functions: BlockFunctions
+    tree: FunctionTree
+    lines: LineTree
+
+
+def write_dictionary(dictionary: Dictionary) -> dict[str, bytes]:
+    """Sections: functions, tree, texts, lines."""
+    return {
+        "functions": _write_functions(dictionary.functions, len(dictionary.strings)),
+        "tree": _write_tree(dictionary.tree),
+        "texts": _write_texts(dictionary.strings),
+        "lines": _write_lines(dictionary.tree, dictionary.lines),
+    }
+
+
+def _write_functions(functions: BlockFunctions, strings: int) -> bytes:
+    return pack({"strings": strings}, [functions.id, functions.name, functions.file])
+
+
+def read_functions(container: Container) -> BlockFunctions:
+    with container.section("functions") as columns:
+        strings = int(columns.head["strings"])
+        ids = columns.ids()
+        functions = BlockFunctions(ids, *(columns.index(strings, len(ids)) for _ in range(2)))
+    return functions
+
+
+def _write_texts(texts: StringTable) -> bytes:
+    lengths = np.diff(texts.ends, prepend=0)
+    return pack({}, [lengths, np.frombuffer(texts.data, np.uint8)])
+
+
+def read_texts(container: Container) -> StringTable:
+    with container.section("texts") as columns:
+        ends = columns.starts()[1:]
+        texts = StringTable(columns.data(), ends)
+        if (int(ends[-1]) if len(ends) else 0) != len(texts.data):
+            raise ValueError("the strings are not as long as they say")
+    return texts
+
+
+def _write_tree(tree: FunctionTree) -> bytes:
+    depth = _depths(tree.parent)
+    ups = -np.diff(depth, prepend=-1) + 1
+    met = np.maximum.accumulate(np.concatenate([[-1], tree.function]))[:-1] + 1
+    counts = np.diff(tree.first_line)
+    return pack({}, [ups, met - tree.function, counts])
+
+
+def read_tree(container: Container, functions: int) -> FunctionTree:
+    with container.section("tree") as columns:
+        ups = columns.index(ANY)
+        refs = columns.index(ANY, len(ups))
+        first_line = columns.starts()
+        if len(first_line) != len(ups) + 1:
+            raise ValueError("columns of one table differ in length")
+        parent, function = unfold(ups, refs, functions)
+    return FunctionTree(parent, function, first_line)
+
+
+def _write_lines(tree: FunctionTree, lines: LineTree) -> bytes:
+    node = tree.node_of_line()
+    above = tree.parent[node]
+    nested = np.flatnonzero(above >= 0)
+    steps = np.zeros(len(node), np.int64)
+    steps[nested] = lines.parent[nested] - tree.first_line[above[nested]]
+    first_frame = _first_frames(lines.function, int(tree.function.max(initial=-1)) + 1)
+    return pack(
+        {},
+        [
+            np.diff(first_frame),
+            lines.line,
+            lines.mapping,
+            steps,
+            lines.frame - first_frame[tree.function[node]],
+        ],
+    )
+
+
+def _first_frames(function: NDArray[np.int32], functions: int) -> NDArray[np.int64]:
+    """Where the frames of each function begin, [P + 1]; they are in order of function."""
+    return np.searchsorted(function, np.arange(functions + 1)).astype(np.int64)
+
+
+def read_lines(container: Container, tree: FunctionTree, strings: int) -> LineTree:
+    with container.section("lines") as columns:
+        first_frame = columns.starts()
+        function = place_in(first_frame[1:], int(first_frame[-1]))
+        line = columns.index(ANY, len(function))
+        mapping = columns.index(strings, len(function))
+        parent, frame = _read_line_nodes(columns, tree, first_frame)
+    return LineTree(parent, frame, function, line, mapping)
+
+
+def _read_line_nodes(
+    columns: PackedColumnReader, tree: FunctionTree, first_frame: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    node = tree.node_of_line()
+    steps, frame = columns.index(ANY, len(node)), columns.index(ANY, len(node))
+    above, function = tree.parent[node], tree.function[node]
+    nested = above >= 0
+    parent = np.where(nested, tree.first_line[above] + steps, -1)
+    if (parent >= tree.first_line[above + 1])[nested].any():
+        raise ValueError("a line has no parent")
+    place = first_frame[function] + frame
+    if (place >= first_frame[function + 1]).any():
+        raise ValueError("a line has no frame")
+    return parent.astype(np.int32), place.astype(np.int32)
+
+
+def _depths(parent: NDArray[np.int32]) -> NDArray[np.int64]:
+    return count_down(parent).astype(np.int64)

@@ -1,0 +1,60 @@
+"""By what the profiles of a block are known: a section that few questions read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
+from profiles.engine.string_table import StringTable
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """By what the profiles of a block are known, in the same order."""
+
+    name_id: Sequence[str]  # [P]
+    body_hash: tuple[bytes, ...]  # [P]
+    time_source: tuple[str, ...]  # [P]
+
+    def taken(self, rows: NDArray[np.int64]) -> "Identities":
+        """The given rows, in this order."""
+        kept = rows.tolist()
+        return Identities(
+            name_id=tuple(self.name_id[i] for i in kept),
+            body_hash=tuple(self.body_hash[i] for i in kept),
+            time_source=tuple(self.time_source[i] for i in kept),
+        )
+
+
+def write_identities(identities: Identities) -> bytes:
+    names = StringTable.of(identities.name_id)
+    sources = sorted(set(identities.time_source))
+    columns = [
+        np.diff(names.ends, prepend=0),
+        np.frombuffer(names.data, np.uint8),
+        np.array([len(h) for h in identities.body_hash], np.int64),
+        np.frombuffer(b"".join(identities.body_hash), np.uint8),
+        np.array([sources.index(source) for source in identities.time_source], np.int64),
+    ]
+    return pack({"sources": sources}, columns)
+
+
+def read_identities(columns: PackedColumnReader, count: int) -> Identities:
+    sources = [str(source) for source in columns.head["sources"]]
+    ends = columns.starts()[1:]
+    names = StringTable(columns.data(), ends)
+    starts = columns.starts()
+    hashes = columns.data()
+    source = columns.index(len(sources), count)
+    if not len(ends) == len(starts) - 1 == count:
+        raise ValueError("columns of one table differ in length")
+    if count and (int(ends[-1]) != len(names.data) or int(starts[-1]) != len(hashes)):
+        raise ValueError("the names are not as long as they say")
+    cuts = starts.tolist()
+    return Identities(
+        name_id=names,
+        body_hash=tuple(hashes[cuts[i] : cuts[i + 1]] for i in range(count)),
+        time_source=tuple(sources[i] for i in source.tolist()),
+    )

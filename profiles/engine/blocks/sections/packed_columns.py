@@ -1,0 +1,113 @@
+"""Columns of numbers as bytes behind a JSON head; docs/reference/formats.md.
+
+A number is base + factor × raw, and raw takes as few bytes as the greatest of its column needs.
+The first bytes of all numbers stand together, then all second ones: that is what zstd can shrink.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from profiles.engine.loops import unshuffle, unshuffle_index
+
+Column = NDArray[Any]
+
+ANY = 2**31  # a bound for columns that are no indexes
+MOST_ROWS = 2**27  # of a table
+_SIZE = 4  # bytes that say how long the head is
+_FEW = 64  # numbers that are tried for a common factor before all of them are
+_64_BITS = 2**64 - 1
+_HEAD_SIZE, _TEXT_SIZE = 8, 4  # times as large as Python's objects
+
+
+def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    packed = [_packed(column) for column in columns]
+    text = orjson.dumps({**head, "columns": [code for code, _ in packed]})
+    return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(data for _, data in packed)])
+
+
+def _packed(column: Column) -> tuple[list[int], bytes]:
+    """([width, count, base, factor], bytes)."""
+    count = len(column)
+    if not count:
+        return [0, 0, 0, 1], b""
+    if column.dtype.itemsize == 1:
+        return [1, count, 0, 1], column.tobytes()
+    base = int(column.min())
+    raw = column.astype(np.uint64) - np.uint64(base & _64_BITS)
+    factor = _common_factor(raw)
+    if factor > 1:
+        raw //= np.uint64(factor)
+    width = (int(raw.max()).bit_length() + 7) // 8
+    planes = raw.view(np.uint8).reshape(count, 8)[:, :width].T
+    return [width, count, base, factor], planes.tobytes()
+
+
+def _common_factor(raw: NDArray[np.uint64]) -> int:
+    if int(np.gcd.reduce(raw[:_FEW])) == 1:
+        return 1
+    return int(np.gcd.reduce(raw)) or 1
+
+
+class PackedColumnReader:
+    """Takes column after column; ValueError for what cannot be one."""
+
+    def __init__(self, data: bytes) -> None:
+        start = _SIZE + int.from_bytes(data[:_SIZE], "little")
+        self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
+        self._data = data
+        self._at = start
+        self.size = _HEAD_SIZE * (start - _SIZE)  # bytes that what was taken is about in memory
+        self._columns = iter(self.head["columns"])
+
+    def values(self, count: int | None = None) -> NDArray[np.int64]:
+        """Numbers of any sign; `count` of them, if that is given."""
+        return self.ids(count).view(np.int64)
+
+    def ids(self, count: int | None = None) -> NDArray[np.uint64]:
+        at, width, rows, base, factor = self._next(count)
+        self.size += 8 * rows
+        return unshuffle(self._data, at, rows, width, base & _64_BITS, factor)
+
+    def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
+        """Numbers from 0 on that are less than `below`."""
+        at, width, rows, base, factor = self._next(count)
+        self.size += 4 * rows
+        return unshuffle_index(self._data, at, rows, width, base & _64_BITS, factor, below)
+
+    def starts(self) -> NDArray[np.int64]:
+        """Lengths of groups become where each begins, and where the last ends: [groups + 1]."""
+        lengths = self.index(ANY)
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        if int(starts[-1]) > MOST_ROWS:
+            raise ValueError(f"it has more than {MOST_ROWS} rows")
+        return starts
+
+    def data(self) -> bytes:
+        """A column of bytes."""
+        at, width, count, _, _ = self._next(None)
+        if count and width != 1:
+            raise ValueError("a column of bytes is none")
+        if at + count > len(self._data):
+            raise ValueError("a column reaches beyond the end")
+        self.size += _TEXT_SIZE * count
+        return self._data[at : at + count]
+
+    def end(self) -> None:
+        if self._at != len(self._data):
+            raise ValueError(f"{len(self._data) - self._at} bytes too many")
+
+    def _next(self, wanted: int | None) -> tuple[int, int, int, int, int]:
+        column = next(self._columns, None)
+        if column is None:
+            raise ValueError("a column is missing")
+        width, count, base, factor = map(int, column)
+        if wanted is not None and count != wanted:
+            raise ValueError(f"a column has {count} rows, and its table {wanted}")
+        at = self._at
+        self._at += count * width
+        return at, width, count, base, factor & _64_BITS

@@ -1,0 +1,204 @@
+"""The profiles of a block as columns: what is known of each but for its tree."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
+from profiles.engine.metrics import Metric
+
+LabelSet = tuple[tuple[str, str], ...]  # of a profile: (name, value), sorted
+NO_AGENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class BlockProfile:
+    """A profile on its way into a block."""
+
+    name_id: str
+    time: int  # µs since 1970, UTC: its start
+    time_source: str
+    deployment: int
+    agent: int | None
+    duration_ns: int
+    weight: int
+    samples: int
+    labels: Mapping[str, str]
+    totals: Sequence[tuple[str, str, int]]  # (metric name, unit, total)
+    body_hash: bytes
+    tree: bytes  # as codec.encode gave it
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileColumns:
+    """P profiles, in order of time then name."""
+
+    metrics: tuple[Metric, ...]  # [K], in order
+    time: NDArray[np.int64]  # [P], µs since 1970, UTC
+    deployment: NDArray[np.int64]  # [P]
+    agent: NDArray[np.int64]  # [P], NO_AGENT where none is known
+    duration_ns: NDArray[np.int64]  # [P]
+    weight: NDArray[np.int64]  # [P]
+    samples: NDArray[np.int64]  # [P]
+    label_sets: tuple[LabelSet, ...]
+    label_set: NDArray[np.int32]  # [P]
+    totals: NDArray[np.int64]  # [K, P], 0 where a profile lacks the metric
+    has: NDArray[np.bool_]  # [K, P], whether it has it
+    first_metric: NDArray[np.int32]  # [P], which one a profile names first: its default
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def taken(self, rows: NDArray[np.int64]) -> "ProfileColumns":
+        """The given rows, in this order."""
+        return ProfileColumns(
+            metrics=self.metrics,
+            time=self.time[rows],
+            deployment=self.deployment[rows],
+            agent=self.agent[rows],
+            duration_ns=self.duration_ns[rows],
+            weight=self.weight[rows],
+            samples=self.samples[rows],
+            label_sets=self.label_sets,
+            label_set=self.label_set[rows],
+            totals=self.totals[:, rows],
+            has=self.has[:, rows],
+            first_metric=self.first_metric[rows],
+        )
+
+
+def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
+    """In the order given."""
+    metrics = tuple(sorted({Metric(n, u) for profile in profiles for n, u, _ in profile.totals}))
+    label_sets: dict[LabelSet, int] = {}
+    places = [
+        label_sets.setdefault(tuple(sorted(p.labels.items())), len(label_sets)) for p in profiles
+    ]
+    totals = np.zeros((len(metrics), len(profiles)), np.int64)
+    has = np.zeros((len(metrics), len(profiles)), bool)
+    first = np.zeros(len(profiles), np.int32)
+    for row, profile in enumerate(profiles):
+        for name, unit, total in reversed(profile.totals):
+            first[row] = place = metrics.index(Metric(name, unit))
+            totals[place, row], has[place, row] = total, True
+    return ProfileColumns(
+        metrics=metrics,
+        time=_numbers(p.time for p in profiles),
+        deployment=_numbers(p.deployment for p in profiles),
+        agent=_numbers(NO_AGENT if p.agent is None else p.agent for p in profiles),
+        duration_ns=_numbers(p.duration_ns for p in profiles),
+        weight=_numbers(p.weight for p in profiles),
+        samples=_numbers(p.samples for p in profiles),
+        label_sets=tuple(label_sets),
+        label_set=np.array(places, np.int32),
+        totals=totals,
+        has=has,
+        first_metric=first,
+    )
+
+
+def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(values, np.int64)
+
+
+def joined(parts: Sequence[ProfileColumns]) -> ProfileColumns:
+    """One behind the other, over all their metrics and label sets that occur."""
+    metrics = tuple(sorted({metric for part in parts for metric in part.metrics}))
+    label_sets: dict[LabelSet, int] = {}
+    sets, totals, has, first = [], [], [], []
+    for part in parts:
+        places = np.array(
+            [
+                label_sets.setdefault(part.label_sets[i], len(label_sets))
+                for i in np.unique(part.label_set).tolist()
+            ],
+            np.int32,
+        )
+        sets.append(places[np.unique(part.label_set, return_inverse=True)[1]])
+        rows = np.array([metrics.index(metric) for metric in part.metrics], np.int32)
+        totals.append(_spread(part.totals, rows, len(metrics)))
+        has.append(_spread(part.has, rows, len(metrics)))
+        first.append(rows[part.first_metric] if len(rows) else part.first_metric)
+    return ProfileColumns(
+        metrics=metrics,
+        time=np.concatenate([part.time for part in parts]),
+        deployment=np.concatenate([part.deployment for part in parts]),
+        agent=np.concatenate([part.agent for part in parts]),
+        duration_ns=np.concatenate([part.duration_ns for part in parts]),
+        weight=np.concatenate([part.weight for part in parts]),
+        samples=np.concatenate([part.samples for part in parts]),
+        label_sets=tuple(label_sets),
+        label_set=np.concatenate(sets),
+        totals=np.concatenate(totals, axis=1),
+        has=np.concatenate(has, axis=1),
+        first_metric=np.concatenate(first),
+    )
+
+
+def _spread(table: NDArray[Any], rows: NDArray[np.int32], height: int) -> NDArray[Any]:
+    """The table with its rows where they stand among `height` of them, the others zero."""
+    spread = np.zeros((height, table.shape[1]), table.dtype)
+    spread[rows] = table
+    return spread
+
+
+def write_profiles(profiles: ProfileColumns) -> bytes:
+    head = {
+        "metrics": [[*metric] for metric in profiles.metrics],
+        "label_sets": [[[*label] for label in labels] for labels in profiles.label_sets],
+    }
+    time = profiles.time
+    # As a rule the weight is one of the totals: then it is all zeros here.
+    default = np.zeros(len(time), np.int64)
+    if profiles.metrics:
+        default = profiles.totals[profiles.first_metric, np.arange(len(time))]
+    columns = [
+        np.diff(time, prepend=time[:1]),
+        time[:1],
+        profiles.deployment,
+        profiles.agent,
+        profiles.duration_ns,
+        profiles.weight - default,
+        profiles.samples,
+        profiles.label_set,
+        profiles.first_metric,
+        *profiles.totals,
+        *profiles.has.astype(np.uint8),
+    ]
+    return pack(head, columns)
+
+
+def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
+    metrics = tuple(Metric(str(name), str(unit)) for name, unit in columns.head["metrics"])
+    label_sets = tuple(
+        tuple((str(name), str(value)) for name, value in labels)
+        for labels in columns.head["label_sets"]
+    )
+    steps = columns.values(count)
+    start = columns.values(min(count, 1))
+    time = np.cumsum(steps) + (start if count else 0)
+    deployment, agent = columns.values(count), columns.values(count)
+    duration, weight, samples = (columns.values(count) for _ in range(3))
+    label_set = columns.index(len(label_sets), count)
+    first = columns.index(max(len(metrics), 1), count)
+    totals = np.array([columns.values(count) for _ in metrics]).reshape(len(metrics), count)
+    has = np.array([columns.index(2, count) for _ in metrics], bool).reshape(len(metrics), count)
+    if metrics:
+        weight += totals[first, np.arange(count)]
+    return ProfileColumns(
+        metrics=metrics,
+        time=time,
+        deployment=deployment,
+        agent=agent,
+        duration_ns=duration,
+        weight=weight,
+        samples=samples,
+        label_sets=label_sets,
+        label_set=label_set,
+        totals=totals,
+        has=has,
+        first_metric=first,
+    )

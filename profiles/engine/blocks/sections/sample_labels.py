@@ -1,0 +1,108 @@
+"""Labels of samples in a block: values by (row, line node, set of labels)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.calltree.tree import Label
+
+Labels = tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledValues:
+    """X rows, in order of row, node and set."""
+
+    label_sets: tuple[Labels, ...]
+    row: NDArray[np.int32]  # [X], profile or group
+    node: NDArray[np.int32]  # [X], line node
+    label_set: NDArray[np.int32]  # [X]
+    values: NDArray[np.int64]  # [K, X]
+
+    def of_rows(self, rows: NDArray[np.bool_] | None) -> "LabelledValues":
+        """Those of the marked rows; None: of all."""
+        if rows is None:
+            return self
+        kept = np.flatnonzero(rows[self.row])
+        return self._taken(kept)
+
+    def renumbered(self, row: NDArray[np.int64], node: NDArray[np.int32]) -> "LabelledValues":
+        """With row[i] for each row i and node[i] for each node i, in order again."""
+        moved = replace(self, row=row[self.row].astype(np.int32), node=node[self.node])
+        return moved._taken(np.lexsort((moved.label_set, moved.node, moved.row)))
+
+    def with_values(self, values: NDArray[np.int64]) -> "LabelledValues":
+        """The same rows, with values over other metrics."""
+        return replace(self, values=values)
+
+    def summed(self, left_out: Collection[int] = ()) -> "LabelledValues":
+        """In order, and rows of equal keys added up; metrics that are left out become zero.
+
+        The others' sums must not pass 64 bits.
+        """
+        order = np.lexsort((self.label_set, self.node, self.row))
+        keys = np.stack([self.row, self.node, self.label_set])[:, order]
+        if not len(order):
+            return self
+        starts = np.flatnonzero(np.concatenate([[True], (np.diff(keys) != 0).any(axis=0)]))
+        values = np.add.reduceat(self.values[:, order], starts, axis=1)
+        values[list(left_out)] = 0
+        row, node, label_set = keys[:, starts]
+        return LabelledValues(self.label_sets, row, node, label_set, values)
+
+    def _taken(self, kept: NDArray[np.int64]) -> "LabelledValues":
+        return replace(
+            self,
+            row=self.row[kept],
+            node=self.node[kept],
+            label_set=self.label_set[kept],
+            values=self.values[:, kept],
+        )
+
+
+def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValues:
+    """One behind the other; sets of labels that occur are numbered anew."""
+    label_sets: dict[Labels, int] = {}
+    index = [np.zeros(0, np.int32)]
+    for part in parts:
+        used, inverse = np.unique(part.label_set, return_inverse=True)
+        places = [label_sets.setdefault(part.label_sets[i], len(label_sets)) for i in used.tolist()]
+        index.append(np.array(places, np.int32)[inverse])
+    none = np.zeros(0, np.int32)
+    return LabelledValues(
+        label_sets=tuple(label_sets),
+        row=np.concatenate([none, *(part.row for part in parts)]),
+        node=np.concatenate([none, *(part.node for part in parts)]),
+        label_set=np.concatenate(index),
+        values=np.concatenate([np.zeros((metrics, 0), np.int64), *(p.values for p in parts)], 1),
+    )
+
+
+def write_labelled(cells: LabelledValues) -> bytes:
+    sets = [[[*label] for label in labels] for labels in cells.label_sets]
+    steps = np.diff(cells.row, prepend=0)
+    return pack({"label_sets": sets}, [steps, cells.node, cells.label_set, *cells.values])
+
+
+def read_labelled(
+    container: Container, rows: int, nodes: int, metrics: int
+) -> LabelledValues | None:
+    """None where no sample has labels."""
+    if not container.has("labels"):
+        return None
+    with container.section("labels") as columns:
+        label_sets = tuple(
+            tuple(Label(*label) for label in labels) for labels in columns.head["label_sets"]
+        )
+        row = np.cumsum(columns.index(rows), dtype=np.int64)
+        if len(row) and int(row[-1]) >= rows:
+            raise ValueError("it names more rows than there are")
+        node = columns.index(nodes, len(row))
+        label_set = columns.index(len(label_sets), len(row))
+        values = [columns.values(len(row)) for _ in range(metrics)]
+    table = np.array(values).reshape(metrics, len(row))
+    return LabelledValues(label_sets, row.astype(np.int32), node, label_set, table)

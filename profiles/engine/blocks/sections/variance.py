@@ -1,0 +1,79 @@
+"""Moments as a day block stores them: runs of equal ones, for most callers have one callee."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.row_variance import GroupVariance
+from profiles.engine.blocks.sections.dictionary import FunctionTree
+from profiles.engine.blocks.sections.packed_columns import Column, PackedColumnReader, pack
+from profiles.engine.loops import outermost_nodes
+
+_EXACT = 2.0**62  # float64 below it are stored as integers
+
+Table = NDArray[np.float64]
+
+
+def write_variance(moments: GroupVariance, tree: FunctionTree) -> bytes:
+    """The totals of a function with one place in the tree are those of its node: left out."""
+    several, _ = _places(tree, moments.functions.shape[2])
+    functions = moments.functions
+    columns: list[Column] = []
+    whole = []
+    for square, present in (
+        (moments.square, moments.present),
+        (functions[:, 0], functions[:, 1]),
+        (functions[:, 2][:, several], functions[:, 3][:, several]),
+    ):
+        runs, squares, counts = _runs(square.ravel(), present.ravel())
+        exact = not len(squares) or float(squares.max()) < _EXACT
+        whole.append(exact)
+        columns += [runs, squares.astype(np.int64) if exact else squares.view(np.int64), counts]
+    return pack({"whole": whole}, columns)
+
+
+def read_variance(
+    columns: PackedColumnReader, tree: FunctionTree, functions: int, groups: int
+) -> GroupVariance:
+    several, node = _places(tree, functions)
+    tables = _tables(columns, groups, [len(tree.parent), functions, len(several)])
+    square, present = next(tables)
+    of_function = np.zeros((groups, 4, functions))
+    of_function[:, 0], of_function[:, 1] = next(tables)
+    of_function[:, 2], of_function[:, 3] = square[:, node], present[:, node]
+    of_function[:, 2, several], of_function[:, 3, several] = next(tables)
+    return GroupVariance(square, present, of_function)
+
+
+def _tables(
+    columns: PackedColumnReader, groups: int, widths: list[int]
+) -> Iterator[tuple[Table, Table]]:
+    for width, whole in zip(widths, columns.head["whole"], strict=True):
+        runs = columns.values()
+        squares, counts = columns.values(len(runs)), columns.index(2**31, len(runs))
+        if len(runs) and (int(runs.min()) < 1 or int(runs.max()) > groups * width):
+            raise ValueError("a run has no length")
+        if int(runs.sum()) != groups * width:
+            raise ValueError(f"moments of {int(runs.sum())} places, and there are {groups * width}")
+        square = squares.astype(np.float64) if whole else squares.view(np.float64)
+        yield (
+            np.repeat(square, runs).reshape(groups, width),
+            np.repeat(counts.astype(np.float64), runs).reshape(groups, width),
+        )
+
+
+def _places(tree: FunctionTree, functions: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The functions with several places that they do not call themselves; a node of each one."""
+    count, node = outermost_nodes(tree.parent, tree.function, functions)
+    return np.flatnonzero(count > 1), node
+
+
+def _runs(square: Table, present: Table) -> tuple[NDArray[np.int64], Table, NDArray[np.int64]]:
+    """(lengths, squares, counts) of the runs of equal pairs."""
+    if not len(square):
+        return np.zeros(0, np.int64), square, np.zeros(0, np.int64)
+    changes = (np.diff(square) != 0) | (np.diff(present) != 0)
+    starts = np.flatnonzero(np.concatenate([[True], changes]))
+    lengths = np.diff(starts, append=len(square))
+    return lengths, square[starts], present[starts].astype(np.int64)

@@ -1,0 +1,164 @@
+"""Cells: the values of rows (profiles, or groups of them) at line nodes, in chunks of rows.
+
+A chunk has one section that says which nodes its rows have, and one of values for each metric:
+a question reads those that it needs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.metric_columns import MetricColumns, added
+from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import cell_nodes, sum_cells
+
+CHUNK_ROWS = 256
+CHUNK_VALUES = 2**22  # a chunk ends with the row that passes it
+_SURELY = 2.0**62  # a sum of floats below it is less than 2**63, however it was rounded
+_LOW = np.uint64(2**32 - 1)
+
+Rows = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseValues:
+    """Row r has the cells starts[r] to starts[r + 1], their nodes in ascending order."""
+
+    starts: NDArray[np.int64]  # [R + 1]
+    node: NDArray[np.int32]  # [C], line nodes
+    values: NDArray[np.int64]  # [K, C]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    number: int
+    first: int  # row
+    last: int  # the row after its last
+
+
+def cut(starts: NDArray[np.int64]) -> list[int]:
+    """The first row of each chunk, and one more than the last row."""
+    rows, cuts = len(starts) - 1, [0]
+    while cuts[-1] < rows:
+        most = int(np.searchsorted(starts, starts[cuts[-1]] + CHUNK_VALUES))
+        cuts.append(min(cuts[-1] + CHUNK_ROWS, max(most, cuts[-1] + 1), rows))
+    return cuts
+
+
+def write_sparse_values(cells: SparseValues, prefix: str) -> tuple[list[int], dict[str, bytes]]:
+    """(the cuts, for the directory; the sections)."""
+    cuts, sections = cut(cells.starts), {}
+    for number, (first, last) in enumerate(pairwise(cuts)):
+        starts = cells.starts[first : last + 1]
+        part = slice(int(starts[0]), int(starts[-1]))
+        node = cells.node[part].astype(np.int64)
+        steps = np.diff(node, prepend=-1) - 1
+        begins = starts[:-1][np.diff(starts) > 0] - starts[0]
+        steps[begins] = node[begins]
+        sections[f"{prefix}{number}"] = pack({}, [np.diff(starts), steps])
+        for k, row in enumerate(cells.values[:, part]):
+            sections[f"{prefix}{number}.{k}"] = pack({}, [row])
+    return cuts, sections
+
+
+class SparseValueReader:
+    """The cells of a block, read chunk by chunk."""
+
+    def __init__(
+        self,
+        container: Container,
+        prefix: str,
+        cuts: Sequence[int],
+        nodes: int,
+        metrics: MetricColumns,
+    ) -> None:
+        self._container = container
+        self._metrics = metrics
+        self._prefix = prefix
+        self._nodes = nodes
+        self.chunks = [
+            Chunk(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))
+        ]
+        self._last: tuple[Chunk, list[int], SparseValues] | None = None
+
+    def read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
+        """The cells of its rows, counted from the chunk's first; values of the given metrics.
+
+        What was read last is kept: sums and moments ask for the same, and most blocks are of one
+        chunk.
+        """
+        last = self._last  # that of another thread may be there at any time
+        if last is None or last[:2] != (chunk, [*metrics]):
+            self._last = last = chunk, [*metrics], self._read(chunk, metrics)
+        return last[2]
+
+    def _read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
+        name = f"{self._prefix}{chunk.number}"
+        with self._container.section(name) as columns:
+            starts = columns.starts()
+            node = columns.index(2**31, int(starts[-1]))
+            if len(starts) - 1 != chunk.last - chunk.first:
+                raise ValueError("it has not as many rows as the block says")
+            cell_nodes(node, starts, self._nodes)
+        values = np.empty((len(metrics), len(node)), np.int64)
+        for place, k in enumerate(metrics):
+            stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
+            values[place] = added(stored)
+        return SparseValues(starts, node, values)
+
+    def _values(self, name: str, count: int) -> NDArray[np.int64]:
+        with self._container.section(name) as columns:
+            return columns.values(count)
+
+    def marked(
+        self, rows: Rows | None, metrics: Sequence[int]
+    ) -> Iterator[tuple[Chunk, SparseValues, NDArray[np.uint8]]]:
+        """(chunk, its cells, which of its rows are meant) of chunks with any row that is."""
+        for chunk in self.chunks:
+            marks = np.ones(chunk.last - chunk.first, np.uint8)
+            if rows is not None:
+                marks = rows[chunk.first : chunk.last].astype(np.uint8)
+            if marks.any():
+                checkpoint()
+                yield chunk, self.read(chunk, metrics), marks
+
+    def sums(
+        self, rows: Rows | None, metrics: Sequence[int], place: NDArray[np.int32], places: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Σ over the rows (None: all) at `place` [L] of each node, and which places have cells.
+
+        int64 [len(metrics), places] and uint8 [places]. BadProfile beyond 64 bits.
+        """
+        sums = np.zeros((len(metrics), places), np.int64)
+        used = np.zeros(places, np.uint8)
+        for _, cells, marks in self.marked(rows, metrics):
+            for k in range(len(metrics)):
+                sum_cells(cells.starts, cells.node, cells.values[k], marks, place, sums[k], used)
+        return sums, used
+
+
+def summable(values: NDArray[np.int64]) -> bool:
+    """Whether no sum of any of these passes 64 bits."""
+    if float(np.abs(values.astype(np.float64)).sum()) < _SURELY:
+        return True
+    size = np.abs(values).view(np.uint64)  # also of -2**63, which has no positive one
+    high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW).sum())
+    return (high << 32) + low < 2**63
+
+
+def safe_sums(cells: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
+    """Σ of each node over all rows, by metric: not of those that may pass 64 bits."""
+    sums = {}
+    every = np.ones(len(cells.starts) - 1, np.uint8)
+    place, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)
+    for k, values in enumerate(cells.values):
+        if summable(values):
+            sums[k] = np.zeros(nodes, np.int64)
+            row = np.ascontiguousarray(values)
+            sum_cells(cells.starts, cells.node, row, every, place, sums[k], used)
+    return sums

@@ -1,0 +1,68 @@
+"""United: two trees side by side, every node of either once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import TextPool
+from profiles.engine.string_table import StringTable
+
+
+def align(a: Tree, b: Tree) -> tuple[Tree, NDArray[np.int64]]:
+    """The nodes of `a`, then those that only `b` has, with self values [2, N] of the first
+    metric of each; and where the nodes of `b` stand in it. Sample labels are dropped.
+    """
+    checkpoint()
+    place, new = _places(a.id, b.id)
+    frame_place, new_frames = _places(a.frames.id, b.frames.id)
+    parent = np.where(b.parent < 0, -1, place[b.parent]).astype(np.int32)
+    own = np.zeros((2, len(a.id) + int(new.sum())), np.int64)
+    own[0, : len(a.id)] = a.self[0]
+    own[1, place] = b.self[0]
+    checkpoint()
+    both = Tree(
+        metrics=(a.metrics[0], b.metrics[0]),
+        frames=_frames(a.frames, b.frames, new_frames),
+        id=np.concatenate([a.id, b.id[new]]),
+        parent=np.concatenate([a.parent, parent[new]]),
+        frame=np.concatenate([a.frame, frame_place[b.frame][new].astype(np.int32)]),
+        self=own,
+    )
+    return both, place
+
+
+def _places(
+    first: NDArray[np.uint64], second: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each id of `second` stands in `first` followed by those that are new, and which are."""
+    order = np.argsort(first)
+    at = np.searchsorted(first, second, sorter=order)
+    known = np.append(order, -1)[at]
+    new = known < 0
+    new[~new] = first[known[~new]] != second[~new]
+    return np.where(new, len(first) + np.cumsum(new) - 1, known), new
+
+
+def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
+    """No text is decoded: most are the same on both sides, and of many nobody is asked."""
+    pool = TextPool()
+    of_a, of_b = (StringTable.of(frames.strings) for frames in (a, b))
+
+    def joined(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+        numbers = [
+            pool.enter(texts.data, texts.ends, np.ascontiguousarray(column))
+            for texts, column in ((of_a, first), (of_b, second[new]))
+        ]
+        return np.concatenate(numbers)
+
+    name, file = joined(a.name, b.name), joined(a.file, b.file)
+    mapping = joined(a.mapping, b.mapping)
+    return Frames(
+        StringTable(*pool.table()),
+        id=np.concatenate([a.id, b.id[new]]),
+        name=name,
+        file=file,
+        line=np.concatenate([a.line, b.line[new]]),
+        mapping=mapping,
+    )

@@ -1,0 +1,81 @@
+"""Invert: stacks read from a node towards the root, so that callers stand below what they call."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import node_ids
+
+MAX_STEPS = 50_000_000  # from node to parent, over all stacks: bounds time and memory
+
+
+def inverted(
+    tree: Tree, starts: NDArray[np.int64], values: NDArray[np.int64], max_steps: int = MAX_STEPS
+) -> Tree:
+    """The tree of the ways from `starts` [S] to the root, with values [K, S]; no labels.
+
+    Its roots are the frames of `starts`; a way's value is the self value of the node where it
+    ends, the frame that is the root in `tree`. TooManyFrames if the ways are too long in all.
+    """
+    growing = _Growing(len(tree.metrics), max_steps)
+    above = np.full(len(starts), -1, np.int64)
+    while len(starts):
+        checkpoint()
+        above = growing.level(above, tree.frame[starts].astype(np.int64))
+        parent = tree.parent[starts]
+        ends, on = parent < 0, parent >= 0
+        growing.end(above[ends], values[:, ends])
+        starts, above, values = parent[on].astype(np.int64), above[on], values[:, on]
+    return growing.tree(tree)
+
+
+class TooManyFrames(Exception):
+    """The stacks are too long in all to be inverted; the text says how long they may be."""
+
+    def __init__(self, allowed: int) -> None:
+        super().__init__(
+            f"These stacks have more than {allowed:,} frames in all, too many to invert; "
+            "choose fewer profiles or hide some stacks."
+        )
+
+
+class _Growing:
+    """The inverted tree, level by level."""
+
+    def __init__(self, width: int, max_steps: int) -> None:
+        self.count = 0
+        self.steps = 0
+        self.max_steps = max_steps
+        self.parents = [np.zeros(0, np.int64)]
+        self.frames = [np.zeros(0, np.int64)]
+        self.at = [np.zeros(0, np.int64)]
+        self.values = [np.zeros((width, 0), np.int64)]
+
+    def level(self, above: NDArray[np.int64], frame: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The node of each (node above or -1, frame): equal ones are one."""
+        self.steps += len(above)
+        if self.steps > self.max_steps:
+            raise TooManyFrames(self.max_steps)
+        width = int(frame.max()) + 1
+        distinct, inverse = np.unique((above + 1) * width + frame, return_inverse=True)
+        self.parents.append(distinct // width - 1)
+        self.frames.append(distinct % width)
+        node: NDArray[np.int64] = inverse + self.count
+        self.count += len(distinct)
+        return node
+
+    def end(self, at: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+        self.at.append(at)
+        self.values.append(values)
+
+    def tree(self, like: Tree) -> Tree:
+        checkpoint()
+        parent = np.concatenate(self.parents).astype(np.int32)
+        frame = np.concatenate(self.frames).astype(np.int32)
+        own = np.zeros((len(like.metrics), self.count), np.int64)
+        at = np.concatenate(self.at)
+        for sums, row in zip(own, np.concatenate(self.values, axis=1), strict=True):
+            np.add.at(sums, at, row)
+        ids = node_ids(parent, frame, like.frames.id)
+        return Tree(like.metrics, like.frames, ids, parent, frame, own)

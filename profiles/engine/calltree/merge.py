@@ -1,0 +1,279 @@
+"""Merge: any number of call trees become one, exactly.
+
+Associative and commutative but for the order of nodes, which carries no meaning. Sums that pass
+64 bits are BadProfile, more nodes than allowed are TooLarge.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.block import Block, UsedSums
+from profiles.engine.blocks.day import DayBlock
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.sections.sample_labels import LabelledValues
+from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.blocks.used_nodes import UsedNodes
+from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.encoding.codec import Numbers, damaged, decode, numbers_of, open_stored
+from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.stored_tree import StoredTree
+from profiles.engine.loops import (
+    Forest,
+    PackedTrees,
+    Sums,
+    TextPool,
+    add_rows,
+    frame_ids,
+    function_ids,
+    text_ids,
+)
+from profiles.engine.metrics import Metric, canonical
+from profiles.engine.string_table import StringTable
+
+MAX_NODES = 16_000_000
+LIMIT = "max_nodes"  # how it is called in TooLarge
+
+
+class _Added(NamedTuple):
+    """What was added of a block, and where it is now."""
+
+    used: UsedNodes
+    frames: NDArray[np.int32]  # rows of its frames
+    place: NDArray[np.int32]  # of its nodes
+
+
+class Merge:
+    """A sum under way, over `metrics`; other metrics of what is added are left out.
+
+    By function, lines and mappings are dropped and sample labels too. With a profile type, the
+    metrics of stored trees go by the names of queries.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        by_function: bool = False,
+        max_nodes: int = MAX_NODES,
+        profile_type: str = "",
+    ) -> None:
+        self.metrics = tuple(metrics)
+        self._profile_type = profile_type
+        self.by_function = by_function
+        self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
+        self._packed = PackedTrees(self._forest)
+        self._texts = TextPool()
+        # (name, file, line) of the frames in order of their rows; the former index the texts.
+        self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
+        self._mappings: dict[int, str] = {}  # by frame
+        self._labelled = Sums(len(self.metrics), max_nodes, LIMIT)
+        self._label_sets: dict[tuple[Label, ...], int] = {}
+
+    def add_tree(self, tree: Tree) -> None:
+        self._add_tree(tree)
+
+    def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
+        """Where each of its nodes is now."""
+        checkpoint()
+        ids = tree.frames.id
+        if self.by_function:
+            texts = StringTable.of(tree.frames.strings).ids()
+            functions = function_ids(texts, tree.frames.name, tree.frames.file)
+            ids = frame_ids(functions, np.zeros(len(ids), np.int32))
+        rows = self._enter_frames(ids, tree.frames)
+        sampled = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
+        kept, columns = self._columns(self._named(tree.metrics))
+        place = self._forest.add(
+            tree.parent, tree.frame, rows, sampled, tree.self[kept][:, sampled], columns
+        )
+        if not self.by_function:
+            self._prefer_mappings(rows, tree.frames)
+            if tree.labelled:
+                self._add_labelled(tree.labelled, place, kept, columns)
+        return place
+
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a tree as codec.encode gave it: the fastest way for trees that come from outside.
+
+        `numbers` are what codec.unpack said of it, if it was asked. BadTree, before anything is
+        added, if these bytes are none.
+        """
+        if self.by_function:
+            self._add_packed(numbers or numbers_of(data), data)
+        else:
+            self.add_tree(decode(data))
+
+    def _add_packed(self, numbers: Numbers, data: bytes) -> bool:
+        """Whether there are new nodes now."""
+        checkpoint()
+        try:
+            columns, metrics = numbers.head["columns"], numbers.head["metrics"]
+            factors = numbers.head["factors"]
+            if len(factors) != len(metrics):
+                raise ValueError("factors and metrics differ in number")
+            unknown = self._packed.read(numbers.data, numbers.at, columns, len(metrics))
+            if unknown:
+                self._enter_unknown(open_stored(data, labels=False), unknown)
+                self._packed.read(numbers.data, numbers.at, columns, len(metrics))
+            kept, places = self._columns(self._named([Metric(*metric) for metric in metrics]))
+            wanted = [
+                (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
+            ]
+        except DAMAGE as error:
+            raise damaged(error) from error
+        return self._packed.add(wanted)
+
+    def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
+        """Enter these functions of the tree."""
+        strings = stored.strings
+        ids = stored.function_id[functions]
+        _, new = self._forest.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
+        here = np.array(functions)[new]
+        self._name(strings, stored.function_name[here], stored.function_file[here])
+
+    def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        """Add the marked profiles of an hour block; None: all of them.
+
+        BadBlock if what this needs of the block cannot be read: then nothing was added.
+        """
+        self._add_block(block, profiles)
+
+    def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        """The same of a day block, and of the marked groups of its profiles."""
+        self._add_block(block, groups)
+
+    def _add_block(self, block: Block, rows: Rows | None) -> _Added:
+        kept, columns = self._columns(block.metrics)
+        sums = block.used_sums(kept, rows, self.by_function)
+        labelled = None if self.by_function else block.labelled_of(rows)
+        added = self._add_sums(block, sums)
+        if labelled:
+            here = np.full(len(block.node_of_line), -1, np.int32)
+            here[added.used.node] = added.place
+            self._add_labelled(labelled, here, kept, columns)
+        return added
+
+    def _add_sums(self, block: Block, sums: UsedSums) -> _Added:
+        """Of those of its metrics that are wanted."""
+        values, used = sums
+        enter = self._enter_functions if self.by_function else self._enter_lines
+        frames = enter(block, used.frames)
+        _, columns = self._columns(block.metrics)
+        every = np.arange(len(used.node), dtype=np.int32)
+        place = self._forest.add(used.parent, used.frame, frames, every, values, columns)
+        return _Added(used, frames, place)
+
+    def _enter_functions(self, block: Block, functions: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Rows of these functions of the block; its texts are read only where one is new."""
+        known = block.functions
+        ids = frame_ids(known.id[functions], np.zeros(len(functions), np.int32))
+        strings = None if self._forest.frames.has_all(ids) else block.strings
+        rows, new = self._forest.enter_frames(ids)
+        if strings is not None:
+            here = functions[new]
+            self._name(strings, known.name[here], known.file[here])
+        return rows
+
+    def _enter_lines(self, block: Block, used: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Rows of these frames of the block."""
+        function, line = block.lines.function[used], block.lines.line[used]
+        frames = Frames(
+            strings=block.strings,
+            id=frame_ids(block.functions.id[function], line),
+            name=block.functions.name[function],
+            file=block.functions.file[function],
+            line=line,
+            mapping=block.lines.mapping[used],
+        )
+        rows = self._enter_frames(frames.id, frames)
+        self._prefer_mappings(rows, frames)
+        return rows
+
+    def tree(self) -> Tree:
+        checkpoint()
+        ids, parent, frame, own = self._forest.nodes.table()
+        return Tree(self.metrics, self._tree_frames(), ids, parent, frame, own, self._tree_labels())
+
+    def _enter_frames(self, ids: NDArray[np.uint64], frames: Frames) -> NDArray[np.int32]:
+        rows, new = self._forest.enter_frames(ids)
+        line = None if self.by_function else frames.line[new]
+        self._name(StringTable.of(frames.strings), frames.name[new], frames.file[new], line)
+        return rows
+
+    def _name(
+        self,
+        strings: StringTable,
+        name: NDArray[np.int32],
+        file: NDArray[np.int32],
+        line: NDArray[np.int32] | None = None,
+    ) -> None:
+        """Say how the frames are called that were entered last; name and file index strings."""
+        columns = [self._texts.enter(strings.data, strings.ends, index) for index in (name, file)]
+        columns.append(np.zeros(len(name), np.int32) if line is None else line)
+        self._frames.append(np.stack(columns))
+
+    def _named(self, stored: Sequence[Metric]) -> tuple[Metric, ...]:
+        return canonical(self._profile_type, tuple(stored))
+
+    def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:
+        """Which of the metrics are wanted, and where they stand here."""
+        kept = [k for k, metric in enumerate(metrics) if metric in self.metrics]
+        places = [self.metrics.index(metrics[k]) for k in kept]
+        return kept, np.array(places, np.int32)
+
+    def _prefer_mappings(self, rows: NDArray[np.int32], frames: Frames) -> None:
+        for row, mapping in zip(rows.tolist(), frames.mapping.tolist(), strict=True):
+            other, now = frames.strings[mapping], self._mappings.get(row, "")
+            if other != now:
+                self._mappings[row] = max(now, other, key=_rank)
+
+    def _add_labelled(
+        self,
+        labelled: LabelledSelf | LabelledValues,
+        place: NDArray[np.int32],
+        kept: list[int],
+        columns: NDArray[np.int32],
+    ) -> None:
+        sets = np.array(
+            [self._label_sets.setdefault(s, len(self._label_sets)) for s in labelled.label_sets],
+            np.uint64,
+        )
+        nodes = place[labelled.node].astype(np.uint64)
+        keys = nodes << np.uint64(32) | sets[labelled.label_set]
+        add_rows(self._labelled, keys, labelled.values[kept], columns)
+
+    def _tree_frames(self) -> Frames:
+        ids = self._forest.frames.table()
+        name, file, line = np.concatenate(self._frames, axis=1)
+        mappings = StringTable.of([*self._mappings.values(), ""])
+        used = self._texts.enter(
+            mappings.data, mappings.ends, np.arange(len(mappings), dtype=np.int32)
+        )
+        mapping = np.full(len(ids), used[-1], np.int32)
+        mapping[list(self._mappings)] = used[:-1]
+        return Frames(StringTable(*self._texts.table()), ids, name, file, line, mapping)
+
+    def _tree_labels(self) -> LabelledSelf | None:
+        keys, values = self._labelled.table()
+        if not len(keys):
+            return None
+        node = (keys >> np.uint64(32)).astype(np.int32)
+        label_set = (keys & np.uint64(2**32 - 1)).astype(np.int32)
+        return LabelledSelf(tuple(self._label_sets), node, label_set, values)
+
+
+def merge(trees: Iterable[Tree]) -> Tree:
+    """The sum of the trees, over all their metrics (in order of name)."""
+    trees = list(trees)
+    merging = Merge(sorted({metric for tree in trees for metric in tree.metrics}))
+    for tree in trees:
+        merging.add_tree(tree)
+    return merging.tree()
+
+
+def _rank(mapping: str) -> tuple[bool, int]:
+    """Of several mappings of a frame the one of the highest rank stays, as in the digest."""
+    return mapping != "", int(text_ids([mapping])[0])

@@ -1,0 +1,70 @@
+"""Peek: the direct callers and callees of a function, as `go tool pprof -peek` counts them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.functions import TreeFunctions, functions_of
+from profiles.engine.calltree.top import named
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.loops import outermost
+
+
+class Neighbour(NamedTuple):
+    name: str
+    file: str
+    total: int  # of the stacks in which one of them calls the other directly
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """The greatest totals first; where there is recursion they may overlap."""
+
+    callers: tuple[Neighbour, ...] = ()
+    callees: tuple[Neighbour, ...] = ()
+
+
+def peek(tree: Tree, name: str, metric: int = 0) -> Peek:
+    """Of the function of this name, whatever its file, in a tree grouped by function.
+
+    Every call counts, also those that are nested in another; a stack counts once for each pair
+    of a caller and a callee, however often it has it. Calls of itself are left out.
+    """
+    its = named(tree.frames, name)[tree.frame]
+    child = np.flatnonzero(tree.parent >= 0)
+    above = tree.parent[child]
+    into, out = its[child] & ~its[above], its[above] & ~its[child]
+    functions = functions_of(tree)
+    total = totals(tree.parent, tree.self[metric])
+    return Peek(
+        _neighbours(tree, functions, total, child[into], above[into]),
+        _neighbours(tree, functions, total, child[out], child[out]),
+    )
+
+
+def _neighbours(
+    tree: Tree,
+    functions: TreeFunctions,
+    total: NDArray[np.int64],
+    calls: NDArray[np.int64],
+    neighbours: NDArray[np.signedinteger],
+) -> tuple[Neighbour, ...]:
+    """The totals of these calls by the function at the other end, which `neighbours` are nodes of;
+    a call below another of the same pair is a part of that."""
+    none = len(functions.id)
+    function = functions.of_node[neighbours]
+    pair = np.full(len(tree.parent), none, np.int32)
+    pair[calls] = function
+    counted = outermost(tree.parent, pair, none + 1)[calls] != 0
+    sums = np.zeros(none, np.int64)
+    np.add.at(sums, function[counted], total[calls[counted]])
+    frames, strings = tree.frames, tree.frames.strings
+    found = [
+        Neighbour(strings[frames.name[frame]], strings[frames.file[frame]], int(sums[i]))
+        for i in np.flatnonzero(sums)
+        for frame in [functions.frame[i]]
+    ]
+    return tuple(sorted(found, key=lambda row: (-row.total, row.name, row.file)))

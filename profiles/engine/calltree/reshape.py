@@ -1,0 +1,182 @@
+"""Reshape: a tree with some of its stacks, some of its nodes, or other parents.
+
+All walks are sums over arrays: stacks may be 10,000 frames deep.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import follow, node_ids, sum_up
+
+Nodes = NDArray[np.bool_]  # [N], a set of nodes
+
+
+def opened(tree: Tree, nodes: Nodes) -> NDArray[np.int64]:
+    """How many of `nodes` stand on the way from the root to each node, itself included, [N]."""
+    return summed_down(tree, nodes.astype(np.int64))
+
+
+def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of `values` [N] on the way from the root to each node, itself included, [N]."""
+    checkpoint()
+    order = follow(tree.parent, np.arange(len(tree.parent)))
+    size = sum_up(tree.parent, np.ones(len(order), np.int64))
+    starts = np.flatnonzero(values[order])
+    change = np.zeros(len(order) + 1, np.int64)
+    np.add.at(change, starts, values[order][starts])
+    np.add.at(change, starts + size[order][starts], -values[order][starts])
+    count = np.empty(len(order), np.int64)
+    count[order] = np.cumsum(change[:-1])
+    return count
+
+
+def only_stacks(tree: Tree, ends: Nodes) -> Tree:
+    """Without the values of the other nodes, and without what leads to no value any more."""
+    labelled = tree.labelled
+    if labelled:
+        rows = ends[labelled.node]
+        labelled = replace(
+            labelled,
+            node=labelled.node[rows],
+            label_set=labelled.label_set[rows],
+            values=labelled.values[:, rows],
+        )
+    return pruned(replace(tree, self=np.where(ends, tree.self, 0), labelled=labelled))
+
+
+def without_nodes(tree: Tree, hidden: Nodes) -> Tree:
+    """Without the hidden nodes: values and children go to the nearest node above that is shown.
+
+    A stack of hidden nodes alone goes, as in pprof.
+    """
+    shown = _nearest(tree.parent, hidden)
+    return regrown(tree, place=shown, parent=_at(shown, tree.parent))
+
+
+def from_nodes(tree: Tree, starts: Nodes) -> Tree:
+    """Only what is at or below `starts`, which become roots; those below others do not."""
+    depth = opened(tree, starts)
+    place = np.where(depth > 0, np.arange(len(depth)), -1)
+    return regrown(tree, place, parent=np.where(starts & (depth == 1), -1, tree.parent))
+
+
+def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> Tree:
+    """The tree whose node i gives its values to node place[i] (-1: to none), below parent[i].
+
+    Nodes that are their own place stay; a parent is one of them and stands before its children.
+    Nodes whose stacks are equal now become one.
+    """
+    checkpoint()
+    kept = np.flatnonzero(place == np.arange(len(place)))
+    rank = np.full(len(place), -1, np.int64)
+    rank[kept] = np.arange(len(kept))
+    above, frame = _at(rank, parent[kept]).astype(np.int32), tree.frame[kept]
+    ids = node_ids(above, frame, tree.frames.id)
+    first, group = _groups(ids)
+    to = _at(_at(group, rank), place)  # new node of each old one
+    own = np.zeros((len(tree.metrics), len(first)), np.int64)
+    _add(own, to, tree.self)
+    return pruned(
+        replace(
+            tree,
+            id=ids[first],
+            parent=_at(group, above[first]).astype(np.int32),
+            frame=frame[first],
+            self=own,
+            labelled=_moved(tree.labelled, to),
+        )
+    )
+
+
+def _groups(ids: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each distinct id stands first, in that order, and which of these each id is."""
+    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse]
+
+
+def _nearest(parent: NDArray[np.int32], hidden: Nodes) -> NDArray[np.int64]:
+    """The nearest node that is not hidden: itself, or above it; -1 where there is none."""
+    nearest = np.where(hidden, parent, np.arange(len(parent)))
+    while True:
+        further = _at(nearest, nearest)
+        checkpoint()
+        if np.array_equal(further, nearest):
+            return nearest
+        nearest = further
+
+
+def _at(table: NDArray[np.int64], index: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+    """table[index], and -1 where the index is."""
+    taken: NDArray[np.int64] = np.append(table, -1)[index]
+    return taken
+
+
+def _add(sums: NDArray[np.int64], to: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+    """Add the columns of `values` to the columns `to` of `sums`; -1: to none."""
+    columns = np.flatnonzero((to >= 0) & values.any(axis=0))
+    for row, value in zip(sums, values, strict=True):
+        np.add.at(row, to[columns], value[columns])
+
+
+def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf | None:
+    if labelled is None or not (to[labelled.node] >= 0).any():
+        return None
+    node, width = to[labelled.node], len(labelled.label_sets)
+    pairs = node * width + labelled.label_set
+    kept, row = np.unique(pairs[node >= 0], return_inverse=True)
+    values = np.zeros((len(labelled.values), len(kept)), np.int64)
+    _add(values, row, labelled.values[:, node >= 0])
+    return LabelledSelf(
+        labelled.label_sets,
+        (kept // width).astype(np.int32),
+        (kept % width).astype(np.int32),
+        values,
+    )
+
+
+def with_values(tree: Tree) -> Tree:
+    """Without what leads to no value; the tree itself where everything does."""
+    return tree if _leads_to_values(tree).all() else pruned(tree)
+
+
+def pruned(tree: Tree) -> Tree:
+    """Without nodes that have no value at or below them, and frames of no node."""
+    checkpoint()
+    kept = np.flatnonzero(_leads_to_values(tree))
+    rank = np.full(len(tree.parent), -1, np.int64)
+    rank[kept] = np.arange(len(kept))
+    used, frame = np.unique(tree.frame[kept], return_inverse=True)
+    return replace(
+        tree,
+        frames=_of(tree.frames, used),
+        id=tree.id[kept],
+        parent=_at(rank, tree.parent[kept]).astype(np.int32),
+        frame=frame.astype(np.int32),
+        self=tree.self[:, kept],
+        labelled=_moved(tree.labelled, rank),
+    )
+
+
+def _leads_to_values(tree: Tree) -> Nodes:
+    valued: Nodes = np.array(tree.self.any(axis=0), bool)
+    if tree.labelled:
+        valued[tree.labelled.node] = True
+    return sum_up(tree.parent, valued.astype(np.int64)) > 0
+
+
+def _of(frames: Frames, used: NDArray[np.int32]) -> Frames:
+    return replace(
+        frames,
+        id=frames.id[used],
+        name=frames.name[used],
+        file=frames.file[used],
+        line=frames.line[used],
+        mapping=frames.mapping[used],
+    )

@@ -1,0 +1,25 @@
+"""Ways: each stack of a tree, written out from the root."""
+
+from collections.abc import Iterator
+
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import looked
+from profiles.engine.encoding.preorder_columns import pre_order
+
+
+def stacks_of(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
+    """(frames from the root to the node, self value) of each node that has one, in pre-order.
+
+    The list is the caller's; its entries index the tree's frames.
+    """
+    own, parent, frame = tree.self[metric].tolist(), tree.parent.tolist(), tree.frame.tolist()
+    nodes: list[int] = []
+    frames: list[int] = []
+    for node in looked(pre_order(tree).tolist()):
+        while nodes and nodes[-1] != parent[node]:
+            nodes.pop()
+            frames.pop()
+        nodes.append(node)
+        frames.append(frame[node])
+        if own[node]:
+            yield [*frames], own[node]

@@ -1,0 +1,73 @@
+"""Parts of a tree: what is below a node, and what is wide enough to be drawn."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.reshape import opened
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.encoding.preorder_columns import totals
+
+Folded = dict[int, tuple[int, int]]
+
+
+def node_of(tree: Tree, node_id: int) -> int | None:
+    """Index of the node with this id."""
+    found = np.flatnonzero(tree.id == np.uint64(node_id))
+    return int(found[0]) if len(found) else None
+
+
+def below(tree: Tree, node: int | None) -> Tree:
+    """The node, now a root, and all below it; nothing where there is no node."""
+    start = np.zeros(len(tree.parent), bool)
+    if node is not None:
+        start[node] = True
+    return _only(tree, opened(tree, start) > 0)
+
+
+def fold(tree: Tree, max_nodes: int) -> tuple[Tree, Folded]:
+    """The `max_nodes` nodes with the greatest totals of the first metric, and what was left out.
+
+    Folded has, by node that is still there: how many nodes below it are not, and their total.
+    Roots come first and are all there, so that no total is lost. For trees without negative values.
+    """
+    if len(tree.parent) <= max_nodes:
+        return tree, {}
+    total = totals(tree.parent, tree.self[0])
+    # A parent's total is never less than its child's, and it stands first: parents stay.
+    inside = np.zeros(len(total), bool)
+    below = tree.parent >= 0
+    inside[np.lexsort((-total, below))[:max_nodes]] = True
+    inside |= ~below
+    return _only(tree, inside), _folded(tree, inside, total)
+
+
+def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> Folded:
+    """Of the nodes that are outside below one that is inside: each stands for what is below it."""
+    outside = np.flatnonzero(~inside & inside[tree.parent])
+    above = (np.cumsum(inside) - 1)[tree.parent[outside]]
+    size = totals(tree.parent, np.ones(len(total), np.int64))
+    counts = np.zeros(int(inside.sum()), np.int64)
+    weights = np.zeros(len(counts), np.int64)
+    np.add.at(counts, above, size[outside])
+    np.add.at(weights, above, total[outside])
+    at = np.unique(above)
+    rows = zip(at.tolist(), counts[at].tolist(), weights[at].tolist(), strict=True)
+    return {node: (count, weight) for node, count, weight in rows}
+
+
+def _only(tree: Tree, inside: NDArray[np.bool_]) -> Tree:
+    """The tree without the other nodes; sample labels are dropped."""
+    checkpoint()
+    place = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
+    parent = tree.parent[inside]
+    return replace(
+        tree,
+        id=tree.id[inside],
+        parent=np.where(parent >= 0, place[parent], -1).astype(np.int32),
+        frame=tree.frame[inside],
+        self=tree.self[:, inside],
+        labelled=None,
+    )

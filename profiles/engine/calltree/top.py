@@ -1,0 +1,102 @@
+"""Top: what each function costs, over all the places where it is called; or each of its lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.functions import functions_of, names_of
+from profiles.engine.calltree.reshape import opened
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import follow, gather, sum_up
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCost:
+    """A function, (name, file), in the values of one metric."""
+
+    name: str
+    file: str
+    self: int
+    total: int  # recursion counted once
+    count: int  # distinct stacks with a value that reach it
+
+
+@dataclass(frozen=True, slots=True)
+class LineValues:
+    """A line of one function, in the values of one metric."""
+
+    line: int  # 0 where unknown
+    self: int
+    total: int  # recursion counted once
+
+
+def top(tree: Tree, metric: int = 0) -> list[FunctionCost]:
+    """The functions of a tree grouped by function; by self, then total, then name and file."""
+    functions = functions_of(tree)
+    names, files = names_of(tree, functions)
+    sums = function_sums(tree, functions.of_node, len(functions.id), metric)
+    checkpoint()
+    rows = [FunctionCost(*row) for row in zip(names, files, *sums.tolist(), strict=True)]
+    rows.sort(key=lambda row: (-row.self, -row.total, row.name, row.file))
+    return rows
+
+
+def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None:
+    """What a function of this name costs, whatever its file; None where it is not met.
+
+    `file` is empty where there are several.
+    """
+    calls = named(tree.frames, name)[tree.frame]
+    if not calls.any():
+        return None
+    own = tree.self[metric]
+    reached = own[opened(tree, calls) > 0]
+    files = {tree.frames.strings[i] for i in tree.frames.file[tree.frame[calls]].tolist()}
+    return FunctionCost(
+        name=name,
+        file=files.pop() if len(files) == 1 else "",
+        self=int(own[calls].sum()),
+        total=int(reached.sum()),
+        count=int(np.count_nonzero(reached)),
+    )
+
+
+def lines(tree: Tree, name: str, file: str, metric: int = 0) -> list[LineValues]:
+    """The lines of one function that are met in a tree with lines, in order of line."""
+    frames = tree.frames
+    calls = (named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
+    found = np.unique(frames.line[tree.frame[calls]])
+    # One more place, the last, takes what belongs to other functions.
+    place = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
+    sums = function_sums(tree, place, len(found) + 1, metric)[:2, :-1]
+    return [LineValues(*row) for row in zip(found.tolist(), *sums.tolist(), strict=True)]
+
+
+def named(frames: Frames, name: str) -> NDArray[np.bool_]:
+    """Which frames have this whole name, [F]."""
+    return _is(frames.strings, frames.name, name)
+
+
+def _is(strings: Sequence[str], column: NDArray[np.int32], text: str) -> NDArray[np.bool_]:
+    distinct, inverse = np.unique(column, return_inverse=True)
+    return np.array([strings[i] == text for i in distinct.tolist()], bool)[inverse]
+
+
+def function_sums(
+    tree: Tree, place: NDArray[np.signedinteger], places: int, metric: int
+) -> NDArray[np.int64]:
+    """(self, total, stacks) by `place`, to which each node belongs: int64 [3, places]."""
+    checkpoint()
+    own = np.ascontiguousarray(tree.self[metric])
+    return gather(
+        tree.parent,
+        follow(tree.parent, np.arange(len(tree.parent))),
+        place.astype(np.int32),
+        own,
+        sum_up(tree.parent, own),
+        sum_up(tree.parent, (own != 0).astype(np.int64)),
+        places,
+    )

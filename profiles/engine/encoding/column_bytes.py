@@ -1,0 +1,87 @@
+"""Columns of numbers as bytes, each in the narrowest width that holds it, behind a JSON head."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from profiles.engine.encoding.compression import Unpacked
+from profiles.engine.loops import packed, widen
+
+Column = NDArray[Any]
+
+ANY = 2**31  # a bound for columns that are no indexes
+_UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
+_SIGNED = -8  # the code of int64
+_SIZE = 4  # bytes that say how long the head is
+
+
+def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    codes, data = packed([np.ascontiguousarray(column) for column in columns])
+    text = orjson.dumps({**head, "columns": codes})
+    return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
+
+
+def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
+    """The head, and where the columns begin."""
+    view = memoryview(data)
+    start = _SIZE + int.from_bytes(view[:_SIZE], "little")
+    return orjson.loads(view[_SIZE:start]), start
+
+
+class ColumnReader:
+    """Takes column after column; ValueError for what cannot be one."""
+
+    def __init__(self, data: Unpacked) -> None:
+        self.head, self.at = head_in(data)
+        self._data = data
+        self._columns = iter(self.head["columns"])
+
+    def index(self, below: int) -> NDArray[np.int32]:
+        """Numbers that are less than `below`."""
+        width, count = self._next()
+        column = widen(self._data, self.at, count, width, below)
+        self.at += count * width
+        return column
+
+    def ids(self) -> NDArray[np.uint64]:
+        return self._numbers().astype(np.uint64)
+
+    def values(self, count: int, factors: Sequence[int]) -> NDArray[np.int64]:
+        """A column for each factor, multiplied by it: int64 [len(factors), count]."""
+        rows = np.empty((len(factors), count), np.int64)
+        for k, factor in enumerate(factors):
+            rows[k] = self._numbers()
+            if factor != 1:
+                rows[k] *= factor
+        return rows
+
+    def data(self) -> bytes:
+        """A column of bytes."""
+        return self._numbers().astype(np.uint8).tobytes()
+
+    def skip(self, columns: int) -> None:
+        """Leave out so many."""
+        for _ in range(columns):
+            code, count = self._next()
+            self.at += abs(code) * count
+
+    def end(self) -> None:
+        if self.at != len(self._data):
+            raise ValueError(f"{len(self._data) - self.at} bytes too many")
+
+    def _numbers(self) -> Column:
+        code, count = self._next()
+        dtype = np.dtype("<i8") if code == _SIGNED else _UNSIGNED[code]
+        column: Column = np.frombuffer(self._data, dtype, count, self.at)
+        self.at += count * dtype.itemsize
+        return column
+
+    def _next(self) -> tuple[int, int]:
+        column = next(self._columns, None)
+        if column is None:
+            raise ValueError("a column is missing")
+        code, count = column
+        return int(code), int(count)

@@ -1,0 +1,165 @@
+"""The tree on the wire: columns in pre-order, from which a reader derives totals and offsets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NotRequired, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import count_down, first_uses, follow, sum_up
+
+
+class FoldedColumns(TypedDict):
+    """Children that were left out of the drawing: under row `at`, so many, with this total."""
+
+    at: list[int]
+    count: list[int]
+    total: list[int]
+
+
+class FrameColumns(TypedDict):
+    """Distinct frames; `name` and `file` index the columns' `names` and `files`."""
+
+    name: list[int]
+    file: list[int]
+    line: NotRequired[list[int]]  # when grouped by line
+
+
+class TreeColumns(TypedDict):
+    """The columns of the JSON of docs/reference/api.md; sums over the profiles, integers.
+
+    Nodes have no ids here: they are hashes of what is here (docs/decisions/0003-ids.md).
+    """
+
+    names: list[str]
+    files: list[str]
+    frames: FrameColumns
+    frame: list[int]  # of each node, index into frames
+    depth: list[int]
+    self: list[int]
+    folded: FoldedColumns
+    highlight: NotRequired[list[int]]  # rows, where there are any
+
+
+def totals(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Total of each node, [N]: its self value and the totals of its children.
+
+    `parent` as in Tree: parents stand before their children.
+    """
+    checkpoint()
+    return sum_up(parent, np.ascontiguousarray(own))
+
+
+def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Depth of each node, [N]; roots have 0."""
+    return count_down(parent)
+
+
+def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
+    """Indexes of the nodes in pre-order, [N]; siblings by total then name, or by name."""
+    children = np.bincount(tree.parent + 1)[tree.parent + 1]
+    alone, siblings = np.flatnonzero(children == 1), np.flatnonzero(children > 1)
+    rank = _name_ranks(tree.frames, tree.frame[siblings])
+    total = totals(tree.parent, tree.self[0])[siblings]
+    keys = (tree.id[siblings], rank) if by_name else (tree.id[siblings], rank, -total)
+    return follow(tree.parent, np.concatenate([alone, siblings[np.lexsort(keys)]]))
+
+
+def _name_ranks(frames: Frames, frame: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The rank of the name of each of these."""
+    first, name = first_uses(frames.name[frame], len(frames.strings))
+    texts = [frames.strings[i] for i in frames.name[frame[first]].tolist()]
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+    return _ranks(order)[name]
+
+
+def to_columns(
+    tree: Tree,
+    by_name: bool = False,
+    lines: bool = False,
+    folded: Mapping[int, tuple[int, int]] | None = None,
+    highlighted: Sequence[int] = (),
+) -> TreeColumns:
+    """The columns of a tree with one metric; `folded` as in subtree.fold, by node; so are those
+    that are highlighted."""
+    return ordered_columns(tree, by_name, lines, folded, highlighted)[0]
+
+
+def ordered_columns(
+    tree: Tree,
+    by_name: bool = False,
+    lines: bool = False,
+    folded: Mapping[int, tuple[int, int]] | None = None,
+    highlighted: Sequence[int] = (),
+) -> tuple[TreeColumns, NDArray[np.int64]]:
+    """The same, and which node each row is: for further columns."""
+    # Each is looked at several times: decoded here, once.
+    frames = replace(tree.frames, strings=tuple(tree.frames.strings))
+    order = pre_order(replace(tree, frames=frames), by_name)
+    checkpoint()
+    used, frame = _distinct(frames, tree.frame[order], lines)
+    names, name = _used(frames.strings, frames.name[used])
+    files, file = _used(frames.strings, frames.file[used])
+    table: FrameColumns = {"name": name, "file": file}
+    if lines:
+        table["line"] = frames.line[used].tolist()
+    checkpoint()
+    columns: TreeColumns = {
+        "names": names,
+        "files": files,
+        "frames": table,
+        "frame": frame.tolist(),
+        "depth": depths(tree.parent)[order].tolist(),
+        "self": tree.self[0][order].tolist(),
+        "folded": _folded(order, folded or {}),
+    }
+    if highlighted:
+        columns["highlight"] = np.flatnonzero(np.isin(order, highlighted)).tolist()
+    return columns, order
+
+
+def _distinct(
+    frames: Frames, frame: NDArray[np.int32], lines: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """A frame for each distinct name and file (and line), in order of first use, and the index
+    into them; what differs in its binary alone is one."""
+    first, number = first_uses(frame, len(frames.id))
+    used = frame[first]
+    group = _numbered(frames.name[used], frames.file[used])
+    if lines:
+        group = _numbered(group, frames.line[used])
+    first, number_of_used = first_uses(group, len(used))
+    return used[first], number_of_used[number]
+
+
+def _numbered(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The number of each pair among those that are different; none is negative."""
+    pairs = first.astype(np.int64) << 32 | second
+    numbers: NDArray[np.int32] = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
+    return numbers
+
+
+def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> FoldedColumns:
+    nodes = order.tolist() if folded else []
+    rows = {node: row for row, node in enumerate(nodes) if node in folded}
+    return {
+        "at": list(rows.values()),
+        "count": [folded[node][0] for node in rows],
+        "total": [folded[node][1] for node in rows],
+    }
+
+
+def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
+    """Only the strings that occur, in order of first use, and the index into them."""
+    first, number = first_uses(index, len(strings))
+    return [strings[i] for i in index[first].tolist()], number.tolist()
+
+
+def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each index stands in `order`."""
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks

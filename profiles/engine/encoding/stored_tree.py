@@ -1,0 +1,230 @@
+"""A tree as it is stored: two sections of columns, numbers and texts; docs/reference/formats.md.
+
+Merging needs the texts of those functions alone that it meets for the first time. Columns are
+little-endian, in the narrowest width that holds them. Every index is checked while it is read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
+from profiles.engine.encoding.column_bytes import ANY, Column, ColumnReader, head_in, join
+from profiles.engine.encoding.compression import Unpacked
+from profiles.engine.loops import (
+    ascending,
+    divisor,
+    frame_ids,
+    function_ids,
+    node_ids,
+    pairs,
+    parents,
+    text_ids,
+)
+from profiles.engine.metrics import Metric
+from profiles.engine.string_table import StringTable
+
+_NONE = np.zeros(0, np.int64)
+_OF_TREE = 9  # columns before the values
+
+
+@dataclass(frozen=True)
+class StoredTree:
+    """The columns of a stored tree; only nodes with values have sums."""
+
+    metrics: tuple[Metric, ...]  # [K]
+    function_id: NDArray[np.uint64]  # [P], distinct functions
+    function_name: NDArray[np.int32]  # [P], index `strings`
+    function_file: NDArray[np.int32]  # [P]
+    function: NDArray[np.int32]  # [F], of each frame
+    line: NDArray[np.int32]  # [F]
+    mapping: NDArray[np.int32]  # [F], indexes `strings`
+    parent: NDArray[np.int32]  # [N]
+    frame: NDArray[np.int32]  # [N]
+    node: NDArray[np.int32]  # [M], the nodes that have values
+    values: NDArray[np.int64]  # [K, M]
+    labelled: LabelledSelf | None
+    read_strings: Callable[[], StringTable]
+
+    @cached_property
+    def strings(self) -> StringTable:
+        return self.read_strings()
+
+
+def columns_of(tree: Tree) -> StoredTree:
+    frames, texts = tree.frames, StringTable.of(tree.frames.strings)
+    function, name, file = pairs(frames.name, frames.file)
+    node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
+    return StoredTree(
+        metrics=tree.metrics,
+        function_id=function_ids(texts.ids(), name, file),
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=frames.line,
+        mapping=frames.mapping,
+        parent=tree.parent,
+        frame=tree.frame,
+        node=node,
+        values=tree.self.take(node, axis=1),
+        labelled=tree.labelled,
+        read_strings=lambda: texts,
+    )
+
+
+def tree_of(columns: StoredTree) -> Tree:
+    ids = frame_ids(columns.function_id[columns.function], columns.line)
+    own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
+    own[:, columns.node] = columns.values
+    return Tree(
+        metrics=columns.metrics,
+        frames=Frames(
+            strings=columns.strings,
+            id=ids,
+            name=columns.function_name[columns.function],
+            file=columns.function_file[columns.function],
+            line=columns.line,
+            mapping=columns.mapping,
+        ),
+        id=node_ids(columns.parent, columns.frame, ids),
+        parent=columns.parent,
+        frame=columns.frame,
+        self=own,
+        labelled=columns.labelled,
+    )
+
+
+def write(columns: StoredTree) -> tuple[bytes, bytes]:
+    """The section of numbers, and that of texts."""
+    labelled, texts = columns.labelled, columns.strings
+    scaled = [_scaled(row) for row in columns.values]
+    table: list[Column] = [
+        columns.function_id,
+        columns.function_name,
+        columns.function_file,
+        columns.function,
+        columns.line,
+        columns.mapping,
+        np.arange(len(columns.parent), dtype=np.int32) - columns.parent,
+        columns.frame,
+        _steps(columns.node),
+        *(row for row, _ in scaled),
+        *_label_columns(labelled, len(scaled)),
+    ]
+    head = {
+        "metrics": [[*metric] for metric in columns.metrics],
+        "factors": [factor for _, factor in scaled],
+        "labels": [[[*label] for label in s] for s in labelled.label_sets] if labelled else [],
+        "strings": len(texts),
+        "mappings": mappings_of(columns.mapping, texts),
+    }
+    lengths = _steps(texts.ends)
+    return join(head, table), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
+
+
+def mappings_of(mapping: NDArray[np.int32], texts: StringTable) -> list[list[int]]:
+    """[[string, id of its text], …] of the strings that are a mapping, ascending."""
+    used = np.flatnonzero(np.bincount(mapping)).tolist()
+    ids = text_ids([texts[string] for string in used]).tolist()
+    return [[string, id_] for string, id_ in zip(used, ids, strict=True)]
+
+
+def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
+    """(head of the section, the section, where its columns begin)."""
+    head, at = head_in(numbers)
+    return head, numbers, at
+
+
+def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> StoredTree:
+    """The columns; ValueError, KeyError or TypeError if they make no tree.
+
+    `texts` gives the other section, should it be wanted. Without `labels` those of samples are
+    left out.
+    """
+    columns = ColumnReader(numbers)
+    head = columns.head
+    metrics = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+    strings = int(head["strings"])
+    ids, name, file = columns.ids(), columns.index(strings), columns.index(strings)
+    function, line, mapping = columns.index(len(ids)), columns.index(ANY), columns.index(strings)
+    parent = columns.index(ANY)
+    parents(parent)
+    frame, node = columns.index(len(function)), columns.index(ANY)
+    ascending(node, len(parent))
+    values = columns.values(len(node), head["factors"])
+    _same({len(ids), len(name), len(file)}, {len(function), len(line), len(mapping)})
+    _same({len(parent), len(frame)}, {len(metrics), len(values)})
+    return StoredTree(
+        metrics=metrics,
+        function_id=ids,
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=line,
+        mapping=mapping,
+        parent=parent,
+        frame=frame,
+        node=node,
+        values=values,
+        labelled=_labelled(columns, len(metrics), len(parent)) if labels else None,
+        read_strings=lambda: texts_of(texts(), strings),
+    )
+
+
+def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | None:
+    """The labels of samples alone, as `read` gives them."""
+    columns = ColumnReader(numbers)
+    columns.skip(_OF_TREE + metrics)
+    return _labelled(columns, metrics, nodes)
+
+
+def texts_of(section: bytes, count: int) -> StringTable:
+    """The strings, of which the other section says how many they are."""
+    columns = ColumnReader(section)
+    ends = np.cumsum(columns.index(ANY), dtype=np.int64)
+    data = columns.data()
+    columns.end()
+    if len(ends) != count or (int(ends[-1]) if count else 0) != len(data):
+        raise ValueError("the strings are not as many or as long as they say")
+    return StringTable(data, ends)
+
+
+def _label_columns(labelled: LabelledSelf | None, width: int) -> list[Column]:
+    if labelled is None:
+        return [_NONE] * (2 + width)
+    return [labelled.node, labelled.label_set, *labelled.values]
+
+
+def _labelled(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | None:
+    sets = columns.head["labels"]
+    node = columns.index(nodes)
+    label_set = columns.index(len(sets))
+    values = columns.values(len(node), [1] * width)
+    columns.end()
+    _same({len(node), len(label_set)})
+    if not len(node):
+        return None
+    label_sets = tuple(tuple(Label(*label) for label in labels) for labels in sets)
+    return LabelledSelf(label_sets, node, label_set, values)
+
+
+def _same(*lengths: set[int]) -> None:
+    if any(len(group) != 1 for group in lengths):
+        raise ValueError("columns of one table differ in length")
+
+
+def _steps(numbers: Column) -> Column:
+    """Each number less the one before it, and the first less zero."""
+    steps = numbers.copy()
+    steps[1:] -= numbers[:-1]
+    return steps
+
+
+def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """The values by their common divisor, and that: a CPU profile counts in periods."""
+    factor = divisor(row)
+    return (row // factor, factor) if factor > 1 else (row, 1)

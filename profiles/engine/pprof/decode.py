@@ -1,0 +1,204 @@
+"""Digest: the bytes of a pprof profile become a call tree, in the columns that it is stored in.
+
+The loops over bytes are compiled (loops.pyx); they check every bound and give the
+GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import LabelledSelf, Tree
+from profiles.engine.encoding.stored_tree import StoredTree, tree_of
+from profiles.engine.errors import BadProfile
+from profiles.engine.loops import Spans, Stacks, Strings, Symbols, Wire, comments, numbers
+from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
+from profiles.engine.pprof.differences import difference_warnings, with_differences
+from profiles.engine.pprof.gunzip import gunzip
+from profiles.engine.pprof.legacy import refuse_legacy
+from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
+from profiles.engine.pprof.sample_labels import read_label_sets
+from profiles.engine.string_table import StringTable
+
+__all__ = ["DecodeLimits", "DecodedProfile", "decode_profile", "gunzip"]
+
+MOST_COMMENTS = 64
+LONGEST_COMMENT = 200  # characters; the rest is cut off
+
+
+@dataclass(frozen=True)
+class DecodedProfile:
+    """What a profile says."""
+
+    columns: StoredTree
+    samples: int
+    time_ns: int  # since 1970; 0: unknown
+    duration_ns: int  # 0: unknown
+    default: int  # index of the metric that the profile is shown by
+    totals: tuple[int, ...]  # [K], of the metrics
+    comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
+    warnings: tuple[str, ...] = ()  # what of the profile was left out, as sentences
+
+    @property
+    def weight(self) -> int:
+        return self.totals[self.default]
+
+    @cached_property
+    def tree(self) -> Tree:
+        return tree_of(self.columns)
+
+
+def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
+    """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
+    refuse_legacy(raw)
+    wire = Wire(raw)
+    spans = Spans(wire, limits)
+    strings = Strings(wire, spans.places["strings"])
+    _check_sample_types(wire, spans, strings)
+    symbols = Symbols(wire, strings, spans.places, limits)
+    metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
+    samples = spans.places["samples"]
+    stacks = _stacks(wire, symbols, factors, limits, samples)
+    below = stacks.below_zero()
+    differences = with_differences(profile_type, metrics, below)
+    if differences:
+        factors[[*differences]] = 0
+        stacks = _stacks(wire, symbols, factors, limits, samples)
+    totals = stacks.totals()
+    kept = _kept(profile_type, metrics, totals, differences)
+    warnings = difference_warnings(metrics, differences, below)
+    metrics = tuple(metrics[k] for k in kept)
+    labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
+    return DecodedProfile(
+        columns=_columns(symbols, stacks, metrics, kept, labelled),
+        samples=len(samples),
+        time_ns=_nanoseconds(spans.scalars["time"]),
+        duration_ns=max(0, spans.scalars["duration"]),
+        default=default_of(profile_type, metrics, named),
+        totals=tuple(totals[kept].tolist()),
+        comments=_comments(wire, symbols) if spans.commented else (),
+        warnings=warnings,
+    )
+
+
+def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
+    """BadProfile for names and units that the database's text cannot hold as they are."""
+    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+        for number in (name, unit):
+            text = strings.text(number)
+            if len(text) > MAX_SAMPLE_TYPE_BYTES or len(text.encode()) > MAX_SAMPLE_TYPE_BYTES:
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text[:80]!r}…, has more than the"
+                    f" {MAX_SAMPLE_TYPE_BYTES} bytes that are allowed."
+                )
+            if strings.replaced(number):
+                raise BadProfile(
+                    f"The name or unit of a sample type, {text!r}, is not UTF-8 or has a NUL."
+                )
+
+
+def _stacks(
+    wire: Wire,
+    symbols: Symbols,
+    factors: NDArray[np.int64],
+    limits: DecodeLimits,
+    samples: NDArray[np.intp],
+) -> Stacks:
+    stacks = Stacks(wire, symbols, factors, limits, len(samples))
+    stacks.read(samples)
+    return stacks
+
+
+def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
+    texts = (symbols.strings.text(number) for number in comments(wire, MOST_COMMENTS))
+    return tuple(text[:LONGEST_COMMENT] for text in texts)
+
+
+def _metrics(
+    wire: Wire, profile_type: str, spans: Spans, symbols: Symbols
+) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
+    """Metrics of the sample types, the factors of their values, and the default's name."""
+    named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
+    factors: dict[Metric, int] = {}
+    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+        normal, factor = unit_of(symbols.strings.text(unit))
+        metric = Metric(symbols.strings.text(name), normal)
+        if metric in factors:
+            raise BadProfile(f"Two sample types are {metric.name} in {metric.unit}.")
+        factors[metric] = factor
+    if not factors:
+        raise BadProfile("This is not a pprof profile: it has no sample types.")
+    metrics = canonical(profile_type, tuple(factors))
+    shown = [new.name for met, new in zip(factors, metrics, strict=True) if met.name == named]
+    return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
+
+
+def _kept(
+    profile_type: str,
+    metrics: tuple[Metric, ...],
+    totals: NDArray[np.int64],
+    differences: Collection[int],
+) -> list[int]:
+    """Indexes of the metrics that are worth keeping: of those that are no differences all, or all
+    but empty ones."""
+    usable = [k for k in range(len(metrics)) if k not in differences]
+    full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
+    return full or usable
+
+
+def _columns(
+    symbols: Symbols,
+    stacks: Stacks,
+    metrics: tuple[Metric, ...],
+    kept: list[int],
+    labelled: LabelledSelf | None,
+) -> StoredTree:
+    parent, frame = stacks.nodes.table()
+    node, values = stacks.nodes.sampled(np.array(kept, np.int64))
+    text, ends, ids, name, file, function, line, mapping = symbols.used(frame)
+    return StoredTree(
+        metrics=metrics,
+        function_id=ids,
+        function_name=name,
+        function_file=file,
+        function=function,
+        line=line,
+        mapping=mapping,
+        parent=parent,
+        frame=frame,
+        node=node,
+        values=values,
+        labelled=labelled,
+        read_strings=lambda: StringTable(text, ends),
+    )
+
+
+def _labelled(
+    wire: Wire,
+    samples: NDArray[np.intp],
+    symbols: Symbols,
+    stacks: Stacks,
+    kept: list[int],
+    limits: DecodeLimits,
+) -> LabelledSelf | None:
+    if stacks.labelled is None or stacks.label_sets is None:
+        return None
+    keys, values = stacks.labelled.table()
+    first = samples[stacks.label_sets.table()[1][0]]
+    return LabelledSelf(
+        label_sets=read_label_sets(wire, first, symbols.strings, limits),
+        node=(keys >> np.uint64(32)).astype(np.int32),
+        label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
+        values=values[kept],
+    )
+
+
+def _nanoseconds(time: int) -> int:
+    """A profile's time in ns since 1970: some senders count in µs, ms or s. 0: unknown."""
+    for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
+        if time >= above:
+            return time * factor
+    return 0

@@ -1,0 +1,148 @@
+"""pprof: a call tree as a profile of pprof's profile.proto, for `go tool pprof` and others."""
+
+import gzip
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from profiles.engine.calltree.tree import Label, Tree
+from profiles.engine.cancellation import looked
+from profiles.engine.metrics import Metric
+from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
+
+LEVEL = 6  # of gzip
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_TIME, _DURATION, _PERIOD_TYPE, _COMMENT, _DEFAULT_TYPE = 9, 10, 11, 13, 14
+
+# What Go's own files say, by profile type: pprof compares only files that say the same.
+PERIOD_TYPES = {
+    "CPU": Metric("cpu", "nanoseconds"),
+    "WALL": Metric("wall", "nanoseconds"),
+    "HEAP": Metric("space", "bytes"),
+    "PEAK_HEAP": Metric("space", "bytes"),
+    "HEAP_ALLOC": Metric("space", "bytes"),
+    "CONTENTION": Metric("contentions", "count"),
+}
+
+
+def encode(
+    tree: Tree,
+    *,
+    time_ns: int = 0,
+    duration_ns: int = 0,
+    default: str = "",
+    period_type: Metric | None = None,
+    comments: Sequence[str] = (),
+) -> bytes:
+    """The gzipped profile; what `digest` reads from it is the tree, labels and lines included.
+
+    `default` names the metric that readers show first; times and durations of 0 are unknown.
+    A node without a value, and without one below it, has no sample and is not written.
+    """
+    strings = _Strings()
+    head = int_field(_TIME, time_ns) + int_field(_DURATION, duration_ns)
+    if period_type:
+        head += bytes_field(_PERIOD_TYPE, _value_type(period_type, strings))
+    head += b"".join(int_field(_COMMENT, strings.number(comment)) for comment in comments)
+    head += int_field(_DEFAULT_TYPE, strings.number(default))
+    return gzip.compress(b"".join(_parts(tree, strings, head)), LEVEL, mtime=0)
+
+
+def _parts(tree: Tree, strings: "_Strings", head: bytes) -> Iterator[bytes]:
+    for metric in tree.metrics:
+        yield bytes_field(_SAMPLE_TYPE, _value_type(metric, strings))
+    yield from _symbols(tree, strings)
+    yield from _samples(tree, strings)
+    yield head
+    yield from strings.table()
+
+
+class _Strings:
+    """The table of strings; number 0 is the empty one."""
+
+    def __init__(self) -> None:
+        self._numbers = {"": 0}
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def table(self) -> Iterator[bytes]:
+        for text in self._numbers:
+            yield bytes_field(_STRING, text.encode("utf-8", "replace"))
+
+
+def _value_type(metric: Metric, strings: _Strings) -> bytes:
+    return int_field(1, strings.number(metric.name)) + int_field(2, strings.number(metric.unit))
+
+
+def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
+    """Frame i is location i + 1; functions are distinct (name, file), mappings distinct too."""
+    frames, texts = tree.frames, tree.frames.strings
+    functions: dict[tuple[int, int], int] = {}
+    mappings: dict[int, int] = {}
+    columns = (frames.name, frames.file, frames.line, frames.mapping)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (name, file, line, mapping) in enumerate(rows, 1):
+        function = functions.setdefault((name, file), len(functions) + 1)
+        binary = mappings.setdefault(mapping, len(mappings) + 1) if texts[mapping] else 0
+        at = bytes_field(4, int_field(1, function) + int_field(2, line))
+        yield bytes_field(_LOCATION, int_field(1, number) + int_field(2, binary) + at)
+    for (name, file), number in functions.items():
+        text = strings.number(texts[name])
+        named = int_field(2, text) + int_field(3, text) + int_field(4, strings.number(texts[file]))
+        yield bytes_field(_FUNCTION, int_field(1, number) + named)
+    for mapping, number in mappings.items():
+        yield bytes_field(_MAPPING, _mapping(number, texts[mapping], strings))
+
+
+def _mapping(number: int, name: str, strings: _Strings) -> bytes:
+    """A build id (hexadecimal or Go's) or a path; marked as symbolised, for so it is."""
+    path = "/" in name or "." in name
+    return (
+        int_field(1, number) + int_field(5 if path else 6, strings.number(name)) + int_field(7, 1)
+    )
+
+
+def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
+    """Those with labels, and for each node what is left of its self values."""
+    stacks = _Stacks(tree)
+    rest = tree.self.copy()
+    if tree.labelled:
+        rows = tree.labelled
+        sets = [_labels(labels, strings) for labels in rows.label_sets]
+        for row, values in zip(rest, rows.values, strict=True):
+            np.subtract.at(row, rows.node, values)
+        columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
+        for node, labels, row in looked(zip(*columns, strict=True)):
+            yield bytes_field(_SAMPLE, stacks.of(node) + packed_field(2, row) + sets[labels])
+    for node in looked(np.flatnonzero(rest.any(axis=0)).tolist()):
+        values = packed_field(2, rest[:, node].tolist())
+        yield bytes_field(_SAMPLE, stacks.of(node) + values)
+
+
+class _Stacks:
+    """The location ids of stacks, leaf first."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._locations = [varint(i) for i in range(1, len(tree.frames.id) + 1)]
+        self._parent: Sequence[int] = tree.parent.tolist()
+        self._frame: Sequence[int] = tree.frame.tolist()
+
+    def of(self, node: int) -> bytes:
+        return bytes_field(1, b"".join(self._up(node)))
+
+    def _up(self, node: int) -> Iterable[bytes]:
+        while node >= 0:
+            yield self._locations[self._frame[node]]
+            node = self._parent[node]
+
+
+def _labels(labels: Sequence[Label], strings: _Strings) -> bytes:
+    return b"".join(bytes_field(3, _label(label, strings)) for label in labels)
+
+
+def _label(label: Label, strings: _Strings) -> bytes:
+    key = int_field(1, strings.number(label.key))
+    if label.unit is None:
+        return key + int_field(2, strings.number(label.value))
+    return key + int_field(3, int(label.value)) + int_field(4, strings.number(label.unit))

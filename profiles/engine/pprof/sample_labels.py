@@ -1,0 +1,66 @@
+"""The labels of samples: text, or numbers with a unit."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.tree import Label
+from profiles.engine.loops import Strings, Wire, label_rows, within
+from profiles.engine.pprof.limits import DecodeLimits
+
+
+def read_label_sets(
+    wire: Wire, samples: NDArray[np.intp], strings: Strings, limits: DecodeLimits
+) -> tuple[tuple[Label, ...], ...]:
+    """The labels of each sample, sorted; samples is [count, 2], their places.
+
+    TooLarge if there are more than `limits.max_sample_labels` of them, or if their texts, which
+    are stored with each sample, come to more than its strings may.
+    """
+    rows, which, ends = label_rows(wire, samples, limits)
+    sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
+    within(limits.strings_of(wire.size), int(sizes[which].sum()))
+    labels = _labels(rows, strings.text)
+    sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    ranks = _ranks(labels)[which]
+    order = np.lexsort((ranks, sample))
+    chosen = [labels[row] for row in which[order].tolist()]
+    stops = ends.tolist()
+    starts = [0, *stops[:-1]]
+    sets = [tuple(chosen[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    for repeated in _with_one_key_twice(sample, ranks[order]):
+        sets[repeated] = tuple(sorted(sets[repeated], key=_order))
+    return tuple(sets)
+
+
+def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Label]:
+    """Column by column: there may be very many, and they are made under the GIL."""
+    often = cache(string)  # keys and units
+    _, key, text, number, unit = rows.T
+    distinct, which = np.unique(text, return_inverse=True)
+    texts = list(map(string, distinct.tolist()))
+    keys, values = map(often, key.tolist()), [texts[at] for at in which.tolist()]
+    units: list[str | None] = [None] * len(values)
+    numbers, units_of_numbers = np.ascontiguousarray(number).view(np.int64), unit.tolist()
+    for at in np.flatnonzero((text == 0) & ((number != 0) | (unit != 0))).tolist():
+        values[at], units[at] = str(numbers[at]), often(units_of_numbers[at])
+    return list(map(Label, keys, values, units))
+
+
+def _ranks(labels: Sequence[Label]) -> NDArray[np.int64]:
+    """The place of each label's key among all keys: these are few, and values need no sorting."""
+    ranks = {key: rank for rank, key in enumerate(sorted({label.key for label in labels}))}
+    return np.array([ranks[label.key] for label in labels], np.int64)
+
+
+def _with_one_key_twice(sample: NDArray[np.int64], ranks: NDArray[np.int64]) -> list[int]:
+    """The samples, ascending, whose labels, in order of `ranks`, have two of one rank."""
+    same = (np.diff(sample) == 0) & (np.diff(ranks) == 0)
+    repeated: list[int] = np.unique(sample[1:][same]).tolist()
+    return repeated
+
+
+def _order(label: Label) -> tuple[str, str, str]:
+    return label.key, label.value, label.unit or ""

@@ -1,0 +1,160 @@
+"""Compare: two sums of profiles side by side, and which of their differences are real."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree import subtree
+from profiles.engine.calltree.align import align
+from profiles.engine.calltree.functions import functions_of, names_of
+from profiles.engine.calltree.top import function_sums
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.stats.significance import SampleVariance, differences, false_discoveries, gated
+from profiles.engine.stats.spread import MeasuredSum, Spread
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TestedDifferences:
+    """Of differences A - B of per-profile mean totals, [M]; NaN where nothing was tested."""
+
+    low: Floats  # 95 % interval
+    high: Floats
+    q: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPairs:
+    """The functions of either side; sums int64 [2, U] of A and of B, recursion counted once."""
+
+    id: NDArray[np.uint64]  # [U], ascending
+    names: list[str]
+    files: list[str]
+    self: NDArray[np.int64]
+    total: NDArray[np.int64]
+    tested: TestedDifferences
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTrees:
+    tree: Tree  # every node of either side; `self` is [2, N]: sums of A, sums of B
+    nodes: TestedDifferences
+    functions: FunctionPairs
+
+
+def compare_trees(a: MeasuredSum, b: MeasuredSum) -> ComparedTrees:
+    """Two sides in the same metric."""
+    tree, place_b = align(a.tree, b.tree)
+    found = pairs(tree)
+    total = [totals(tree.parent, own).astype(np.float64) for own in tree.self]
+    nodes = differences(
+        _moments(a.profiles, total[0], a.nodes, np.arange(len(a.tree.id))),
+        _moments(b.profiles, total[1], b.nodes, place_b),
+    )
+    ids = found.id
+    functions = differences(
+        _moments(a.profiles, found.total[0], a.by_function, np.searchsorted(ids, a.functions.id)),
+        _moments(b.profiles, found.total[1], b.by_function, np.searchsorted(ids, b.functions.id)),
+    )
+    gate = false_discoveries(functions.p)
+    q = gated(false_discoveries(nodes.p), gate)
+    found = replace(found, tested=TestedDifferences(functions.low, functions.high, gate))
+    return ComparedTrees(tree, TestedDifferences(nodes.low, nodes.high, q), found)
+
+
+def pairs(tree: Tree) -> FunctionPairs:
+    """The functions of a tree whose self values are [2, N], with nothing tested."""
+    functions = functions_of(tree)
+    count = len(functions.id)
+    sums = np.array([function_sums(tree, functions.of_node, count, side) for side in (0, 1)])
+    names, files = names_of(tree, functions)
+    return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], untested(count))
+
+
+def untested(count: int) -> TestedDifferences:
+    return TestedDifferences(*np.full((3, count), np.nan))
+
+
+def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
+    """A comparison of inverted stacks, with the functions of the stacks as they were called."""
+    q = gated(found.nodes.q, called.functions.tested.q)
+    return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions)
+
+
+def below(found: ComparedTrees, node: int) -> ComparedTrees:
+    """What is below a node, which is now the root.
+
+    What was tested stays as it was: a function's interval, where none of its total is elsewhere.
+    """
+    tree = subtree.below(found.tree, node)
+    functions = pairs(tree)
+    at = np.searchsorted(found.functions.id, functions.id)
+    same = (functions.total == found.functions.total[:, at]).all(axis=0)
+    tested = found.functions.tested
+    kept = [np.where(same, row[at], np.nan) for row in (tested.low, tested.high, tested.q)]
+    functions = replace(functions, tested=TestedDifferences(*kept))
+    return ComparedTrees(tree, _of(found.nodes, found.tree, tree), functions)
+
+
+def fold(
+    found: ComparedTrees, profiles: tuple[int, int], max_nodes: int
+) -> tuple[ComparedTrees, subtree.Folded]:
+    """The nodes with the greatest mean widths; what is left out as subtree.fold says, its total
+    that of A and B added."""
+    tree = found.tree
+    cut, folded = subtree.fold(drawn(tree, profiles), max_nodes)
+    if len(cut.id) == len(tree.id):
+        return found, {}
+    inside = np.isin(tree.id, cut.id)
+    a, b = (_left_out(tree, side, cut, inside) for side in (0, 1))
+    shown = replace(cut, self=tree.self[:, inside], metrics=tree.metrics)
+    return (
+        ComparedTrees(shown, _of(found.nodes, tree, shown), found.functions),
+        {node: (count, int(a[node]) + int(b[node])) for node, (count, _) in folded.items()},
+    )
+
+
+def _left_out(tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """By node of the cut tree: the total of its children that are not inside, on one side. Both
+    sides together may pass 64 bits."""
+    total = totals(tree.parent, tree.self[side])[inside]
+    rest: NDArray[np.int64] = total - tree.self[side][inside]
+    children = np.flatnonzero(cut.parent >= 0)
+    np.subtract.at(rest, cut.parent[children], total[children])
+    return rest
+
+
+def drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
+    """The tree as it is drawn: one metric, the mean width."""
+    return replace(tree, metrics=tree.metrics[:1], self=mean_widths(tree, profiles)[np.newaxis])
+
+
+def _of(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences:
+    """The rows of the nodes that are in the part, whose order is that of the whole."""
+    inside = np.isin(whole.id, part.id)
+    return TestedDifferences(tested.low[inside], tested.high[inside], tested.q[inside])
+
+
+def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
+    """By node, [N]: A's and B's mean self values added, in a unit that uses most of 53 bits.
+
+    By it trees of two sides are folded and ordered; what is shown is divided from the sums.
+    """
+    means = tree.self[0] / max(profiles[0], 1) + tree.self[1] / max(profiles[1], 1)
+    largest = float(np.abs(means).sum())
+    widths: NDArray[np.int64] = np.rint(means * (2.0**53 / (largest or 1.0))).astype(np.int64)
+    return widths
+
+
+def _moments(
+    profiles: int,
+    sums: NDArray[np.int64] | Floats,
+    spread: Spread,
+    place: NDArray[np.int64],
+) -> SampleVariance:
+    squares, present = np.zeros(len(sums)), np.zeros(len(sums), np.int64)
+    squares[place], present[place] = spread.squares, spread.present
+    return SampleVariance(profiles, sums.astype(np.float64), squares, present)

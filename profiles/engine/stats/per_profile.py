@@ -1,0 +1,111 @@
+"""Per profile: many profiles as one tree whose rows of values are the profiles.
+
+Whatever is linear (filters, focus, grouping) is done to all of them at once by doing it to that
+tree: so comparisons get their intervals where a view changes the nodes.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.day import DayBlock
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.calltree.merge import MAX_NODES, Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
+from profiles.engine.errors import TooLarge
+from profiles.engine.metrics import Metric
+
+MAX_CELLS = 2**23  # profiles times nodes: 64 MB
+LIMIT = "max_profile_cells"  # how it is called in TooLarge
+
+Cells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # row, node, value
+
+
+class PerProfile(Merge):
+    """A merge over one metric that keeps the profiles apart, in the order in which they came.
+
+    Profiles without the metric have a row of zeros. TooLarge (max_profile_cells) when there are
+    more profiles times nodes than allowed.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        by_function: bool = True,
+        max_cells: int = MAX_CELLS,
+        profile_type: str = "",
+    ) -> None:
+        super().__init__([metric], by_function, MAX_NODES, profile_type)
+        self.count = 0  # profiles
+        self._max_cells = max_cells
+        self._cells: list[Cells] = []
+
+    def add_tree(self, tree: Tree) -> None:
+        place = self._add_tree(tree)
+        metrics = self._named(tree.metrics)
+        if self.metrics[0] in metrics:
+            own = tree.self[metrics.index(self.metrics[0])]
+            node = np.flatnonzero(own)
+            self._take(np.zeros(len(node), np.int64), place[node], own[node])
+        self._count(1)
+
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        if not self.by_function:
+            self.add_tree(decode(data))
+            return
+        numbers = numbers or numbers_of(data)
+        with reading():
+            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
+        self._add_packed(numbers, data)
+        if self.metrics[0] in metrics:
+            node, value = self._packed.cells()
+            self._take(np.zeros(len(node), np.int64), node, value)
+        self._count(1)
+
+    def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        marks = np.ones(block.rows, bool) if profiles is None else profiles
+        rank = np.cumsum(marks) - 1
+        metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
+        found = list(block.cells.marked(marks, metrics)) if metrics else []
+        used, _, place = self._add_block(block, profiles)
+        here = np.full(len(block.tree.parent if self.by_function else block.node_of_line), -1)
+        here[used.node] = place
+        for chunk, cells, kept in found:
+            row = np.repeat(np.arange(chunk.first, chunk.last), np.diff(cells.starts))
+            at = np.flatnonzero(np.repeat(kept, np.diff(cells.starts)))
+            node = block.node_of_line[cells.node[at]] if self.by_function else cells.node[at]
+            self._take(rank[row[at]], here[node].astype(np.int32), cells.values[0][at])
+        self._count(int(marks.sum()))
+
+    def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        raise ValueError("A day block does not hold the values of each profile.")
+
+    def next_side(self) -> int:
+        """How many profiles came so far. Only what comes from now on has to be summable: what
+        is asked of the profiles are their own values."""
+        self._forest.nodes.sums.clear()
+        return self.count
+
+    def tree(self) -> Tree:
+        """The tree with a row of values for each profile, named by their numbers: self [P, N]."""
+        whole = super().tree()
+        table = np.zeros((self.count, len(whole.id)), np.int64)
+        for row, node, value in self._cells:
+            checkpoint()
+            np.add.at(table, (row, node), value)
+        unit = self.metrics[0].unit
+        metrics = tuple(Metric(str(i), unit) for i in range(self.count))
+        return Tree(metrics, whole.frames, whole.id, whole.parent, whole.frame, table)
+
+    def _take(
+        self, row: NDArray[np.int64], node: NDArray[np.int32], value: NDArray[np.int64]
+    ) -> None:
+        self._cells.append((row + self.count, node, value))
+
+    def _count(self, profiles: int) -> None:
+        self.count += profiles
+        cells = self.count * self._forest.nodes.count
+        if cells > self._max_cells:
+            raise TooLarge(LIMIT, cells, self._max_cells)

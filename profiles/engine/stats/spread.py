@@ -1,0 +1,71 @@
+"""Measured: a sum of profiles with what says how much they vary."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.functions import TreeFunctions, functions_of
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import checkpoint
+from profiles.engine.loops import outermost, sum_up
+from profiles.engine.metrics import Metric
+from profiles.engine.stats.sum_of_squares import TreeVariance
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the totals of M quantities vary over profiles."""
+
+    squares: NDArray[np.float64]  # [M], Σtotal²
+    present: NDArray[np.int64]  # [M], profiles in which the total is not zero
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSum:
+    profiles: int
+    tree: Tree  # their sum, one metric
+    nodes: Spread  # by node of the tree
+    functions: TreeFunctions
+    by_function: Spread  # of `functions`; recursion counts once
+
+
+def of_moments(moments: TreeVariance, profiles: int) -> MeasuredSum:
+    """What a merge with moments of so many profiles says."""
+    functions, of_frame = functions_of(moments.tree), moments.functions
+    by_function = Spread(
+        of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
+    )
+    nodes = Spread(moments.nodes.square, moments.nodes.present)
+    return MeasuredSum(profiles, moments.tree, nodes, functions, by_function)
+
+
+def of_rows(tree: Tree, metric: Metric, rows: slice) -> MeasuredSum:
+    """Some of the profiles that PerProfile keeps apart, whatever was made of their tree.
+
+    That is linear in a tree's values, so it is done to all profiles at once.
+    """
+    own, functions = tree.self[rows], functions_of(tree)
+    outer = np.flatnonzero(outermost(tree.parent, functions.of_node, len(functions.id)))
+    calls = functions.of_node[outer]
+    nodes, by_function = _Sums(len(tree.id)), _Sums(len(functions.id))
+    for row in own:
+        checkpoint()
+        total = sum_up(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
+        nodes.add(total)
+        by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))
+    summed = replace(tree, metrics=(metric,), self=own.sum(axis=0, keepdims=True))
+    return MeasuredSum(len(own), summed, nodes.spread(), functions, by_function.spread())
+
+
+class _Sums:
+    def __init__(self, count: int) -> None:
+        self.squares = np.zeros(count)
+        self.present = np.zeros(count, np.int64)
+
+    def add(self, totals: NDArray[np.float64]) -> None:
+        self.squares += totals**2
+        self.present += totals != 0
+
+    def spread(self) -> Spread:
+        return Spread(self.squares, self.present)

@@ -1,0 +1,115 @@
+"""Moments: Σtotal² over profiles beside the sums, from which a comparison has its intervals.
+
+By function and for one metric. They add up over profiles that are not the same, and equal what
+the profiles give one by one, within rounding, however these were cut into blocks.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.blocks.block import Block, UsedSums
+from profiles.engine.blocks.day import DayBlock
+from profiles.engine.blocks.hour import HourBlock
+from profiles.engine.blocks.row_variance import UsedVariance, taken, used_variance
+from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.calltree.merge import MAX_NODES, Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading
+from profiles.engine.loops import MomentSums
+from profiles.engine.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVariance:
+    """Of the totals of the nodes of a tree, over profiles."""
+
+    square: NDArray[np.float64]  # [N], Σtotal²
+    present: NDArray[np.int64]  # [N], profiles in which the total is not zero
+
+
+@dataclass(frozen=True)
+class FunctionVariance:
+    """Of F functions, which are the frames of the tree; totals count recursion once."""
+
+    tree: Tree  # by function, one metric
+    self_square: NDArray[np.float64]  # [F], Σself² over profiles
+    self_present: NDArray[np.int64]  # [F], profiles in which it is not zero
+    total_square: NDArray[np.float64]
+    total_present: NDArray[np.int64]
+
+    @cached_property
+    def name(self) -> tuple[str, ...]:
+        """[F]; so is `file`."""
+        frames = self.tree.frames
+        return tuple(frames.strings[i] for i in frames.name.tolist())
+
+    @cached_property
+    def file(self) -> tuple[str, ...]:
+        frames = self.tree.frames
+        return tuple(frames.strings[i] for i in frames.file.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVariance:
+    tree: Tree  # by function, one metric
+    nodes: NodeVariance  # of its nodes
+    functions: FunctionVariance
+
+
+class VarianceMerge(Merge):
+    """A merge by function, over one metric, that keeps moments."""
+
+    def __init__(self, metric: Metric, max_nodes: int = MAX_NODES, profile_type: str = "") -> None:
+        super().__init__([metric], True, max_nodes, profile_type)
+        self._moments = MomentSums()
+
+    def add_tree(self, tree: Tree) -> None:
+        self.add_encoded(encode(tree))
+
+    def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        numbers = numbers or numbers_of(data)
+        with reading():
+            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
+        if self.metrics[0] in metrics:
+            self._packed.add_moments(self._moments, self._add_packed(numbers, data))
+
+    def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        metric = self._metric_of(block)
+        if metric is not None:
+            sums = block.used_sums([metric], profiles, by_function=True)
+            self._add_moments(block, sums, used_variance(block, metric, profiles, sums.used))
+
+    def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        """ValueError if the block has no moments: its hours have to be taken instead."""
+        metric = self._metric_of(block)
+        if metric is not None:
+            sums = block.used_sums([metric], groups, by_function=True)
+            self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
+
+    def moments(self) -> TreeVariance:
+        tree = self.tree()
+        nodes, functions = self._moments.tables(len(tree.id), len(tree.frames.id))
+        return TreeVariance(
+            tree=tree,
+            nodes=NodeVariance(nodes[0], nodes[1].astype(np.int64)),
+            functions=FunctionVariance(
+                tree=tree,
+                self_square=functions[0],
+                self_present=functions[1].astype(np.int64),
+                total_square=functions[2],
+                total_present=functions[3].astype(np.int64),
+            ),
+        )
+
+    def _metric_of(self, block: Block) -> int | None:
+        """Its index in the block; None where no profile of the block has the metric."""
+        return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
+
+    def _add_moments(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
+        used, frames, place = self._add_sums(block, sums)
+        self._moments.grow(self._forest.nodes.count, self._forest.frames.count)
+        self._moments.add_nodes(used.parent, place, frames[used.frame], found.square, found.present)
+        self._moments.add_functions(frames, found.functions)

@@ -1,0 +1,57 @@
+"""Many strings as one piece of UTF-8: decoded only where somebody looks."""
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.loops import text_ids_of
+
+
+class StringTable(Sequence[str]):
+    """Strings that stand one behind the other in `data`; each stops at its place in `ends`."""
+
+    __slots__ = ("data", "ends")
+
+    def __init__(self, data: bytes, ends: NDArray[np.int64]) -> None:
+        self.data = data
+        self.ends = ends
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> "StringTable":
+        if isinstance(strings, cls):
+            return strings
+        parts = [string.encode() for string in strings]
+        return cls(b"".join(parts), np.cumsum([len(part) for part in parts], dtype=np.int64))
+
+    def ids(self) -> NDArray[np.uint64]:
+        """The id of each string."""
+        return text_ids_of(self.data, self.ends)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, i: int | slice) -> str | tuple[str, ...]:
+        if isinstance(i, slice):
+            return tuple(self)[i]
+        at = range(len(self.ends))[i]
+        start = int(self.ends[at - 1]) if at else 0
+        return self.data[start : int(self.ends[at])].decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        ends = self.ends.tolist()
+        places = map(slice, [0, *ends], ends)
+        if self.data.isascii():  # decoded at once: a byte is a character
+            return map(self.data.decode().__getitem__, places)
+        return (self.data[place].decode("utf-8", "replace") for place in places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.data)

@@ -1,0 +1,90 @@
+"""Which profiles an address selects."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from profiles.params import values
+from profiles.params.query_string import Parameters
+from profiles.queries.selection import Selection
+from projects.profile_types import ProfileType
+
+DEFAULT_SPAN = timedelta(hours=1)
+_ABSOLUTE, _RELATIVE = ("from", "to"), ("span", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    start: datetime
+    end: datetime
+
+    @property
+    def span(self) -> timedelta:
+        return self.end - self.start
+
+
+def read_range(of: Parameters, now: datetime, default: Range | None = None) -> Range:
+    """`from` and `to`, or `span` and `end`; what is missing is the default's, or now and an hour.
+
+    BadParameter for both at once, and for a range that is empty or longer than 400 days.
+    """
+    moment = partial(values.time, now=now)
+    default = default or Range(now - DEFAULT_SPAN, now)
+    if of.has(*_ABSOLUTE) and of.has(*_RELATIVE):
+        raise of.bad("from", "and to stand alone, without span and end")
+    length = of.read("span", values.span, default.span)
+    end = of.read("to", moment, None) or of.read("end", moment, default.end)
+    start = of.read("from", moment, end - length)
+    if not timedelta(0) < end - start <= values.LONGEST_SPAN:
+        longest = values.LONGEST_SPAN.days
+        raise of.bad("from", f"has to be before the end, by {longest} days at most")
+    return Range(start, end)
+
+
+def read_selection(of: Parameters, project: int, now: datetime) -> Selection:
+    """The profiles of one service and type; `project` is its pk."""
+    service = of.required("service")
+    type_ = of.required("type")
+    within = read_range(of, now)
+    plain = Selection(
+        project=project,
+        service=of.read("service", values.short, service),
+        type=ProfileType(of.read("type", _profile_type, type_)),
+        start=within.start,
+        end=within.end,
+    )
+    return _narrowed(plain, of)
+
+
+def read_other_side(of: Parameters, first: Selection, now: datetime) -> Selection:
+    """Another selection of the same service and type: what `of` says in place of the first's."""
+    within = read_range(of, now, Range(first.start, first.end))
+    return _narrowed(replace(first, start=within.start, end=within.end), of)
+
+
+def _narrowed(plain: Selection, of: Parameters) -> Selection:
+    labels = dict(plain.labels)
+    for name, allowed in of.starting("label.").items():
+        if not name:
+            raise of.bad("label.", "has no name of a label behind its point")
+        labels[name] = _short(of, f"label.{name}", allowed)
+    return replace(
+        plain,
+        zones=_short(of, "zone", of.several("zone")) or plain.zones,
+        versions=_short(of, "version", of.several("version")) or plain.versions,
+        labels=tuple((name, allowed) for name, allowed in labels.items() if allowed),
+        weight=of.read("weight", values.percent, plain.weight),
+        weights=of.read("weights", values.weights, plain.weights),
+        profile=of.read("profile", values.short, plain.profile),
+    )
+
+
+def _short(of: Parameters, name: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(values.short(text) for text in texts))
+    except ValueError as error:
+        raise of.bad(name, str(error)) from error
+
+
+def _profile_type(text: str) -> str:
+    return values.one_of(text, tuple(type_.value for type_ in ProfileType))

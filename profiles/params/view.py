@@ -1,0 +1,51 @@
+"""What an address shows of the profiles that it selects."""
+
+from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.metrics import Metric
+from profiles.params import values
+from profiles.params.query_string import Parameters
+from profiles.queries.selection import FilterOption, Group, Order, Shape, View, ViewFilter
+
+ANY_UNIT = ""
+
+
+def read_view(of: Parameters) -> View:
+    """Metric, filters, shape, focus, group and root."""
+    metric = of.read("metric", values.short, "")
+    return View(
+        metric=Metric(metric, ANY_UNIT) if metric else None,
+        filters=tuple(_filter(of, text) for text in of.several("f")),
+        shape=Shape(of.read("view", _shape, Shape.TOP_DOWN.value)),
+        focus=of.one("focus") or None,
+        group=Group(of.read("group", _group, Group.FUNCTION.value)),
+        root=of.read("root", values.node, None),
+    )
+
+
+def read_order(of: Parameters) -> Order:
+    """In which order siblings stand."""
+    return Order(of.read("sort", _order, Order.WEIGHT.value))
+
+
+def _filter(of: Parameters, text: str) -> ViewFilter:
+    option, colon, value = text.partition(":")
+    if not colon or option not in list(FilterOption):
+        options = ", ".join(f"{each}:…" for each in FilterOption)
+        raise of.bad("f", f"{text[:60]!r} is no filter; there are {options}")
+    try:
+        matcher(value)
+    except BadFilterPattern as error:
+        raise of.bad("f", str(error)) from error
+    return ViewFilter(FilterOption(option), value)
+
+
+def _shape(text: str) -> str:
+    return values.one_of(text, tuple(each.value for each in Shape))
+
+
+def _group(text: str) -> str:
+    return values.one_of(text, tuple(each.value for each in Group))
+
+
+def _order(text: str) -> str:
+    return values.one_of(text, tuple(each.value for each in Order))

@@ -1,0 +1,60 @@
+"""How many profiles of each service are in blocks, from their rows alone."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Q, Sum
+
+from profiles.models import Block, BlockLevel
+from profiles.queries.planning.block_index import LONGEST
+
+Course = Sequence[tuple[int, int, int]]  # summary.course
+
+
+class CountedSpan(NamedTuple):
+    """A step of a course, or what of it is inside a range; its profiles are spread evenly."""
+
+    start: float  # s since 1970
+    end: float
+    profiles: float
+    weight: float  # Σ
+
+
+def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[str]:
+    """By service; where the range cuts a step of a block's course, as much as is inside.
+
+    Inside a snapshot.
+    """
+    blocks = Block.objects.filter(whole(project, start, end)).order_by()
+    counts = Counter(dict(blocks.values_list("service").annotate(Sum("profiles"))))
+    at_edges = defaultdict[str, float](float)
+    cut = Block.objects.filter(cut_off(project, start, end)).order_by()
+    fields = ("service", "summary__course", "summary__step")
+    for service, course, step in cut.values_list(*fields):
+        at_edges[service] += sum(each.profiles for each in inside(course, step, start, end))
+    counts.update({service: round(count) for service, count in at_edges.items()})
+    return +counts
+
+
+def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
+    first, last = start.timestamp(), end.timestamp()
+    for at, profiles, weight in course:
+        begin, until = max(first, at), min(last, at + step)
+        if begin < until:
+            share = (until - begin) / step
+            yield CountedSpan(begin, until, profiles * share, weight * share)
+
+
+def whole(project: int, start: datetime, end: datetime) -> Q:
+    """The largest blocks that lie inside the range."""
+    within = Q(project=project, start__gte=start, start__lt=end, end__lte=end)
+    in_no_day = Q(covered_by=None) | Q(covered_by__start__lt=start) | Q(covered_by__end__gt=end)
+    return within & (Q(level=BlockLevel.DAY) | in_no_day & Q(level=BlockLevel.HOUR))
+
+
+def cut_off(project: int, start: datetime, end: datetime) -> Q:
+    """Those hour blocks of which a part is inside."""
+    near = Q(project=project, level=BlockLevel.HOUR, start__gt=start - LONGEST, start__lt=end)
+    return near & Q(end__gt=start) & (Q(start__lt=start) | Q(end__gt=end))

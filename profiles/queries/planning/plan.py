@@ -1,0 +1,113 @@
+"""Where the profiles of a selection are: rows of the head, and blocks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import tee
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.engine.metrics import Metric
+from profiles.models import Profile
+from profiles.queries.planning.block_index import BlockRow, block_rows
+from profiles.queries.planning.block_masks import BlockSelection, block_selection
+from profiles.queries.planning.head_rows import head_of
+from profiles.queries.planning.heaviest import heaviest
+from profiles.queries.scanning.block_input import (
+    UNREADABLE,
+    DayInput,
+    HourInput,
+    OpenedBlock,
+    is_kept,
+    leave_out,
+)
+from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.selection import Selection, check
+from profiles.storage.block_reader import sources
+
+BlockPart = HourInput | DayInput
+ANY = Metric("", "")  # where nothing depends on a metric
+
+
+class ProfileFacts(NamedTuple):
+    """What is known of the profiles of a part without their trees."""
+
+    part: BlockPart
+    columns: ProfileColumns  # of its block
+    meant: NDArray[np.int64]  # rows of these, at least one, whatever metrics they have
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    head: QuerySet[Profile]
+    blocks: Iterator[BlockPart]  # in order of time, to be gone through once
+    rows: tuple[int, ...]  # Block.pk of those that were looked into
+    deadline: float | None
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether it is known already that the head has nothing of it."""
+        return self.head.query.is_empty()
+
+    def known(self, used: ScanStats) -> Iterator[ProfileFacts]:
+        return known(self.blocks, used, self.deadline)
+
+
+def plan_query(
+    selection: Selection,
+    metric: Metric = ANY,
+    *,
+    days: bool = True,
+    moments: bool = False,
+    cuts: Sequence[datetime] = (),
+    deadline: float | None = None,
+) -> QueryPlan:
+    """Inside a snapshot, in which all of it has to be read. The options are those of `parts`."""
+    which = block_selection(selection)
+    rows = block_rows(selection, days=days, moments=moments, cuts=cuts)
+    head = head_of(selection)
+    blocks = in_rows(which, rows, metric, cuts)
+    if selection.weight is not None:
+        hours = [part for part in blocks if isinstance(part, HourInput)]
+        those, narrowed = heaviest(which, selection.weight, hours)
+        head, blocks = head.filter(those), iter(narrowed)
+    return QueryPlan(head, blocks, tuple(row.pk for row in rows), deadline)
+
+
+def known(
+    parts: Iterable[BlockPart], used: ScanStats, deadline: float | None = None
+) -> Iterator[ProfileFacts]:
+    """Of each part that has any; what cannot be read is named in `used`, and nothing counted."""
+    for part in parts:
+        check(deadline)
+        try:
+            columns, meant = part.opened.profiles, np.flatnonzero(part.meant)
+        except UNREADABLE as error:
+            leave_out(used, part.opened.row, error)
+            continue
+        if len(meant):
+            yield ProfileFacts(part, columns, meant)
+
+
+def in_rows(
+    which: BlockSelection,
+    rows: Iterable[BlockRow],
+    metric: Metric = ANY,
+    cuts: Sequence[datetime] = (),
+) -> Iterator[BlockPart]:
+    """The parts that are in these blocks, in their order, whatever the top n %."""
+    rows, ahead = tee(rows)
+    places = (row.place for row in ahead)
+    for row, source in zip(rows, sources(places, is_kept), strict=True):
+        opened = OpenedBlock(row, source)
+        if row.is_day:
+            yield DayInput(opened, which, metric)
+        else:
+            inside = [cut for cut in cuts if row.start < cut < row.end]
+            for start, end in zip([row.start, *inside], [*inside, row.end], strict=True):
+                yield HourInput(opened, which, metric, start, end)
+        opened.keep()

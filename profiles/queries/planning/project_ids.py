@@ -1,0 +1,16 @@
+"""The project of a selection, by the id that people see."""
+
+from common.bounded_cache import BoundedCache
+from profiles.queries.selection import Selection
+from projects.models import Project
+
+_ids: BoundedCache[int, str] = BoundedCache(size=10_000)  # a project keeps its id
+
+
+def project_id_of(selection: Selection) -> str:
+    known = _ids.peek(selection.project)
+    if known is None:
+        rows = Project.objects.values_list("project_id", flat=True)
+        known = rows.get(pk=selection.project)
+        _ids.keep(selection.project, known)
+    return known

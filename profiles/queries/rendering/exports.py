@@ -1,0 +1,108 @@
+"""What is shown, as a file that other programs read."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from profiles.engine.calltree.reshape import summed_down
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.exports import csv_file, folded, speedscope
+from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.engine.pprof import encode
+from profiles.queries.aggregate import explained, merged_with_others
+from profiles.queries.planning.metric_choice import chosen, metrics_of
+from profiles.queries.rendering.view import shown
+from profiles.queries.results import TopResult, TreeResult
+from profiles.queries.selection import Group, InvalidQuery, Selection, View, check, watched
+from profiles.queries.tree import run_top, run_tree
+from profiles.storage.snapshot import snapshot
+
+MAX_FRAMES = 20_000_000  # of all stacks of a file, written out: some 100 MB and some seconds
+_ALL = 2**31  # nodes: a file is never cut
+
+
+class ExportFormat(StrEnum):
+    PPROF = "pprof"
+    FOLDED = "folded"
+    SPEEDSCOPE = "speedscope"
+    CSV = "csv"  # of the list of functions
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    data: bytes
+    left_out: int  # profiles that match, but are in no number
+
+
+@watched
+def run_export(
+    selection: Selection, view: View, form: ExportFormat, deadline: float | None = None
+) -> ExportFile:
+    """The sums over the profiles, uncut: stacks with their lines, or the list of functions.
+
+    pprof's is gzipped, and has all metrics that the profiles share. Unanswerable where the stacks
+    are too long in all.
+    """
+    if form is ExportFormat.CSV:
+        top = run_top(selection, view, deadline)
+        return ExportFile(functions_csv(top), top.coverage.left_out)
+    # A root is the id of a node as it is grouped: with other lines there is no such node.
+    group = Group.LINE if view.root is None else view.group
+    if form is ExportFormat.PPROF:
+        return _pprof(selection, replace(view, group=group), deadline)
+    result = run_tree(selection, replace(view, group=group, max_nodes=_ALL), deadline)
+    _refuse_too_long(result.tree)
+    check(deadline)
+    return ExportFile(_stacks(result, form), result.coverage.left_out)
+
+
+def functions_csv(result: TopResult) -> bytes:
+    """The rows of the list, with the unit and the number of profiles in the heads."""
+    profiles = result.coverage.profiles
+    of = f"{result.metric.unit}, sum of {profiles} {'profile' if profiles == 1 else 'profiles'}"
+    if left_out := result.coverage.left_out:
+        of += f", {left_out} left out"
+    heads = ["name", "file", f"self ({of})", f"total ({of})", "count (stacks)"]
+    rows = ([row.name, row.file, row.self, row.total, row.count] for row in result.rows)
+    return csv_file.encode(heads, rows).encode()
+
+
+def _stacks(result: TreeResult, form: ExportFormat) -> bytes:
+    if form is ExportFormat.FOLDED:
+        return folded.encode(result.tree).encode()
+    return speedscope.encode(result.tree, result.selection.service)
+
+
+def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFile:
+    """Every metric that the profiles share, in the order of Go's files: the type's own last."""
+    type_ = selection.type.value
+    with snapshot():
+        metrics = metrics_of(selection)
+        metric = chosen(selection, view, metrics)
+        among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
+        with explained():
+            tree, coverage = merged_with_others(selection, metric, among, view.group, deadline)
+    drawn = shown(tree, view)
+    _refuse_too_long(drawn)
+    check(deadline)
+    data = encode.encode(
+        drawn,
+        time_ns=round(coverage.first.timestamp()) * 10**9 if coverage.first else 0,
+        duration_ns=coverage.duration_ns,
+        default=metric.name,
+        period_type=encode.PERIOD_TYPES.get(type_),
+        comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
+    )
+    return ExportFile(data, coverage.left_out)
+
+
+def _refuse_too_long(tree: Tree) -> None:
+    """Every stack is written from its root: a deep tree is far longer than its nodes."""
+    depth = summed_down(tree, np.ones(len(tree.parent), np.int64))
+    frames = int(depth[tree.self.any(axis=0)].sum())
+    if frames > MAX_FRAMES:
+        raise InvalidQuery(
+            f"A file may have {MAX_FRAMES:,} frames in all its stacks; this one would have "
+            f"{frames:,}. Choose a part: hide some stacks, or show from a frame."
+        )

@@ -1,0 +1,89 @@
+"""The heat map: how many profiles had which weight when."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.queries.planning.metric_choice import metrics_of
+from profiles.queries.results import HeatMapResult
+from profiles.queries.scanning.scan import scan
+from profiles.queries.scanning.scan_input import Trees
+from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.selection import Selection, View, watched
+from profiles.storage.snapshot import snapshot
+from profiles.timestamps import micros, rounded_down
+
+WEIGHTS = 10  # rows
+MOST_STEPS = 90  # columns
+# Lengths that divide a day, so that steps begin where clocks do; then whole days.
+_STEPS = [
+    timedelta(seconds=seconds)
+    for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200)
+] + [timedelta(days=days) for days in (1, 2, 7, 14)]
+
+
+@watched
+def run_heat_map(
+    selection: Selection, view: View | None = None, deadline: float | None = None
+) -> HeatMapResult:
+    """Counts by time and by weight, the total of the type's default metric.
+
+    Steps are round ones of UTC: the first may begin before the range, the last end behind it. The
+    weights go from the lightest profile to the heaviest in equal parts, each without its upper
+    edge but the last; without profiles there are none.
+    """
+    used, times, weights = ScanStats(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    with snapshot():
+        metric = metrics_of(selection)[0]
+        with scan(selection, metric, deadline=deadline, trees=Trees.NONE) as found:
+            for part in found:
+                known = part.dimension(used)
+                times.append(known.time)
+                weights.append(known.weight)
+    step = step_of(selection.end - selection.start)
+    starts = _starts(selection, step)
+    weight = np.concatenate(weights)
+    edges = _edges(weight)
+    column = (np.concatenate(times) - micros(starts[0])) // (step // timedelta(microseconds=1))
+    return HeatMapResult(
+        selection=selection,
+        metric=metric,
+        coverage=used.coverage(),
+        starts=tuple(starts),
+        step_seconds=step.total_seconds(),
+        edges=tuple(edges.tolist()),
+        counts=_counts(column, weight, edges, len(starts)),
+    )
+
+
+def step_of(span: timedelta) -> timedelta:
+    """The shortest round step of which a range has at most MOST_STEPS."""
+    return next((step for step in _STEPS if span / step <= MOST_STEPS - 1), span / MOST_STEPS)
+
+
+def _starts(selection: Selection, step: timedelta) -> list[datetime]:
+    first = rounded_down(selection.start, step)
+    return [first + i * step for i in range(max(1, -((first - selection.end) // step)))]
+
+
+def _edges(weight: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[W + 1]; one row where all weigh the same."""
+    if not len(weight):
+        return np.empty(0)
+    low, high = int(weight.min()), int(weight.max())
+    rows = min(WEIGHTS, high - low + 1)
+    return np.linspace(low, max(high, low + 1), rows + 1)
+
+
+def _counts(
+    column: NDArray[np.int64],
+    weight: NDArray[np.int64],
+    edges: NDArray[np.float64],
+    steps: int,
+) -> tuple[tuple[int, ...], ...]:
+    rows = max(0, len(edges) - 1)
+    row = np.clip(np.searchsorted(edges, weight, side="right") - 1, 0, max(0, rows - 1))
+    counts = np.zeros((rows, steps), np.int64)
+    np.add.at(counts, (row, column), 1)
+    return tuple(tuple(line) for line in counts.tolist())

@@ -1,0 +1,123 @@
+"""What the picker's menus offer."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+import numpy as np
+import orjson
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.models import Profile
+from profiles.queries.planning.deployment_names import deployments
+from profiles.queries.planning.head_rows import share
+from profiles.queries.planning.metric_choice import metrics_of
+from profiles.queries.planning.plan import QueryPlan, plan_query
+from profiles.queries.results import MenuChoice, OptionsResult, WeightChoice
+from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.selection import Selection, watched
+from profiles.storage.snapshot import snapshot
+from projects.profile_types import ProfileType
+
+WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
+LABEL_VALUES = 1000  # shown of each label, the most frequent
+
+
+@watched
+def run_options(
+    project: int,
+    service: str,
+    type: ProfileType,
+    start: datetime,
+    end: datetime,
+    *,
+    deadline: float | None = None,
+) -> OptionsResult:
+    """Menus of zones, versions, labels, weights and metrics with profiles."""
+    selection = Selection(project, service, type, start, end)
+    with snapshot():
+        met = _met(plan_query(selection, deadline=deadline))
+        metrics = metrics_of(selection)
+        known = deployments(met.deployments)
+    return OptionsResult(
+        zones=_choices(met.by({pk: each.zone for pk, each in known.items()})),
+        versions=_choices(met.by({pk: each.version for pk, each in known.items()})),
+        labels=met.labels_by_count(),
+        weights=_weights(met.sorted_weights()),
+        metrics=metrics,
+    )
+
+
+def _choices(counts: Counter[str]) -> tuple[MenuChoice, ...]:
+    """By value."""
+    return tuple(MenuChoice(value, counts[value]) for value in sorted(counts))
+
+
+class _Met:
+    """What the profiles of a service and type are of."""
+
+    def __init__(self) -> None:
+        self.deployments: Counter[int] = Counter()
+        self._labels: dict[str, Counter[str]] = {}
+        self._weights = [np.empty(0, np.int64)]
+
+    def add_head(self, rows: QuerySet[Profile]) -> None:
+        """In one statement; labels as text, of which few are different."""
+        columns = rows.order_by().values_list(
+            "deployment_id", Cast("labels", TextField()), "weight"
+        )
+        found = list(columns.iterator())
+        self.deployments.update(deployment for deployment, _, _ in found)
+        for labels, count in Counter(labels for _, labels, _ in found).items():
+            self._label(orjson.loads(labels).items(), count)
+        self._weights.append(np.array([weight for _, _, weight in found], np.int64))
+
+    def add(self, columns: ProfileColumns, meant: NDArray[np.int64]) -> None:
+        pks, counts = np.unique(columns.deployment[meant], return_counts=True)
+        self.deployments.update(dict(zip(pks.tolist(), counts.tolist(), strict=True)))
+        sets = np.bincount(columns.label_set[meant], minlength=len(columns.label_sets))
+        for labels, count in zip(columns.label_sets, sets.tolist(), strict=True):
+            if count:
+                self._label(labels, count)
+        self._weights.append(columns.weight[meant])
+
+    def by(self, values: dict[int, str]) -> Counter[str]:
+        """Counts by what the deployments are; one that was deleted is no choice."""
+        counts: Counter[str] = Counter()
+        for pk, value in values.items():
+            counts[value] += self.deployments[pk]
+        return counts
+
+    def labels_by_count(self) -> dict[str, tuple[MenuChoice, ...]]:
+        """Values of each label with their counts, the most frequent first."""
+        return {
+            name: tuple(
+                MenuChoice(*entry)
+                for entry in sorted(self._labels[name].items(), key=lambda e: (-e[1], e[0]))
+            )[:LABEL_VALUES]
+            for name in sorted(self._labels)
+        }
+
+    def sorted_weights(self) -> NDArray[np.int64]:
+        """The greatest first."""
+        return np.sort(np.concatenate(self._weights))[::-1]
+
+    def _label(self, labels: Iterable[tuple[str, str]], count: int) -> None:
+        for name, value in labels:
+            self._labels.setdefault(name, Counter())[value] += count
+
+
+def _met(there: QueryPlan) -> _Met:
+    met = _Met()
+    met.add_head(there.head)
+    for _, columns, meant in there.known(ScanStats()):
+        met.add(columns, meant)
+    return met
+
+
+def _weights(weights: NDArray[np.int64]) -> tuple[WeightChoice, ...]:
+    kept = [(percent, share(len(weights), percent)) for percent in WEIGHTS if len(weights)]
+    return tuple(WeightChoice(p, n, int(weights[n - 1]), int(weights[0])) for p, n in kept)

@@ -1,0 +1,159 @@
+"""A page of single profiles, wherever they are stored: what comes next behind a mark."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Collate
+from numpy.typing import NDArray
+
+from profiles.engine.blocks import ProfileColumns
+from profiles.models import Profile
+from profiles.queries.planning.block_index import BlockRow
+from profiles.queries.planning.plan import BlockPart, known
+from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.selection import InvalidQuery, ProfileOrder
+from profiles.timestamps import micros, moment
+
+_MOST = 2**63  # of what databases compare with
+_LATEST = 253_402_300_800 * 10**6  # µs: the year 10,000
+Key = tuple[int, int, str]  # weight (0 where the order does not ask), time in µs, name
+
+
+class ProfileEntry(NamedTuple):
+    """A profile, with what both kinds of places know of it."""
+
+    key: Key
+    time: datetime
+    duration_ns: int
+    weight: int
+    labels: dict[str, str]
+    deployment: int
+    agent: int | None
+    service: str
+    type: str
+    name_id: str
+
+
+def read_mark(text: str) -> Key | None:
+    """Where the page before ended; Unanswerable for what no page ended with."""
+    if not text:
+        return None
+    try:
+        weight, time, name = text.split("~", 2)
+        key = int(weight or 0), int(time), name
+    except ValueError:
+        key = None
+    if key is None or abs(key[0]) >= _MOST or not 0 <= key[1] < _LATEST:
+        raise InvalidQuery(f"{text[:60]!r} is not a page of this list.")
+    return key
+
+
+def mark_of(key: Key) -> str:
+    return "~".join(map(str, key))
+
+
+def next_in_head(
+    rows: QuerySet[Profile], order: ProfileOrder, mark: Key | None, size: int
+) -> list[ProfileEntry]:
+    """At most `size`, in order."""
+    # The databases' own collations differ from each other, and from Python's.
+    binary = "C" if connection.vendor == "postgresql" else "BINARY"
+    rows = rows.alias(name=Collate("name_id", binary))
+    if mark is not None:
+        weight, time, name = mark
+        at = moment(time)
+        behind = Q(time__lt=at) | Q(time=at, name__lt=name)
+        if order is ProfileOrder.HEAVIEST:
+            behind = Q(weight__lt=weight) | Q(behind, weight=weight)
+        rows = rows.filter(behind)
+    columns = ["-time", "-name"]
+    if order is ProfileOrder.HEAVIEST:
+        columns.insert(0, "-weight")
+    return [_of_row(row, order) for row in rows.defer("tree").order_by(*columns)[:size]]
+
+
+def next_in_blocks(
+    parts: Iterable[BlockPart], order: ProfileOrder, mark: Key | None, size: int, used: ScanStats
+) -> list[ProfileEntry]:
+    """The same, of hour parts; names are read only of blocks that have some of the page.
+
+    Of the newest, the parts have to come in order of their blocks' last profiles, and those that
+    are not needed are not opened.
+    """
+    found: list[ProfileEntry] = []
+    for part in parts:
+        full = order is ProfileOrder.NEWEST and len(found) == size
+        if full and found[-1].time > part.opened.row.last:
+            break
+        for _, columns, meant in known([part], used):
+            found.extend(_of_block(part, columns, meant, order, mark, size))
+        found = sorted(found, reverse=True)[:size]
+    return found
+
+
+def _of_block(
+    part: BlockPart,
+    columns: ProfileColumns,
+    meant: NDArray[np.int64],
+    order: ProfileOrder,
+    mark: Key | None,
+    size: int,
+) -> Iterator[ProfileEntry]:
+    time = columns.time[meant]
+    weight = columns.weight[meant]
+    if order is ProfileOrder.NEWEST:
+        weight = np.zeros_like(weight)
+    if mark is not None:
+        not_before = (weight < mark[0]) | ((weight == mark[0]) & (time <= mark[1]))
+        meant, time, weight = meant[not_before], time[not_before], weight[not_before]
+        # Of those that equal the mark, names decide below: they may all be before it.
+        size += int(((weight == mark[0]) & (time == mark[1])).sum())
+    best = np.lexsort((-time, -weight))
+    if len(best) > size:  # and all that equal the last: their names decide
+        last = best[size - 1]
+        ties = (weight == weight[last]) & (time == time[last])
+        best = np.union1d(best[:size], np.flatnonzero(ties))
+    if not len(best):
+        return
+    names = part.opened.hour.identities.name_id
+    for i in best.tolist():
+        row = int(meant[i])
+        key = (int(weight[i]), int(time[i]), names[row])
+        if mark is None or key < mark:
+            yield _of_columns(columns, row, key, part.opened.row)
+
+
+def _of_columns(columns: ProfileColumns, row: int, key: Key, block: BlockRow) -> ProfileEntry:
+    agent = int(columns.agent[row])
+    return ProfileEntry(
+        key=key,
+        time=moment(int(columns.time[row])),
+        duration_ns=int(columns.duration_ns[row]),
+        weight=int(columns.weight[row]),
+        labels=dict(columns.label_sets[columns.label_set[row]]),
+        deployment=int(columns.deployment[row]),
+        agent=None if agent < 0 else agent,
+        service=block.service,
+        type=block.type,
+        name_id=key[2],
+    )
+
+
+def _of_row(row: Profile, order: ProfileOrder) -> ProfileEntry:
+    weight = row.weight if order is ProfileOrder.HEAVIEST else 0
+    return ProfileEntry(
+        key=(weight, micros(row.time), row.name_id),
+        time=row.time,
+        duration_ns=row.duration_ns,
+        weight=row.weight,
+        labels=row.labels,
+        deployment=row.deployment_id,
+        agent=row.agent_id,
+        service=row.service,
+        type=row.type,
+        name_id=row.name_id,
+    )

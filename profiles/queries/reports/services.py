@@ -1,0 +1,113 @@
+"""The services of a project: what they run, and whether profiles come."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from profiles.models import Block, BlockLevel, Profile
+from profiles.queries.planning.block_counts import counts_in_blocks
+from profiles.queries.planning.deployment_names import deployments_of
+from profiles.queries.results import ServiceName, ServiceRow, ServicesResult
+from profiles.queries.selection import check
+from profiles.storage.snapshot import snapshot
+from projects.models import Deployment
+from projects.profile_types import ProfileType
+
+LATELY = timedelta(days=2)  # before the project's last block
+
+
+def run_services(
+    project: int, start: datetime, end: datetime, deadline: float | None = None
+) -> ServicesResult:
+    """Every service that has a deployment, by name; profiles are counted within the range."""
+    with snapshot():
+        counts, last = _in_head(project, start, end)
+        counts.update(counts_in_blocks(project, start, end))
+        check(deadline)
+        deployments = _deployments(project)
+        for service, at in _last_in_blocks(project, set(deployments)).items():
+            last[service] = max(at, last.get(service, at))
+    check(deadline)
+    return ServicesResult(
+        tuple(
+            ServiceRow(
+                service=service,
+                types=_types(deployments[service]),
+                versions=_distinct(d.version for d in deployments[service]),
+                zones=tuple(sorted({d.zone for d in deployments[service]})),
+                profiles=counts.get(service, 0),
+                last_profile=last.get(service),
+            )
+            for service in sorted(deployments)
+        )
+    )
+
+
+def run_service_names(project: int) -> tuple[ServiceName, ...]:
+    """Every service that has a deployment, by name, in one statement."""
+    found = _deployments(project)
+    return tuple(
+        ServiceName(service, _types(found[service]), max(d.last_seen for d in found[service]))
+        for service in sorted(found)
+    )
+
+
+def run_last_profile(project: int, service: str) -> datetime | None:
+    """When its last profile was captured, of any type; None: it has none."""
+    head = Profile.objects.filter(project=project, service=service).order_by()
+    blocks = Block.objects.filter(project=project, service=service, covered_by=None).order_by()
+    of_blocks = blocks.values_list("service").annotate(at=Max("last"))
+    rows = head.values_list("service").annotate(at=Max("time")).union(of_blocks, all=True)
+    return max((at for _, at in rows), default=None)
+
+
+def _deployments(project: int) -> dict[str, list[Deployment]]:
+    """By service, the newest first."""
+    found = defaultdict(list)
+    for deployment in deployments_of(project):
+        found[deployment.service].append(deployment)
+    return found
+
+
+def _in_head(
+    project: int, start: datetime, end: datetime
+) -> tuple[Counter[str], dict[str, datetime]]:
+    """By service: how many profiles within the range, and the time of the last one of all."""
+    counts, last = Counter[str](), {}
+    rows = Profile.objects.filter(project=project).order_by().values_list("service")
+    meant = Count("pk", filter=Q(time__gte=start, time__lt=end))
+    for service, count, at in rows.annotate(count=meant, at=Max("time")):
+        counts[service], last[service] = count, at
+    return counts, last
+
+
+def _last_in_blocks(project: int, services: set[str]) -> dict[str, datetime]:
+    """By service. Most have profiles in the newest blocks: so old ones are looked through only
+    for services that have been quiet since."""
+    blocks = Block.objects.filter(project=project).order_by()
+    # There is no day block without its hour blocks.
+    newest = blocks.filter(level=BlockLevel.HOUR).order_by("-last").only("last").first()
+    if newest is None:
+        return {}
+    lately = _last(blocks.filter(level__in=BlockLevel.values, last__gte=newest.last - LATELY))
+    before = _last(blocks.filter(service__in=services - set(lately)))
+    return {**before, **lately}
+
+
+def _last(blocks: QuerySet[Block]) -> dict[str, datetime]:
+    return dict(blocks.values_list("service").annotate(Max("last")))
+
+
+def _types(deployments: list[Deployment]) -> tuple[ProfileType, ...]:
+    return _in_order({name for deployment in deployments for name in deployment.profiled})
+
+
+def _in_order(types: Collection[str]) -> tuple[ProfileType, ...]:
+    """In the order in which types are listed everywhere."""
+    return tuple(type_ for type_ in ProfileType if type_.value in types)
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,122 @@
+"""Sparklines: the course of one type for each of many services, in few queries."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from typing import NamedTuple
+
+from django.db.models import Avg, Count, Q, TextField
+from django.db.models.functions import Cast, Substr
+
+from profiles.models import Block, Profile
+from profiles.queries.planning.block_counts import CountedSpan, cut_off, inside, whole
+from profiles.queries.results import Sparkline
+from profiles.queries.selection import check
+from profiles.storage.snapshot import snapshot
+from projects.profile_types import ProfileType
+
+_MIDNIGHT = "0000-00-00 00:00"
+
+
+class _Sum(NamedTuple):
+    """Of one service in a stretch of its time, as the database added it up."""
+
+    service: str
+    stretch: CountedSpan
+    duration_ns: float  # Σ
+
+
+def run_sparklines(
+    project: int,
+    types: Mapping[str, ProfileType],
+    start: datetime,
+    end: datetime,
+    steps: int = 32,
+    deadline: float | None = None,
+) -> dict[str, Sparkline]:
+    """By service, of the type that is asked for; services without a profile are left out."""
+    found: dict[str, list[_Sum]] = {}
+    with snapshot():
+        for part in (*_sums(project, types, start, end), *_in_blocks(project, types, start, end)):
+            found.setdefault(part.service, []).append(part)
+    check(deadline)
+    return {service: _sparkline(parts, start, end, steps) for service, parts in found.items()}
+
+
+def _sums(
+    project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
+) -> list[_Sum]:
+    width, length = _prefix(end - start)
+    rows = (
+        Profile.objects.filter(_of_types(types), project=project, time__gte=start, time__lt=end)
+        .order_by()
+        # Both databases write a moment like this, in UTC: cutting the text off is what groups
+        # by hour without calling Python for every row.
+        .annotate(part=Substr(Cast("time", TextField()), 1, width))
+        .values_list("service", "part")
+        .annotate(Count("pk"), Avg("weight"), Avg("duration_ns"))
+    )
+    found = []
+    for service, part, count, weight, duration in rows:
+        at = _moment(part)
+        stretch = CountedSpan(
+            max(at, start).timestamp(),
+            min(at + length, end).timestamp(),
+            count,
+            float(weight) * count,
+        )
+        found.append(_Sum(service, stretch, float(duration) * count))
+    return found
+
+
+def _in_blocks(
+    project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
+) -> Iterator[_Sum]:
+    """From the courses in the rows of blocks: to five minutes, over longer ranges to the hour."""
+    which = whole(project, start, end) | cut_off(project, start, end)
+    rows = Block.objects.filter(which, _of_types(types)).order_by()
+    of_them = ("duration_ns", "course", "step")
+    fields = ("service", "profiles", *(f"summary__{name}" for name in of_them))
+    for service, profiles, duration, course, step in rows.values_list(*fields):
+        for stretch in inside(course, step, start, end):
+            yield _Sum(service, stretch, duration * stretch.profiles / profiles)
+
+
+def _of_types(types: Mapping[str, ProfileType]) -> Q:
+    wanted = Q(pk__in=[])
+    for type_ in set(types.values()):
+        services = [service for service, of in types.items() if of is type_]
+        wanted |= Q(type=type_.value, service__in=services)
+    return wanted
+
+
+def _prefix(span: timedelta) -> tuple[int, timedelta]:
+    """How much of "2026-11-21 05:43" tells the parts apart, and how long these are."""
+    if span <= timedelta(hours=2):
+        return 16, timedelta(minutes=1)
+    if span <= timedelta(days=2):
+        return 15, timedelta(minutes=10)
+    return 13, timedelta(hours=1)
+
+
+def _moment(part: str) -> datetime:
+    return datetime.fromisoformat(part + _MIDNIGHT[len(part) :]).replace(tzinfo=UTC)
+
+
+def _sparkline(sums: list[_Sum], start: datetime, end: datetime, steps: int) -> Sparkline:
+    counts, weights = [0.0] * steps, [0.0] * steps
+    begin, width = start.timestamp(), (end - start).total_seconds() / steps
+    for stretch in (each.stretch for each in sums):
+        first = min(int((stretch.start - begin) / width), steps - 1)
+        behind = max(first + 1, min(ceil((stretch.end - begin) / width), steps))
+        for step in range(first, behind):
+            counts[step] += stretch.profiles / (behind - first)
+            weights[step] += stretch.weight / (behind - first)
+    return Sparkline(
+        profiles=sum(each.stretch.profiles for each in sums),
+        weight=sum(each.stretch.weight for each in sums),
+        duration_ns=sum(each.duration_ns for each in sums),
+        steps=tuple(
+            weight / count if count else None for weight, count in zip(weights, counts, strict=True)
+        ),
+    )

@@ -1,0 +1,45 @@
+"""Where blocks are kept: one interface, files or an S3-compatible store, chosen by BLOB_URL."""
+
+import functools
+
+from django.conf import settings
+
+from profiles.storage.blobs.address import Bucket, parse
+from profiles.storage.blobs.files import FileBlobs
+from profiles.storage.blobs.interface import (
+    BlobDeadlinePassed,
+    BlobEntry,
+    BlobError,
+    BlobMissing,
+    BlobStore,
+    BlobUnavailable,
+)
+from profiles.storage.blobs.keys import new_key
+
+__all__ = [
+    "BlobDeadlinePassed",
+    "BlobEntry",
+    "BlobError",
+    "BlobMissing",
+    "BlobStore",
+    "BlobUnavailable",
+    "blobs",
+    "new_key",
+    "open_store",
+]
+
+
+def blobs() -> BlobStore:
+    """The site's store."""
+    return open_store(settings.BLOB_URL)
+
+
+@functools.lru_cache(maxsize=8)
+def open_store(url: str) -> BlobStore:
+    """The store at an address; BadAddress if it is none."""
+    address = parse(url)
+    if isinstance(address, Bucket):
+        from profiles.storage.blobs.s3 import S3Blobs  # noqa: PLC0415  # loaded where it is used
+
+        return S3Blobs(address.bucket, address.prefix, address.endpoint, address.region)
+    return FileBlobs(address.path)

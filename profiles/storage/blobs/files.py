@@ -1,0 +1,101 @@
+"""Blobs as files below a folder."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
+from profiles.storage.blobs.keys import checked
+
+_UNFINISHED = "_unfinished-"
+
+
+class FileBlobs:
+    is_remote = False
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, key: str, data: bytes) -> None:
+        path = self._path(key)
+        try:
+            made = _make_folder(path.parent)
+            _write(path, data)
+            for folder in (path.parent, *made):
+                _sync_folder(folder)
+        except OSError as error:
+            raise BlobUnavailable(f"Blob {key} cannot be written: {error.strerror}.") from error
+
+    def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
+        try:
+            with self._path(key).open("rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size - offset if length is None else length
+                data = os.pread(file.fileno(), max(size, 0), offset)
+        except FileNotFoundError:
+            raise BlobMissing(f"Blob {key} is not there.") from None
+        except OSError as error:
+            raise BlobUnavailable(f"Blob {key} cannot be read: {error.strerror}.") from error
+        if len(data) != size:
+            raise BlobMissing(f"Blob {key} ends after {offset + len(data)} bytes.")
+        return data
+
+    def delete(self, key: str) -> None:
+        try:
+            self._path(key).unlink(missing_ok=True)
+        except OSError as error:
+            raise BlobUnavailable(f"Blob {key} cannot be deleted: {error.strerror}.") from error
+
+    def list(self, prefix: str = "") -> Iterator[BlobEntry]:
+        """What a crash left unfinished is listed too, so that it is swept like the rest."""
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                path = Path(folder, name)
+                key = path.relative_to(self._folder).as_posix()
+                if key.startswith(prefix):
+                    yield from _listed(path, key)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / checked(key)
+
+
+def _listed(path: Path, key: str) -> Iterator[BlobEntry]:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:  # deleted meanwhile
+        return
+    yield BlobEntry(key, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole and synced under another name first: under its own it is never half written."""
+    number, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).rename(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _make_folder(folder: Path) -> list[Path]:
+    """Folders whose entries have changed, for there is a new one in them."""
+    new = []
+    while not folder.exists():
+        new.append(folder)
+        folder = folder.parent
+    for each in reversed(new):
+        each.mkdir(exist_ok=True)
+    return [each.parent for each in new]
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

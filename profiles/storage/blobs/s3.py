@@ -1,0 +1,85 @@
+"""Blobs in a bucket of an S3-compatible store.
+
+Credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN)
+or from the machine's role. Who keeps blobs in files never loads the library.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from datetime import timedelta
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
+from profiles.storage.blobs.keys import checked
+
+# Of one request, with its retries; whoever has a deadline of its own waits no longer than that.
+CONNECT_SECONDS = 3
+REQUEST_SECONDS = 15
+RETRY_SECONDS = 20
+
+
+class S3Blobs:
+    is_remote = True
+
+    def __init__(
+        self, bucket: str, prefix: str = "", endpoint: str = "", region: str = "us-east-1"
+    ) -> None:
+        self._name = f"s3://{bucket}"
+        address = {"endpoint": endpoint} if endpoint else {}
+        self._store = S3Store(
+            bucket,
+            prefix=prefix or None,
+            region=region,
+            # Stores that are not Amazon's seldom have a host name for each bucket.
+            virtual_hosted_style_request=not endpoint,
+            client_options={
+                "allow_http": endpoint.startswith("http://"),
+                "connect_timeout": f"{CONNECT_SECONDS}s",
+                "timeout": f"{REQUEST_SECONDS}s",
+            },
+            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
+            **address,  # type: ignore[arg-type]
+        )
+
+    def put(self, key: str, data: bytes) -> None:
+        with self._explained(key):
+            # One request, however large: a multipart upload that is cut off leaves parts behind.
+            obstore.put(self._store, checked(key), data, use_multipart=False)
+
+    def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
+        if length == 0:
+            return b""
+        with self._explained(key):
+            if length is None:
+                whole = bytes(obstore.get(self._store, checked(key)).bytes())
+                return whole[offset:]
+            data = bytes(obstore.get_range(self._store, checked(key), start=offset, length=length))
+        if len(data) != length:
+            raise BlobMissing(f"Blob {key} ends after {offset + len(data)} bytes.")
+        return data
+
+    def delete(self, key: str) -> None:
+        with self._explained(key), contextlib.suppress(FileNotFoundError):
+            obstore.delete(self._store, checked(key))
+
+    def list(self, prefix: str = "") -> Iterator[BlobEntry]:
+        # The library lists whole folders: the rest of the prefix is looked at here.
+        folder = prefix.rpartition("/")[0] or None
+        with self._explained(prefix):
+            for page in obstore.list(self._store, folder):
+                for entry in page:
+                    if entry["path"].startswith(prefix):
+                        yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
+
+    @contextlib.contextmanager
+    def _explained(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise BlobMissing(f"Blob {key} is not there.") from None
+        except (BaseError, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise BlobUnavailable(f"{self._name} failed with blob {key}: {reason}") from error

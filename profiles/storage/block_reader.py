@@ -1,0 +1,146 @@
+"""The bytes of a block, out of the blob that it is packed in.
+
+Blocks never change: those of a store that is far away are kept in memory for a while.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import dataclass
+from functools import partial
+
+from profiles.engine.blocks.sections.container import Source
+from profiles.models import Block
+from profiles.storage.blob_deadline import seconds_left
+from profiles.storage.blobs import BlobDeadlinePassed, BlobError, blobs
+from profiles.storage.file_readers import FileReaders
+
+logger = logging.getLogger(__name__)
+
+KEPT_BYTES = 64 * 2**20
+AT_ONCE = 8  # requests to a store that is far away
+AHEAD = 16  # blocks that are fetched before they are needed
+# From files, for whoever has a deadline: a file system that hangs keeps no more threads than this.
+NEAR_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLocation:
+    key: str  # of the blob
+    offset: int
+    length: int
+
+
+def location_of(row: Block) -> BlockLocation:
+    """`row.blob` should have been selected with it."""
+    return BlockLocation(row.blob.key, row.offset, row.length)
+
+
+def read(place: BlockLocation) -> bytes:
+    """All of them; BlobError."""
+    return blobs().get(place.key, place.offset, place.length)
+
+
+def sources(
+    places: Iterable[BlockLocation],
+    is_known: Callable[[BlockLocation], bool] = lambda _place: False,
+) -> Iterator[Source]:
+    """For each place in turn what reads its block, where that is far away fetched ahead.
+
+    What `is_known` is not fetched before it is read after all. What goes wrong is raised by the
+    source when it is used: BlobError, and BlobLate once whoever reads waits no longer (patience).
+    """
+    if not blobs().is_remote:
+        yield from map(_near, places)
+        return
+    rest = iter(places)
+    waiting: list[_RemoteBlock] = []
+    while True:
+        while len(waiting) < AHEAD and (place := next(rest, None)) is not None:
+            waiting.append(_RemoteBlock(place, begin=not is_known(place)))
+        if not waiting:
+            return
+        yield waiting.pop(0).read
+
+
+def _near(place: BlockLocation) -> Source:
+    """Reads only those sections that are asked for."""
+    store = blobs()
+
+    def source(at: int, length: int) -> bytes:
+        length = max(0, min(length, place.length - at))
+        return _in_time(place, partial(store.get, place.key, place.offset + at, length))
+
+    return source
+
+
+def _in_time(place: BlockLocation, read: Callable[[], bytes]) -> bytes:
+    """A read from a disk cannot be ended: who has a deadline leaves it to another thread."""
+    return read() if seconds_left() is None else _waited(place, _readers.submit(read))
+
+
+class _RemoteBlock:
+    """A block in a store that is far away."""
+
+    def __init__(self, place: BlockLocation, *, begin: bool) -> None:
+        self._place = place
+        self._data = self._begun() if begin else None
+
+    def read(self, at: int, length: int) -> memoryview:
+        data = self._data = self._data or self._begun()
+        try:
+            whole = data if isinstance(data, bytes) else _waited(self._place, data)
+        except BlobError:
+            self._data = None  # who reads again later begins anew
+            raise
+        return memoryview(whole)[at : at + length]
+
+    def _begun(self) -> Future[bytes] | bytes:
+        return _kept.get(self._place) or _pool.submit(_fetch, self._place)
+
+
+def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
+    try:
+        return data.result(seconds_left())
+    except TooLate:
+        data.cancel()  # what has not begun is not begun any more
+        logger.warning("Blob %s did not come in time.", place.key)
+        raise BlobDeadlinePassed(f"Blob {place.key} did not come in time.") from None
+
+
+def _fetch(place: BlockLocation) -> bytes:
+    data = read(place)
+    _kept.put(place, data)
+    return data
+
+
+class _ByteCache:
+    """The blocks that were used last, up to KEPT_BYTES."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._data: OrderedDict[BlockLocation, bytes] = OrderedDict()
+        self._size = 0
+
+    def get(self, place: BlockLocation) -> bytes | None:
+        with self._lock:
+            data = self._data.get(place)
+            if data is not None:
+                self._data.move_to_end(place)
+            return data
+
+    def put(self, place: BlockLocation, data: bytes) -> None:
+        with self._lock:
+            if place not in self._data:
+                self._data[place] = data
+                self._size += len(data)
+            while self._size > KEPT_BYTES:
+                self._size -= len(self._data.popitem(last=False)[1])
+
+
+_kept = _ByteCache()
+_pool = ThreadPoolExecutor(AT_ONCE, "block-reader")
+_readers = FileReaders(NEAR_AT_ONCE)

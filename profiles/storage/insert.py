@@ -1,0 +1,145 @@
+"""Insert: profiles become head rows, each once, with the counters that belong to them."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db import DataError, IntegrityError, OperationalError, transaction
+
+from common.bounded_cache import BoundedCache
+from profiles.models import Profile
+from profiles.storage.insert_statements import Name, add_usage, insert_profiles
+from profiles.storage.new_profile import NewProfile
+from projects.models import Deployment
+from projects.usage.day_usage import utc_day
+
+log = logging.getLogger(__name__)
+
+
+class Conflict(Exception):
+    """A profile of this name is stored already, made of other bytes."""
+
+
+class Rejected(Exception):
+    """The database takes everything else, but not this profile (its project is gone, say)."""
+
+
+class Unstorable(Exception):
+    """A value of this profile is none that the database can hold."""
+
+
+Outcome = bool | Conflict | Rejected | Unstorable
+
+# Of one row's values, by the database or its driver: a text with a NUL or a lone surrogate, a
+# number that is too large. All other errors are the database's own.
+_OF_VALUES = (DataError, ValueError, OverflowError, TypeError)
+
+
+def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
+    """Store what is new in one commit: True stored, False the same was there already.
+
+    Should the commit fail by what is in it, each half gets one of its own, and so on: a bad profile
+    fails alone, and costs its batch a few commits, not one for each.
+    """
+    try:
+        with transaction.atomic():
+            outcomes = _insert_new(batch)
+        _remember_types(new for new, done in zip(batch, outcomes, strict=True) if done is True)
+        return outcomes
+    except IntegrityError:
+        if len(batch) == 1:
+            return [_refused(batch[0])]
+    except _OF_VALUES as error:
+        if len(batch) == 1:
+            log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
+            return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
+    middle = len(batch) // 2
+    return [*insert(batch[:middle]), *insert(batch[middle:])]
+
+
+def _refused(new: NewProfile) -> Outcome:
+    """What to say of a profile that the database refused: it may have lost a race."""
+    known = _known([new])
+    if _name(new) not in known:
+        return Rejected(f"The database refused profile {new.name_id}.")
+    return _compared(known, new)
+
+
+def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
+    first: dict[Name, int] = {}  # where each name stands first in the batch
+    for at, new in enumerate(batch):
+        first.setdefault(_name(new), at)
+    added = insert_profiles([batch[at] for at in first.values()])
+    stored = [batch[first[name]] for name in first if name in added]
+    known = {_name(new): new.body_hash for new in stored}
+    if len(added) < len(first):
+        known |= _known(batch[at] for name, at in first.items() if name not in added)
+    if stored:
+        _count(stored)
+        _note_types(stored)
+    return [
+        (at == first[_name(new)] and _name(new) in added) or _compared(known, new)
+        for at, new in enumerate(batch)
+    ]
+
+
+def _name(new: NewProfile) -> Name:
+    return new.project, new.name_id
+
+
+def _known(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
+    """Hashes of those names of the batch that are stored already."""
+    batch = list(batch)
+    rows = Profile.objects.filter(
+        project__in={new.project for new in batch}, name_id__in={new.name_id for new in batch}
+    ).values_list("project_id", "name_id", "body_hash")
+    return {(project, name_id): bytes(body_hash) for project, name_id, body_hash in rows}
+
+
+def _compared(known: Mapping[Name, bytes], new: NewProfile) -> Outcome:
+    stored_hash = known.get(_name(new))
+    if stored_hash is None:
+        raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
+    try:
+        return not same(stored_hash, new)
+    except Conflict as conflict:
+        return conflict
+
+
+def same(stored_hash: bytes, new: NewProfile) -> bool:
+    """True for what is stored of these very bytes; Conflict for what is of others."""
+    if stored_hash != new.body_hash:
+        raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
+    return True
+
+
+def _count(stored: Sequence[NewProfile]) -> None:
+    """Add to the usage of the projects today."""
+    usage: dict[int, tuple[int, int]] = {}
+    for new in stored:
+        profiles, size = usage.get(new.project, (0, 0))
+        usage[new.project] = profiles + 1, size + len(new.tree)
+    add_usage(utc_day(), usage)
+
+
+def _note_types(stored: Sequence[NewProfile]) -> None:
+    """Enter types that a deployment has its first profile of."""
+    types: dict[int, set[str]] = {}
+    for new in stored:
+        if not _entered.peek((new.deployment, new.type)):
+            types.setdefault(new.deployment, set()).add(new.type)
+    if not types:
+        return
+    rows = Deployment.objects.filter(pk__in=types).values_list("pk", "profiled")
+    missing = sorted(pk for pk, profiled in rows if types[pk] - set(profiled))
+    for deployment in Deployment.objects.select_for_update().filter(pk__in=missing).order_by("pk"):
+        deployment.profiled = sorted({*deployment.profiled, *types[deployment.pk]})
+        deployment.save(update_fields=["profiled"])
+
+
+def _remember_types(committed: Iterable[NewProfile]) -> None:
+    for new in committed:
+        _entered.keep((new.deployment, new.type), True)
+
+
+# What no commit need look at again; types are only ever added to a deployment.
+_entered: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)

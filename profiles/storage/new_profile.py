@@ -1,0 +1,80 @@
+"""A profile that is ready to be stored: what Profile's row will say."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from profiles.engine.encoding.codec import encode_columns
+from profiles.engine.pprof.decode import DecodedProfile
+from profiles.models import TimeSource
+from projects.profile_types import ProfileType
+
+
+@dataclass(frozen=True, slots=True)
+class NewProfile:
+    """The fields of Profile; rows of other tables by their primary keys."""
+
+    project: int
+    deployment: int
+    agent: int | None
+    service: str
+    type: ProfileType
+    time: datetime
+    time_source: TimeSource
+    duration_ns: int
+    labels: dict[str, str]
+    name_id: str
+    body_hash: bytes
+    samples: int
+    weight: int
+    totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
+    tree: bytes
+
+
+def hash_of(body: bytes) -> bytes:
+    """What tells whether the same bytes came again."""
+    return hashlib.blake2b(body, digest_size=16).digest()
+
+
+def totals_of(digested: DecodedProfile) -> list[tuple[str, str, int]]:
+    """The totals as they are stored: the default metric first."""
+    rows = [
+        (metric.name, metric.unit, total)
+        for metric, total in zip(digested.columns.metrics, digested.totals, strict=True)
+    ]
+    return [rows.pop(digested.default), *rows]
+
+
+def new_profile(
+    digested: DecodedProfile,
+    body: bytes,
+    *,
+    project: int,
+    deployment: int,
+    agent: int | None,
+    service: str,
+    type: ProfileType,
+    time: datetime,
+    time_source: TimeSource,
+    labels: dict[str, str],
+    name_id: str,
+    duration_ns: int | None = None,  # None: as the profile says
+) -> NewProfile:
+    """The row of an upload `body` that was digested."""
+    return NewProfile(
+        project=project,
+        deployment=deployment,
+        agent=agent,
+        service=service,
+        type=type,
+        time=time,
+        time_source=time_source,
+        duration_ns=digested.duration_ns if duration_ns is None else duration_ns,
+        labels=labels,
+        name_id=name_id,
+        body_hash=hash_of(body),
+        samples=digested.samples,
+        weight=digested.weight,
+        totals=totals_of(digested),
+        tree=encode_columns(digested.columns),
+    )

@@ -1,0 +1,115 @@
+"""Who sends this: an API key's text in, what it may do out; without SQL for a key known already."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from common.bounded_cache import BoundedCache
+from common.loading_cache import LoadingCache
+from common.write_behind import WriteBehindBuffer
+from projects.credentials import keys
+from projects.models import ApiKey
+
+# How long another process's revocation may go unnoticed; this one's is seen at once.
+SECONDS_KEPT = 15.0
+MOST_KEYS = 10_000
+MOST_UNKNOWN = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a key opens: one project, to write profiles, to read them, or both."""
+
+    project: int  # Project.pk
+    project_id: str
+    key: int  # ApiKey.pk
+    prefix: str  # may be shown and logged
+    may_write: bool
+    may_read: bool
+
+
+class KeyRejected(Exception):
+    """The key opens nothing. The text never says which part of it was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyRow:
+    """A key's row as far as it matters here: the secret's hash and what it opens."""
+
+    secret_hash: str
+    access: Access
+
+
+class _NoSuchKey(Exception):
+    """No row, or a revoked one."""
+
+
+async def authenticate(text: str) -> Access:
+    """What the key opens; raises Refused. Any length and content of text may come in.
+
+    Raises django.db.Error and sync_pool.TooBusy where an unknown key cannot be looked up now.
+    """
+    try:
+        parts = keys.parse(text)
+        lock = await _find(parts.key_id)
+    except (keys.MalformedKey, _NoSuchKey):
+        raise _refused() from None
+    if not keys.matches(parts.secret, lock.secret_hash):
+        raise _refused()
+    _last_used.note(lock.access.key, timezone.now())
+    return lock.access
+
+
+def forget(key_id: str) -> None:
+    """Look this key up again: it was revoked or changed."""
+    _known.forget(key_id)
+    _unknown.forget(key_id)
+
+
+async def _find(key_id: str) -> _KeyRow:
+    """The caches are by the key's public id, so a wrong secret for a known id costs no query."""
+    if _unknown.peek(key_id):
+        raise _NoSuchKey
+    try:
+        return await _known.get(key_id)
+    except _NoSuchKey:
+        _unknown.keep(key_id, True)
+        raise
+
+
+def _load(key_id: str) -> _KeyRow:
+    row = ApiKey.objects.select_related("project").filter(key_id=key_id, revoked=None).first()
+    if row is None:
+        raise _NoSuchKey
+    access = Access(
+        project=row.project.pk,
+        project_id=row.project.project_id,
+        key=row.pk,
+        prefix=row.prefix,
+        may_write=row.may_write,
+        may_read=row.may_read,
+    )
+    return _KeyRow(row.secret_hash, access)
+
+
+@transaction.atomic
+def _write_last_used(used: dict[int, datetime]) -> None:
+    for key, at in sorted(used.items()):
+        ApiKey.objects.filter(pk=key).update(last_used=at)
+
+
+def _refused() -> KeyRejected:
+    return KeyRejected(
+        _(
+            "This API key is not valid: it is mistyped, unknown or revoked."
+            " The project's settings list its keys and make new ones."
+        )
+    )
+
+
+_known: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_KEPT)
+_unknown: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_KEPT)
+_last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)

@@ -1,0 +1,166 @@
+"""Deployments as agents show them: added when new, within the day's quota for it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from common.bounded_cache import BoundedCache
+from common.loading_cache import LoadingCache
+from common.write_behind import WriteBehindBuffer, in_parts
+from projects.models import DayUsage, Deployment
+from projects.profile_types import ProfileType
+from projects.usage.day_usage import seconds_to_midnight, utc_day
+from projects.usage.limits import LimitName, limits_of
+from projects.usage.quota_reached import QuotaReached
+
+MOST_DEPLOYMENTS = 50_000
+# The agents of a project that is over its quota cause no query for so long.
+SECONDS_REFUSED = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentKey:
+    service: str
+    zone: str = ""
+    version: str = ""
+    language: str = field(default="", compare=False)  # not part of its identity
+
+
+@dataclass(slots=True)
+class KnownDeployment:
+    pk: int
+    language: str
+    profiled: frozenset[ProfileType]
+
+
+@dataclass(frozen=True, slots=True)
+class _DeploymentPosition:
+    project: int
+    key: DeploymentKey
+
+
+@dataclass(frozen=True, slots=True)
+class _DeploymentSighting:
+    at: datetime
+    place: _DeploymentPosition
+    language: str | None  # where it is another one than before
+
+
+async def find(project: int, key: DeploymentKey) -> KnownDeployment:
+    """The deployment; added if it is new. Raises QuotaReached for one too many."""
+    place = _DeploymentPosition(project, key)
+    known = _deployments.peek(place)
+    if known is None:
+        _raise_if_full(project)
+        known = await _deployments.get(place)
+    _note_seen(known, place)
+    return known
+
+
+def note_profiled(deployment: int, type: ProfileType) -> None:
+    """It has a profile of this type now; the row says so in the commit that stored that."""
+    known = _by_pk.peek(deployment)
+    if known:
+        known.profiled |= {type}
+
+
+def forget_refusals() -> None:
+    """A quota was changed: look again."""
+    _full.clear()
+
+
+def _note_seen(known: KnownDeployment, place: _DeploymentPosition) -> None:
+    language = None
+    if place.key.language not in ("", known.language):
+        language = known.language = place.key.language
+    _seen.note(known.pk, _DeploymentSighting(timezone.now(), place, language))
+
+
+def _raise_if_full(project: int) -> None:
+    allowed = _full.peek(project)
+    if allowed is not None:
+        raise _too_many(allowed)
+
+
+def _load(place: _DeploymentPosition) -> KnownDeployment:
+    key = place.key
+    identity = {"service": key.service, "zone": key.zone, "version": key.version}
+    rows = Deployment.objects.filter(project=place.project, **identity)
+    row = rows.first()
+    if row is None:
+        try:
+            row = _add(place, identity)
+        except IntegrityError:  # another process was first
+            row = rows.get()
+    known = KnownDeployment(row.pk, row.language, _types(row.profiled))
+    _by_pk.keep(known.pk, known)
+    return known
+
+
+def _add(place: _DeploymentPosition, identity: dict[str, str]) -> Deployment:
+    now = timezone.now()
+    with transaction.atomic():
+        _count_one_more(place.project)
+        return Deployment.objects.create(
+            project_id=place.project,
+            language=place.key.language,
+            first_seen=now,
+            last_seen=now,
+            **identity,
+        )
+
+
+def _count_one_more(project: int) -> None:
+    allowed = limits_of(project).new_deployments_per_day
+    row, _created = DayUsage.objects.get_or_create(project_id=project, day=utc_day())
+    there_is_room = DayUsage.objects.filter(pk=row.pk, new_deployments__lt=allowed)
+    if not there_is_room.update(new_deployments=F("new_deployments") + 1):
+        _full.keep(project, allowed)
+        raise _too_many(allowed)
+
+
+def _too_many(allowed: int) -> QuotaReached:
+    wait = seconds_to_midnight(timezone.now())
+    return QuotaReached(LimitName.NEW_DEPLOYMENTS_PER_DAY, allowed, wait)
+
+
+def _types(stored: list[str]) -> frozenset[ProfileType]:
+    return frozenset(map(ProfileType, stored))
+
+
+@transaction.atomic
+def _write_seen(seen: dict[int, _DeploymentSighting]) -> None:
+    """Writes when each was last seen, and learns what other processes did to the same rows."""
+    latest = max(fact.at for fact in seen.values())
+    for pks in in_parts(seen):
+        Deployment.objects.filter(pk__in=pks).update(last_seen=latest)
+        there = dict(Deployment.objects.filter(pk__in=pks).values_list("pk", "profiled"))
+        for pk in pks:
+            _learn(seen[pk].place, there.get(pk))
+    for pk, fact in sorted(seen.items()):
+        if fact.language is not None:
+            Deployment.objects.filter(pk=pk).update(language=fact.language)
+
+
+def _learn(place: _DeploymentPosition, profiled: list[str] | None) -> None:
+    """Another process may have stored its first profile, or deleted it (None)."""
+    known = _deployments.peek(place)
+    if profiled is None:
+        _deployments.forget(place)
+    elif known:
+        known.profiled |= _types(profiled)
+
+
+def _join(older: _DeploymentSighting, newer: _DeploymentSighting) -> _DeploymentSighting:
+    return _DeploymentSighting(newer.at, newer.place, newer.language or older.language)
+
+
+_deployments: LoadingCache[_DeploymentPosition, KnownDeployment] = LoadingCache(
+    _load, size=MOST_DEPLOYMENTS
+)
+_by_pk: BoundedCache[int, KnownDeployment] = BoundedCache(size=MOST_DEPLOYMENTS)
+_full: BoundedCache[int, int] = BoundedCache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REFUSED)
+_seen: WriteBehindBuffer[int, _DeploymentSighting] = WriteBehindBuffer(_write_seen, _join)

@@ -1,0 +1,58 @@
+"""What a project used today: read from the database now and then, counted on in memory."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from common.loading_cache import LoadingCache
+from projects.models import DayUsage
+
+# Other processes' profiles are seen after this; by so much of them a limit may be passed.
+SECONDS_KEPT = 15.0
+MOST_PROJECTS = 10_000
+
+
+@dataclass(slots=True)
+class UsageReading:
+    """A day's use: as it was read, plus what this process admitted since."""
+
+    day: date
+    profiles: int
+    stored_bytes: int  # of all days: what is stored now
+
+
+async def today(project: int) -> UsageReading:
+    reading = await _readings.get(project)
+    if reading.day == utc_day():
+        return reading
+    _readings.forget(project)
+    return await _readings.get(project)
+
+
+def forget(project: int) -> None:
+    _readings.forget(project)
+
+
+def read(project: int) -> UsageReading:
+    day = utc_day()
+    rows = DayUsage.objects.filter(project=project)
+    profiles = rows.filter(day=day).values_list("profiles", flat=True).first()
+    stored = rows.aggregate(Sum("stored_bytes"))["stored_bytes__sum"]
+    return UsageReading(day, profiles or 0, stored or 0)
+
+
+def utc_day() -> date:
+    return timezone.now().astimezone(UTC).date()
+
+
+def seconds_to_midnight(now: datetime) -> float:
+    now = now.astimezone(UTC)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return (midnight - now).total_seconds()
+
+
+_readings: LoadingCache[int, UsageReading] = LoadingCache(
+    read, size=MOST_PROJECTS, seconds=SECONDS_KEPT
+)

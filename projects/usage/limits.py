@@ -1,0 +1,76 @@
+"""What a project may use: the built-in limits, the admin's defaults, the project's own."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from django.db.models import Q
+
+from common.loading_cache import LoadingCache
+from projects.models import Quota
+
+# How long a change in another process's admin may go unnoticed; this one's is seen at once.
+SECONDS_KEPT = 15.0
+MOST_PROJECTS = 10_000
+
+
+class LimitName(StrEnum):
+    """The fields of a Quota; errors name them."""
+
+    PROFILES_PER_MINUTE = "profiles_per_minute"
+    PROFILES_PER_DAY = "profiles_per_day"
+    NEW_DEPLOYMENTS_PER_DAY = "new_deployments_per_day"
+    STORED_BYTES = "stored_bytes"
+    BYTES_PER_PROFILE = "bytes_per_profile"
+    RETENTION_DAYS = "retention_days"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    profiles_per_minute: int = 600
+    profiles_per_day: int = 100_000
+    new_deployments_per_day: int = 200
+    stored_bytes: int = 20 * 10**9
+    bytes_per_profile: int = 16 * 2**20
+    retention_days: int = 30
+
+    def allowed(self, name: LimitName) -> int:
+        return int(getattr(self, name))
+
+
+BUILT_IN = Limits()
+
+
+def merged(rows: Iterable[Quota]) -> Limits:
+    """The built-in limits, overridden by each row in turn where it says something; 0 is a limit."""
+    values = asdict(BUILT_IN)
+    for row in rows:
+        said = {name: getattr(row, name) for name in LimitName}
+        values |= {name: value for name, value in said.items() if value is not None}
+    return Limits(**values)
+
+
+def limits_of(project: int) -> Limits:
+    """The limits of a project (its pk); for code that may block."""
+    return _limits.get_now(project)
+
+
+async def find_limits(project: int) -> Limits:
+    """The same for asynchronous code: no query for a project known already."""
+    return await _limits.get(project)
+
+
+def forget(project: int | None) -> None:
+    """A quota has changed; None: the defaults, which are everyone's."""
+    if project is None:
+        _limits.clear()
+    else:
+        _limits.forget(project)
+
+
+def _load(project: int) -> Limits:
+    rows = Quota.objects.filter(Q(project=project) | Q(project=None))
+    return merged(sorted(rows, key=lambda row: row.project_id is not None))
+
+
+_limits: LoadingCache[int, Limits] = LoadingCache(_load, size=MOST_PROJECTS, seconds=SECONDS_KEPT)

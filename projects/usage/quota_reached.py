@@ -1,0 +1,52 @@
+"""A quota is reached: which one, what it allows, and when it has room again."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from common.amounts import bytes_text, wait_text
+from projects.usage.limits import LimitName
+
+_SENTENCES = {
+    LimitName.PROFILES_PER_MINUTE: gettext_lazy(
+        "The project's limit of %(allowed)s profiles a minute is reached; it resets in %(wait)s."
+    ),
+    LimitName.PROFILES_PER_DAY: gettext_lazy(
+        "The project's limit of %(allowed)s profiles a day is reached; it resets at midnight UTC,"
+        " in %(wait)s."
+    ),
+    LimitName.NEW_DEPLOYMENTS_PER_DAY: gettext_lazy(
+        "The project's limit of %(allowed)s new deployments a day is reached; it resets at midnight"
+        " UTC, in %(wait)s. Deployments that are known already go on."
+    ),
+    LimitName.STORED_BYTES: gettext_lazy(
+        "The project's limit of %(allowed)s of stored profiles is reached; the oldest are deleted"
+        " in %(wait)s. An admin can raise the limit, or lower the days that profiles are kept."
+    ),
+    LimitName.BYTES_PER_PROFILE: gettext_lazy(
+        "The profile is larger than the project's limit of %(allowed)s a profile."
+    ),
+}
+IN_BYTES = {LimitName.STORED_BYTES, LimitName.BYTES_PER_PROFILE}
+
+
+class QuotaReached(Exception):
+    """`resets_in` is in seconds; None where waiting does not help: the profile is too large."""
+
+    def __init__(self, limit: LimitName, allowed: int, resets_in: float | None) -> None:
+        self.limit, self.allowed, self.resets_in = limit, allowed, resets_in
+        super().__init__(limit, allowed, resets_in)
+
+    def __str__(self) -> str:
+        sentence = _SENTENCES[self.limit] % {
+            "allowed": amount_text(self.limit, self.allowed),
+            "wait": wait_text(self.resets_in or 0),
+        }
+        return f"{sentence} ({self.limit})"
+
+
+def amount_text(limit: LimitName, amount: int) -> str:
+    if limit in IN_BYTES:
+        return bytes_text(amount)
+    if limit is LimitName.RETENTION_DAYS:
+        return _("%(n)d days") % {"n": amount}
+    return f"{amount:,}"

@@ -1,0 +1,112 @@
+"""May this profile come in? A project's quotas at ingest; the admin sets them."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from common.minute_counter import counter
+from common.write_behind import WriteBehindBuffer
+from projects.models import DayUsage, Project
+from projects.usage import day_usage
+from projects.usage.day_usage import UsageReading, seconds_to_midnight, utc_day
+from projects.usage.limits import LimitName, Limits, find_limits, limits_of
+from projects.usage.quota_reached import QuotaReached
+
+__all__ = [
+    "Admission",
+    "LimitName",
+    "Limits",
+    "QuotaReached",
+    "admit_profile",
+    "limits_of",
+    "note_refused",
+    "release",
+    "require_room",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What an admitted profile was counted in, so that `release` can take it out again."""
+
+    project: int
+    size: int
+    minute: int
+    reading: UsageReading
+
+
+async def admit_profile(project: int, size: int) -> Admission:
+    """Count one profile of `size` bytes, as sent, against the project's quotas.
+
+    Raises QuotaReached, and counts the refusal. No query where the project is known.
+    """
+    try:
+        return await _admit(project, size)
+    except QuotaReached:
+        note_refused(project)
+        raise
+
+
+async def require_room(project: int) -> None:
+    """Raises QuotaReached where no profile could come in before tomorrow: to capture one would
+    cost a program something for nothing. Counts neither a profile nor a refusal."""
+    check(await find_limits(project), await day_usage.today(project), 1)
+
+
+async def release(admission: Admission) -> None:
+    """Give back what an upload took that failed after it was admitted."""
+    admission.reading.profiles -= 1
+    admission.reading.stored_bytes -= admission.size
+    await counter().give_back(admission.project, admission.minute)
+
+
+def note_refused(project: int) -> None:
+    """Count a refusal; written behind."""
+    _refused.note(project, 1)
+
+
+async def _admit(project: int, size: int) -> Admission:
+    limits = await find_limits(project)
+    reading = await day_usage.today(project)
+    minute, seconds = divmod(timezone.now().timestamp(), 60)
+    check(limits, reading, size)
+    # Counted before the await: those who come meanwhile have to find it taken.
+    reading.profiles += 1
+    reading.stored_bytes += size
+    admission = Admission(project, size, int(minute), reading)
+    if not await counter().take(project, int(minute), limits.profiles_per_minute):
+        reading.profiles -= 1
+        reading.stored_bytes -= size
+        allowed = limits.profiles_per_minute
+        raise QuotaReached(LimitName.PROFILES_PER_MINUTE, allowed, 60 - seconds)
+    return admission
+
+
+def check(limits: Limits, reading: UsageReading, size: int) -> None:
+    """Raises QuotaReached where one more profile of this size is too much."""
+    if size > limits.bytes_per_profile:
+        raise QuotaReached(LimitName.BYTES_PER_PROFILE, limits.bytes_per_profile, None)
+    if reading.stored_bytes + size > limits.stored_bytes:
+        raise QuotaReached(LimitName.STORED_BYTES, limits.stored_bytes, _to_midnight())
+    if reading.profiles >= limits.profiles_per_day:
+        raise QuotaReached(LimitName.PROFILES_PER_DAY, limits.profiles_per_day, _to_midnight())
+
+
+def _to_midnight() -> float:
+    return seconds_to_midnight(timezone.now())
+
+
+@transaction.atomic
+def _write_refused(counts: dict[int, int]) -> None:
+    day = utc_day()
+    there = Project.objects.filter(pk__in=counts).values_list("pk", flat=True)
+    for project in sorted(there):
+        row, _created = DayUsage.objects.get_or_create(project_id=project, day=day)
+        DayUsage.objects.filter(pk=row.pk).update(refused=F("refused") + counts[project])
+
+
+_refused: WriteBehindBuffer[int, int] = WriteBehindBuffer(
+    _write_refused, lambda older, newer: older + newer
+)

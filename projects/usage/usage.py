@@ -1,0 +1,78 @@
+"""What a project uses of each of its limits, for the settings page and the admin."""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from common.minute_counter import counter
+from projects.models import DayUsage
+from projects.usage import day_usage
+from projects.usage.day_usage import seconds_to_midnight, utc_day
+from projects.usage.limits import LimitName, limits_of
+from projects.usage.quota_reached import amount_text
+
+LABELS: dict[LimitName, Promise] = {
+    LimitName.PROFILES_PER_MINUTE: _("Profiles a minute"),
+    LimitName.PROFILES_PER_DAY: _("Profiles a day"),
+    LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
+    LimitName.STORED_BYTES: _("Stored"),
+    LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
+    LimitName.RETENTION_DAYS: _("Kept"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUsage:
+    """One limit. `used` and `share` are None where nothing is used up (size, days kept)."""
+
+    name: LimitName
+    label: str
+    allowed: int
+    used: int | None
+    resets_in: float | None  # seconds; None: it does not
+
+    @property
+    def share(self) -> float | None:
+        """0 to 1; a limit of 0 is always full."""
+        if self.used is None:
+            return None
+        return min(1.0, self.used / self.allowed) if self.allowed else 1.0
+
+    @property
+    def allowed_text(self) -> str:
+        return amount_text(self.name, self.allowed)
+
+    @property
+    def used_text(self) -> str:
+        return "" if self.used is None else amount_text(self.name, self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    limits: tuple[LimitUsage, ...]
+    refused_today: int  # profiles, and handshakes of deployments too many
+
+    def of(self, name: LimitName) -> LimitUsage:
+        return next(limit for limit in self.limits if limit.name is name)
+
+
+def usage_of(project: int) -> Usage:
+    """Of a project (its pk), as the database has it now; for code that may block."""
+    now = timezone.now()
+    minute, seconds = divmod(now.timestamp(), 60)
+    midnight = seconds_to_midnight(now)
+    today = DayUsage.objects.filter(project=project, day=utc_day()).first() or DayUsage()
+    used = {
+        LimitName.PROFILES_PER_MINUTE: (counter().count(project, int(minute)), 60 - seconds),
+        LimitName.PROFILES_PER_DAY: (today.profiles, midnight),
+        LimitName.NEW_DEPLOYMENTS_PER_DAY: (today.new_deployments, midnight),
+        LimitName.STORED_BYTES: (day_usage.read(project).stored_bytes, None),
+    }
+    limits = limits_of(project)
+    rows = (
+        LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
+        for name in LimitName
+    )
+    return Usage(tuple(rows), today.refused)

@@ -1,0 +1,17 @@
+"""The waiting room of this process, by the settings."""
+
+from functools import cache
+
+from django.conf import settings
+
+from scheduler.long_poll.in_process import InProcessQueue
+from scheduler.long_poll.interface import LongPollQueue
+from scheduler.long_poll.redis import RedisQueue
+
+
+@cache
+def queue_of_process() -> LongPollQueue:
+    places, capture_seconds = settings.WAITING_PER_DEPLOYMENT, settings.CAPTURE_SECONDS
+    if settings.REDIS_URL:
+        return RedisQueue(settings.REDIS_URL, places, capture_seconds)
+    return InProcessQueue(places, capture_seconds)

@@ -1,0 +1,127 @@
+"""What other threads and processes than those that hold agents do to the Redis room."""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.utils.translation import gettext as _
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from projects.profile_types import ProfileType
+from scheduler import capture_requests
+from scheduler.capture_requests import CaptureRequest, Offer
+from scheduler.long_poll.interface import (
+    RECENT_SECONDS,
+    AgentActivity,
+    QueueCounts,
+    QueueUnavailable,
+)
+from scheduler.long_poll.redis_scripts import PREFIX, TIMEOUT_SECONDS, pack_request, script
+
+_AT_ONCE = 1000  # slots added by one run of a script
+
+
+class RedisState:
+    """Blocking, from any thread; RoomUnavailable where Redis is gone."""
+
+    def __init__(self, url: str, capture_seconds: float) -> None:
+        self._client = Redis.from_url(
+            url,
+            decode_responses=True,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 1),
+        )
+        self._add = self._client.register_script(script("add"))
+        self._capture_seconds = capture_seconds
+
+    def add_slots(self, added: Sequence[CaptureRequest]) -> None:
+        with _reported():
+            for at in range(0, len(added), _AT_ONCE):
+                arguments = self.arguments(added[at : at + _AT_ONCE])
+                self._add(keys=[PREFIX], args=arguments)
+
+    def arguments(self, added: Sequence[CaptureRequest]) -> list[str | float]:
+        """What the script `add` takes."""
+        now = time.time()
+        return [
+            part
+            for slot in added
+            for part in (
+                pack_request(slot, self._capture_seconds),
+                max(1.0, slot.moment + capture_requests.KNOWN_SECONDS - now),
+            )
+        ]
+
+    def offers(self) -> list[Offer]:
+        with _reported():
+            since = time.time() - RECENT_SECONDS
+            self._client.zremrangebyscore(f"{PREFIX}offered", "-inf", since)
+            recent: Any = self._client.zrange(f"{PREFIX}offered", 0, -1)
+            types: dict[tuple[int, int], set[ProfileType]] = defaultdict(set)
+            for member in recent:
+                project, deployment, kind = member.split(":")
+                types[int(project), int(deployment)].add(ProfileType(kind))
+            pipeline = self._client.pipeline(transaction=False)
+            for _, deployment in types:
+                pipeline.hlen(f"{PREFIX}waiting:{deployment}")
+            waiting: Any = pipeline.execute()
+        return [
+            Offer(project, deployment, frozenset(kinds), held)
+            for ((project, deployment), kinds), held in zip(types.items(), waiting, strict=True)
+        ]
+
+    def asked(self, deployment: int, kind: ProfileType) -> int:
+        with _reported():
+            pending: Any = self._client.scard(f"{PREFIX}asked:{deployment}:{kind}")
+            return int(pending)
+
+    def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
+        deployments = sorted({deployment for deployment, _ in agents})
+        with _reported():
+            pipeline = self._client.pipeline(transaction=False)
+            for deployment in deployments:
+                pipeline.hvals(f"{PREFIX}waiting:{deployment}")
+            for deployment, agent in agents:
+                pipeline.pttl(f"{PREFIX}busy:{deployment}:{agent}")
+            found: Any = pipeline.execute()
+        held, busy = found[: len(deployments)], found[len(deployments) :]
+        waiting = {
+            (deployment, agent)
+            for deployment, rows in zip(deployments, held, strict=True)
+            for agent in _waiting(rows)
+        }
+        return [
+            AgentActivity(agent in waiting, max(0, left) / 1000)
+            for agent, left in zip(agents, busy, strict=True)
+        ]
+
+    def counts(self) -> QueueCounts:
+        with _reported():
+            waiting: Any = self._client.zcount(f"{PREFIX}held", time.time(), "+inf")
+            claimed, lapsed = self._client.mget(f"{PREFIX}claimed", f"{PREFIX}lapsed")
+            return QueueCounts(int(waiting), int(claimed or 0), int(lapsed or 0))
+
+
+def _waiting(rows: Sequence[str]) -> Iterator[str]:
+    """The agents of a deployment that are held, without those whose process died."""
+    now = time.time()
+    for row in map(json.loads, rows):
+        if row["till"] >= now:
+            yield row["agent"]
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise QueueUnavailable(
+            _("The waiting room cannot be reached now; try again later.")
+        ) from error

@@ -1,0 +1,67 @@
+"""`…/compare`: both sides, in one answer."""
+
+import csv
+import io
+
+import pytest
+
+from projects.models import Deployment
+from tests.api.conftest import Ask
+from tests.ingest.client import assert_refused
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_both_sides_stand_beside_each_other(ask: Ask, shop: Deployment) -> None:
+    rows.stored(rows.deployment(shop.project, version="3"), {"main": 1, "main;new": 4}, minutes=3)
+    document = ask("compare", version="1", **{"b.version": "3"}).json()
+    assert (document["profiles"], document["total"]) == (2, 18_000_000)
+    assert (document["b"]["profiles"], document["b"]["total"]) == (1, 5_000)
+    assert sum(document["self"]) == 18_000_000
+    assert sum(document["b"]["self"]) == 5_000
+    assert document["q"] == document["ci_lo"] == [None] * len(document["self"])
+    functions = document["functions"]
+    new = functions["name"].index("new")
+    assert (functions["a_total"][new], functions["b_total"][new]) == (0, 4_000)
+    assert functions["real"] == [False] * 5
+
+
+def test_what_changed_is_real_among_enough_profiles(ask: Ask, shop: Deployment) -> None:
+    for number in range(12):
+        rows.stored(shop, {"main;same": 50, "main;work": 40 + number % 3}, minutes=20 + number)
+        rows.stored(shop, {"main;same": 50, "main;work": 90 + number % 3}, minutes=40 + number)
+    first = {"from": "2026-11-20T12:20:00Z", "to": "2026-11-20T12:32:00Z"}
+    second = {"b.from": "2026-11-20T12:40:00Z", "b.to": "2026-11-20T12:52:00Z"}
+    functions = ask("compare", **first, **second).json()["functions"]
+    real = dict(zip(functions["name"], functions["real"], strict=True))
+    assert real["work"]
+    assert not real["same"]
+    work = functions["name"].index("work")
+    assert functions["low"][work] < -50_000 < functions["high"][work] < 0
+
+
+def test_as_csv(ask: Ask) -> None:
+    answer = ask("compare", version="1", format="csv", **{"b.version": "2"})
+    head, *lines = csv.reader(io.StringIO(answer.text))
+    assert head[:4] == [
+        "name",
+        "file",
+        "A self (nanoseconds, profiles: 2)",
+        "A total (nanoseconds, profiles: 2)",
+    ]
+    assert sum(int(line[2]) for line in lines) == 18_000_000
+    assert {line[-1] for line in lines} == {""}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("b.type", "b.type: is unknown here; there are b.span"),
+        ("b.f", "b.f: is unknown here"),
+        ("b.weight", "b.weight: 'x' is no percentage"),
+        ("c.zone", "c.zone: is unknown here; there are format, service"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_side_is_named(name: str, said: str, ask: Ask) -> None:
+    assert_refused(ask("compare", **{name: "x"}), 400, "INVALID_ARGUMENT", said)

@@ -1,0 +1,97 @@
+"""Run the examples of docs/reference/api.md and compare the answers; every URL has one."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from api.urls import urlpatterns
+from profiles.query import ExportFormat
+from projects.models import Project
+from tests.ingest.client import Client
+from tests.profiles import rows
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
+_EXAMPLE = re.compile(
+    r"```sh\n(curl [^`]*)```\n(?:\n```(?:json|csv|text)\n([^`]*)```\n)?",
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A line of curl as far as these examples use it, and what it answers ("" where not said)."""
+
+    command: str
+    answer: str
+
+    def __str__(self) -> str:
+        found = re.search(r"/projects/[^/]+/(\w+)", self.command)
+        return found[1] if found else self.command
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.command.replace("\\\n", " "))
+
+    def ask(self, key: str) -> bytes:
+        curl, *words = self.words
+        assert curl == "curl"
+        headers, params, url = {}, [], ""
+        while words:
+            word = words.pop(0)
+            if word == "-H":
+                name, _, value = words.pop(0).partition(": ")
+                headers[name] = value.replace("$KEY", key)
+            elif word == "--data-urlencode":
+                name, _, value = words.pop(0).partition("=")
+                params.append((name, value))
+            elif word == "-o":
+                words.pop(0)
+            elif word != "-G":
+                assert word.startswith("$FLAMEWATCH/"), word
+                url = word.removeprefix("$FLAMEWATCH")
+        params += parse_qsl(urlsplit(url).query)
+        answer = Client("").request("GET", urlsplit(url).path, params=params, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+
+def examples() -> Iterator[Example]:
+    for command, answer in _EXAMPLE.findall(DOCS.read_text()):
+        yield Example(command, answer)
+
+
+@pytest.fixture
+def shop(project: Project) -> None:
+    """What the examples are about."""
+    of = rows.deployment(project)
+    rows.stored(of, name_id="p1", labels={"instance": "web-1"})
+    rows.stored(of, name_id="p2", minutes=1, labels={"instance": "web-2"})
+    rows.stored(rows.deployment(project, version="2"), name_id="p3", minutes=2)
+
+
+@pytest.mark.parametrize("example", list(examples()), ids=str)
+def test_an_example_answers_what_is_written_there(
+    example: Example, shop: None, reader: Client
+) -> None:
+    answer = example.ask(reader.key)
+    if example.answer.startswith("{"):
+        assert json.loads(answer) == json.loads(example.answer)
+    elif example.answer:
+        assert answer.decode().splitlines() == example.answer.splitlines()
+
+
+def test_every_address_and_form_has_an_example() -> None:
+    said = DOCS.read_text()
+    for pattern in urlpatterns:
+        name = str(pattern.pattern).rpartition("/")[2]
+        assert f"## `{name}`" in said
+        assert name == "capture" or any(f"/{name}" in example.command for example in examples())
+    for form in ExportFormat:
+        assert any(f"format={form}" in example.command for example in examples())

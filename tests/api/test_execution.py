@@ -1,0 +1,150 @@
+"""Queries of the API: within their deadline and their project's share of threads."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from pytest_django import Settings
+
+from api.execution import execute
+from common.fair_threads import FairThreads
+from endpoints.error_responses import error_response
+from endpoints.errors import QueryTooSlow
+from profiles.queries import concurrency
+from profiles.queries.concurrency import LIMITS, TooManyQueriesWaiting
+from profiles.queries.selection import DeadlinePassed, check
+from projects.credentials.authentication import Access
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch: pytest.MonkeyPatch) -> FairThreads:
+    threads = FairThreads("flamewatch-query", LIMITS)
+    monkeypatch.setattr(concurrency, "_threads", threads)
+    return threads
+
+
+class Gate:
+    """Work that begins and waits to be let through."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.open = threading.Event()
+        self._lock = threading.Lock()
+
+    def work(self, deadline: float) -> str:
+        with self._lock:
+            self.begun += 1
+        assert self.open.wait(60)
+        return threading.current_thread().name
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    gate = Gate()
+    yield gate
+    gate.open.set()
+
+
+def key_of(project: int, key: int = 1) -> Access:
+    return Access(
+        project=project,
+        project_id=f"project-{project}",
+        key=key,
+        prefix="fw",
+        may_write=False,
+        may_read=True,
+    )
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+            await asyncio.sleep(0.001)
+
+
+async def test_keys_of_one_project_share_its_threads_and_another_has_its_own(gate: Gate) -> None:
+    other = Gate()
+    asked = [asyncio.create_task(execute(key_of(1, key), gate.work)) for key in range(5)]
+    await until(lambda: gate.begun == LIMITS.running_of_tenant)
+    another = asyncio.create_task(execute(key_of(2), other.work))
+    await until(lambda: other.begun == 1)
+    assert gate.begun == LIMITS.running_of_tenant
+    gate.open.set()
+    other.open.set()
+    names = await asyncio.gather(*asked, another)
+    assert all(name.startswith("flamewatch-query") for name in names)
+
+
+async def test_work_stops_when_nobody_waits_for_it() -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(deadline: float) -> None:
+        begun.set()
+        try:
+            while True:
+                check(deadline)
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    asking = asyncio.create_task(execute(key_of(1), work))
+    await until(begun.is_set)
+    asking.cancel()
+    await until(ended.is_set)
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
+    settings: Settings, gate: Gate, threads: FairThreads
+) -> None:
+    settings.QUERY_SECONDS = 0.05
+
+    async def too_slow() -> None:
+        with pytest.raises(QueryTooSlow):
+            await execute(key_of(1), gate.work)
+
+    while gate.begun < LIMITS.running_of_client:  # a thread may be too late to begin at all
+        await too_slow()
+    await too_slow()
+    await too_slow()
+    assert gate.begun == LIMITS.running_of_client
+    gate.open.set()
+    await until(lambda: not threads._tenants)
+    settings.QUERY_SECONDS = 60.0
+    assert await execute(key_of(1), gate.work)
+
+
+async def test_more_than_may_wait_are_rejected_with_429(gate: Gate) -> None:
+    many = LIMITS.running_of_client + LIMITS.waiting_of_tenant
+    asked = [asyncio.create_task(execute(key_of(1), gate.work)) for _ in range(many)]
+    await until(lambda: gate.begun == LIMITS.running_of_client)
+    with pytest.raises(TooManyQueriesWaiting) as raised:
+        await execute(key_of(1), gate.work)
+    found = error_response(raised.value)
+    assert found.status == 429
+    assert "64 queries of this project" in found.message
+    assert int(found.headers["Retry-After"]) >= 5
+    gate.open.set()
+    await asyncio.gather(*asked)
+
+
+async def test_errors_come_back_and_the_threads_go_on() -> None:
+    def fail(deadline: float) -> None:
+        raise ValueError("no")
+
+    for _ in range(LIMITS.threads + 1):
+        with pytest.raises(ValueError, match="no"):
+            await execute(key_of(1), fail)
+
+
+async def test_what_an_answer_waited_for_is_said() -> None:
+    def late(deadline: float) -> str:
+        raise DeadlinePassed("Blob a/b did not come in time.")
+
+    with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Blob a/b did not come"):
+        await execute(key_of(1), late)

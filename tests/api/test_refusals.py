@@ -1,0 +1,143 @@
+"""What the query API refuses, and how it says so."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from profiles.params.query_string import MAX_QUERY
+from profiles.queries.selection import check
+from projects.models import Project
+from tests.api.conftest import Ask
+from tests.ingest.client import Client, assert_refused
+
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
+SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("tree", {"service": None}, "service: is missing"),
+        ("tree", {"type": None}, "type: is missing"),
+        ("tree", {"type": "GPU"}, "type: 'GPU' is none of CPU, WALL"),
+        ("tree", {"type": ["CPU", "WALL"]}, "type: is given 2 times"),
+        ("tree", {"service": "s" * 513}, "service: may have 512 characters"),
+        ("tree", {"zone": "z\0"}, "zone: may not have the character NUL"),
+        ("tree", {"zone": ["z"] * 51}, "zone: is given 51 times; it may be 50 times"),
+        ("tree", {"label.": "a"}, "label.: has no name"),
+        ("tree", {"label.x": "a" * 513}, "label.x: may have 512 characters"),
+        ("tree", {"from": "yesterday"}, "from: 'yesterday' is neither now nor an RFC 3339 time"),
+        ("tree", {"from": "2026-11-20T12:00:00"}, "from: '2026-11-20T12:00:00' is neither"),
+        ("tree", {"from": "1026-11-20T12:00:00Z"}, "from: '1026-11-20T12:00:00Z' is neither"),
+        ("tree", {"from": "2026-11-20T14:00:00Z"}, "from: has to be before the end"),
+        ("tree", {"from": "2024-11-20T14:00:00Z"}, "from: has to be before the end, by 400 days"),
+        ("tree", {"span": "1h"}, "from: and to stand alone"),
+        ("top", {"from": None, "to": None, "span": "1y"}, "span: '1y' is no span like 10m"),
+        ("top", {"from": None, "to": None, "span": "0s"}, "span: '0s' is no span"),
+        ("top", {"from": None, "to": None, "span": "999999999w"}, "span: '999999999w' is no span"),
+        ("top", {"weight": "0"}, "weight: '0' is no percentage"),
+        ("top", {"weight": "nan"}, "weight: 'nan' is no percentage"),
+        ("top", {"weights": "9..1"}, "weights: '9..1' is no range"),
+        ("top", {"sort": "colour"}, "sort: 'colour' is none of self, total, count, name, -self"),
+        ("top", {"size": "0"}, "size: '0' is no number from 1"),
+        ("tree", {"sort": "self"}, "sort: 'self' is none of weight, name"),
+        ("tree", {"view": "sideways"}, "view: 'sideways' is none of flame, bottomup"),
+        ("tree", {"group": "file"}, "group: 'file' is none of function, line"),
+        ("tree", {"root": "7"}, "root: '7' is no id of a node"),
+        ("tree", {"root": "0" * 15 + "7"}, "no node 0000000000000007"),
+        ("tree", {"f": "only:main"}, "f: 'only:main' is no filter; there are show:…, hide:…"),
+        ("tree", {"f": "show:"}, "f: A filter has no value"),
+        ("tree", {"f": "show:/a(/"}, "f: The expression /a(/ cannot be read"),
+        ("tree", {"f": "show:" + "a" * 501}, "f: A filter's value may have 500 characters"),
+        ("tree", {"format": "xml"}, "format: 'xml' is none of json, pprof, folded, speedscope"),
+        ("top", {"format": "pprof"}, "format: 'pprof' is none of json, csv"),
+        ("tree", {"colour": "self"}, "colour: is unknown here; there are format, service, type"),
+        ("services", {}, "service: is unknown here"),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_400_and_named(
+    name: str, changes: dict[str, Any], said: str, ask: Ask
+) -> None:
+    assert_refused(ask(name, **changes), 400, "INVALID_ARGUMENT", said)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("a=" + "b" * MAX_QUERY, "parameters may have 16,384 bytes"),
+        ("&".join(f"a{i}=b" for i in range(201)), "may have 200 parameters"),
+        ("service=%ff", "have to be UTF-8"),
+        ("service=" + "s" * 9000, "service: may have 8,192 characters; here are 9,000"),
+    ],
+)
+def test_an_address_is_bounded(query: str, said: str, reader: Client) -> None:
+    answer = reader.request("GET", f"/api/v1/projects/-/tree?{query}")
+    assert_refused(answer, 400, "INVALID_ARGUMENT", said)
+
+
+def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
+    assert_refused(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "cannot be read")
+    assert ask("tree", f="show:/^(a+)+$/").status_code == 200
+
+
+def test_an_address_that_is_none_is_404(reader: Client) -> None:
+    for path in ("", "/nothing", "/tree/"):
+        answer = reader.request("GET", f"/api/v1/projects/-{path}")
+        assert_refused(answer, 404, "NOT_FOUND")
+
+
+def test_another_method_is_405(reader: Client) -> None:
+    for method in ("POST", "DELETE"):
+        answer = reader.request(method, "/api/v1/projects/-/tree")
+        assert_refused(answer, 405, "UNIMPLEMENTED", "GET")
+
+
+def test_more_than_a_key_may_ask_in_a_minute_is_429(
+    ask: Ask, settings: Settings, agent: Client, stranger: Client
+) -> None:
+    settings.QUERIES_PER_MINUTE = 2
+    answers = [ask("services", service=None, type=None) for _ in range(6)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert len(refused) >= 2  # a minute may have ended meanwhile
+    assert_refused(refused[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
+    assert 0 < int(refused[0].headers["retry-after"]) <= 90
+    other = stranger.request("GET", "/api/v1/projects/-/services")
+    assert other.status_code == 200
+
+
+def test_a_query_that_takes_too_long_is_504(
+    ask: Ask, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.QUERY_SECONDS = 0.5
+    ended = threading.Event()
+    monkeypatch.setattr("api.resources.tree.run_tree", until_abandoned(ended))
+    answer = ask("tree")
+    assert_refused(answer, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s")
+    assert "retry-after" in answer.headers
+    assert ended.wait(30)
+
+
+def until_abandoned(
+    ended: threading.Event, begun: Callable[[], object] = lambda: None
+) -> Callable[..., None]:
+    """A query that never ends by itself, but looks whether anybody waits."""
+
+    def run(*_: object) -> None:
+        begun()
+        try:
+            while True:
+                check(None)
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    return run
+
+
+def test_a_project_that_is_another_tenants_is_404(stranger: Client, project: Project) -> None:
+    answer = stranger.request("GET", f"/api/v1/projects/{project.project_id}/tree")
+    assert_refused(answer, 404, "NOT_FOUND")

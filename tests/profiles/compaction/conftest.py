@@ -1,0 +1,30 @@
+"""What is stored, and what is left of it when something breaks in between."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.compaction import level0, pending_series
+from projects.models import Deployment, Project
+from tests.profiles import rows
+from tests.profiles.compaction.long_heads import FEW
+
+
+@pytest.fixture
+def shop(project: Project) -> Deployment:
+    return rows.deployment(project)
+
+
+@pytest.fixture
+def later() -> datetime:
+    """When everything that was stored is long closed."""
+    return max(rows.NOON, timezone.now()) + timedelta(days=3)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of so few a part is made."""
+    for module in (pending_series, level0):
+        monkeypatch.setattr(module, "LONG", FEW)
+    monkeypatch.setattr(level0, "LEFT", FEW - 1)

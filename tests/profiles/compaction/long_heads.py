@@ -1,0 +1,37 @@
+"""Heads of an hour that is not over, and what is packed of them at a moment."""
+
+from datetime import datetime, timedelta
+
+from profiles.compaction import level0
+from profiles.compaction.windows import settled_before
+from profiles.models import Profile
+from profiles.storage import stored_bytes
+from projects.models import DayUsage, Deployment, Project
+from tests.profiles import rows
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+FEW = 3
+
+
+def stored(of: Deployment, *minutes: float, **fields: object) -> None:
+    for minute in minutes:
+        rows.stored(of, minutes=minute, **fields)  # type: ignore[arg-type]
+    all_came_at_noon()
+
+
+def all_came_at_noon() -> None:
+    """Of the day's bytes too."""
+    Profile.objects.update(stored_at=rows.NOON)
+    noon = rows.NOON.date()
+    for other in DayUsage.objects.exclude(day=noon):
+        size = {str(other.day): other.stored_bytes}
+        stored_bytes.move(other.project_id, [{str(noon): other.stored_bytes}], [size])
+
+
+def at(minutes: float) -> datetime:
+    """The moment at which what began so many minutes after noon is just settled."""
+    return rows.NOON + (rows.NOON - settled_before(rows.NOON)) + minutes * MINUTE
+
+
+def pack(project: Project, minutes: float) -> int:
+    return level0.compact_long_heads(project.pk, at(minutes))

@@ -1,0 +1,34 @@
+"""Taking stock: every profile of a project, wherever it is stored."""
+
+from collections import Counter
+
+from django.db.models import Sum
+
+from profiles.engine.blocks import open_hour
+from profiles.engine.encoding.codec import decode
+from profiles.models import Block, BlockLevel, Profile
+from profiles.storage.block_reader import location_of, read
+from projects.models import DayUsage, Project
+
+
+def stock(project: Project) -> Counter[tuple[str, int]]:
+    """(name, total of its values) of each, and how often it is there."""
+    found: Counter[tuple[str, int]] = Counter()
+    for row in Profile.objects.filter(project=project):
+        found[row.name_id, int(decode(bytes(row.tree)).self[0].sum())] += 1
+    for each in Block.objects.filter(project=project, level=BlockLevel.HOUR).select_related("blob"):
+        block = open_hour(read(location_of(each)))
+        totals = block.profiles.totals[0].tolist()
+        sums, _ = block.sums([0], None, True)
+        assert int(sums.sum()) == sum(totals)
+        found.update(zip(block.identities.name_id, totals, strict=True))
+    return found
+
+
+def counted_bytes(project: Project) -> int:
+    return DayUsage.objects.filter(project=project).aggregate(s=Sum("stored_bytes"))["s"] or 0
+
+
+def really_stored_bytes(project: Project) -> int:
+    trees = sum(len(row.tree) for row in Profile.objects.filter(project=project))
+    return trees + sum(row.length for row in Block.objects.filter(project=project))

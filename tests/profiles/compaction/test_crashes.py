@@ -1,0 +1,203 @@
+"""Whatever step of a roll-up dies, nothing is lost and nothing is there twice."""
+
+import contextlib
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from profiles import retention
+from profiles.compaction import blob_sweep, day_rollup, hour_blocks, level0, pending_series
+from profiles.models import Blob, Block, Profile
+from profiles.storage.blobs import BlobUnavailable, blobs
+from projects.models import Deployment, Project
+from tests.profiles import rows
+from tests.profiles.compaction.stock import counted_bytes, really_stored_bytes, stock
+
+pytestmark = pytest.mark.django_db
+LONG = timedelta(days=40)
+FEW = 2  # rows of which parts are made
+
+
+class Crash(Exception):
+    pass
+
+
+# Between any two steps of a move: what is called there.
+POINTS = [
+    "profiles.compaction.head_to_blocks.build_hour",
+    "profiles.compaction.head_to_blocks.leave",
+    "profiles.compaction.day_rollup.build_day",
+    "profiles.storage.blobs.files.FileBlobs.put",
+    "profiles.compaction.replace._commit",
+    "profiles.compaction.replace._remove_blocks",
+    "profiles.compaction.replace._remove_head",
+    "profiles.compaction.replace._add",
+    "profiles.compaction.replace._cover",
+    "profiles.storage.stored_bytes.move",
+    "profiles.compaction.blob_sweep._repoint",
+    "profiles.storage.blobs.files.FileBlobs.delete",
+]
+
+
+def crashing(target: str, after: bool, on_call: int) -> contextlib.AbstractContextManager[object]:
+    """The target dies at its nth call: before it has done anything, or when it is done."""
+    module, _, name = target.rpartition(".")
+    owner: object = sys.modules.get(module)
+    if owner is None:
+        parent, _, cls = module.rpartition(".")
+        owner = getattr(sys.modules[parent], cls)
+    real: Callable[..., object] = getattr(owner, name)
+    calls = 0
+
+    def crash(*args: object, **kwargs: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == on_call and not after:
+            raise Crash(target)
+        done = real(*args, **kwargs)
+        if calls == on_call:
+            raise Crash(target)
+        return done
+
+    return patch.object(owner, name, crash)
+
+
+def work(project: Project, now: datetime) -> None:
+    hour_blocks.compact_hours(project.pk, now)
+    with patch.object(pending_series, "LONG", FEW), patch.multiple(level0, LONG=FEW, LEFT=FEW):
+        level0.compact_long_heads(project.pk, now)
+    day_rollup.roll_up_days(project.pk, now)
+    blob_sweep.sweep(now + timedelta(days=2))
+
+
+def arrive(
+    shop: Deployment, chance: random.Random, count: int, now: datetime | None = None
+) -> None:
+    """At any time of some days, and more of them lately, if it is said what that is."""
+    for number in range(count):
+        minutes: float = chance.randrange(2 * 24 * 60)
+        if now is not None and number % 3:
+            minutes = (now - rows.NOON).total_seconds() / 60 - chance.randrange(5, 55)
+        rows.stored(shop, {"main;a": chance.randrange(1, 99)}, minutes=minutes)
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    seed=st.integers(0, 10**6),
+    crashes=st.lists(
+        st.tuples(st.sampled_from(POINTS), st.booleans(), st.integers(1, 3)), max_size=4
+    ),
+)
+def test_nothing_is_lost_and_nothing_twice(
+    seed: int, crashes: list[tuple[str, bool, int]], shop: Deployment
+) -> None:
+    project, chance = shop.project, random.Random(seed)
+    now = max(rows.NOON, timezone.now()) + timedelta(days=6)
+    for target, after, on_call in [*crashes, ("", False, 0)]:
+        arrive(shop, chance, 9, now)
+        before = stock(project)
+        if target:
+            with contextlib.suppress(Crash), crashing(target, after, on_call):
+                work(project, now)
+            assert stock(project) == before
+        now += timedelta(minutes=chance.choice([7, 70, 200]))
+    now += timedelta(hours=3)
+    work(project, now)
+    assert stock(project) == before == Counter(before.keys())
+    assert not Profile.objects.filter(project=project).exists()
+    assert counted_bytes(project) == really_stored_bytes(project)
+    assert set(Blob.objects.values_list("key", flat=True)) <= {b.key for b in blobs().list()}
+
+
+def test_retention_and_roll_up_may_take_turns(project: Project, shop: Deployment) -> None:
+    chance = random.Random(3)
+    now = max(rows.NOON, timezone.now()) + timedelta(days=5)
+    arrive(shop, chance, 30)
+    work(project, now)
+    for step in range(12):
+        retention.retain(project.pk, rows.NOON + timedelta(days=30, hours=7 * step))
+        work(project, now)
+        limit = rows.NOON + timedelta(hours=7 * step)
+        times = [
+            block.first for block in Block.objects.filter(project=project) if block.last >= limit
+        ]
+        assert all(time >= limit - timedelta(hours=7) for time in times)
+        assert counted_bytes(project) == really_stored_bytes(project)
+
+
+def test_a_store_that_is_away_leaves_everything_in_the_head(
+    project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows.stored(shop)
+
+    def away(*_: object) -> None:
+        raise BlobUnavailable("s3://bucket failed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(blobs()), "put", away)
+        with pytest.raises(BlobUnavailable):
+            hour_blocks.compact_hours(project.pk, later)
+    assert Profile.objects.count() == 1
+    assert hour_blocks.compact_hours(project.pk, later) == 1
+
+
+def test_what_a_kill_9_left_behind_is_swept(tmp_path: Path) -> None:
+    """A process is killed between its blob and its commit; another one goes on."""
+    database, folder = tmp_path / "killed.sqlite3", tmp_path / "blobs"
+    environment = os.environ | {
+        "FLAMEWATCH_DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{database}",
+        "BLOB_URL": f"file://{folder}",
+        "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
+    }
+    program = [sys.executable, "-m", "tests.profiles.compaction.roll_up_one"]
+    with subprocess.Popen(
+        [*program, "stop"], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "blob written\n"
+        process.kill()
+    assert len(_files(folder)) == 1
+    assert _counts(database) == (5, 0)
+    subprocess.run([*program, "go on"], env=environment, check=True)
+    assert _counts(database) == (0, 5)
+    assert len(_files(folder)) == 1
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def _counts(database: Path) -> tuple[int, int]:
+    with sqlite3.connect(database) as reopened:
+        (head,) = reopened.execute("SELECT count(*) FROM profiles_profile").fetchone()
+        (blocks,) = reopened.execute("SELECT sum(profiles) FROM profiles_block").fetchone()
+    return head, blocks or 0
+
+
+def test_deleting_a_project_leaves_nothing(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    rows.stored(shop)
+    work(project, later)
+    project.delete()
+    assert not Block.objects.exists()
+    assert not Blob.objects.exists()
+    blob_sweep.delete_unknown(timezone.now() + LONG)
+    assert list(blobs().list()) == []

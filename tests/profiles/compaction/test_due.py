@@ -1,0 +1,107 @@
+"""What is due is found at once, and is all that has something to do."""
+
+from collections.abc import Sequence
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from profiles import tasks
+from profiles.compaction import hour_blocks
+from profiles.compaction.pending_series import pending_series
+from profiles.models import Block, Profile
+from projects.models import Deployment, Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
+from tests.profiles.compaction.long_heads import HOUR, MINUTE, at, stored
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="about how SQLite does it")
+
+
+@pytest.mark.usefixtures("few")
+def test_only_those_that_have_something_to_do_are_due(
+    project: Project, shop: Deployment, charlie: User
+) -> None:
+    theirs = create_project("Theirs", charlie)
+    stored(rows.deployment(theirs, service="long"), 1, 2, 3)
+    stored(rows.deployment(theirs, service="short"), 1, 2)
+    stored(shop, 61, 62)
+    stored(shop, 1, type=ProfileType.WALL)
+    now = rows.NOON + 72 * MINUTE
+    assert [each[1:] for each in pending_series(rows.NOON + 30 * MINUTE)] == [
+        ("long", "CPU", False, True)
+    ]
+    assert [each[1:] for each in pending_series(now, theirs.pk)] == [
+        ("long", "CPU", True, True),
+        ("short", "CPU", True, False),
+    ]
+    assert [each[1:] for each in pending_series(now, project.pk)] == [("shop", "WALL", True, False)]
+    assert hour_blocks.projects_with_pending_hours(now) == [project.pk, theirs.pk]
+
+
+def test_what_was_set_aside_is_not_due(project: Project, shop: Deployment) -> None:
+    stored(shop, 1)
+    Profile.objects.update(set_aside=True)
+    assert pending_series(rows.NOON + 3 * HOUR) == []
+
+
+def test_where_nothing_is_due_it_takes_two_statements(project: Project, shop: Deployment) -> None:
+    for number in range(20):
+        stored(rows.deployment(project, service=f"service-{number}"), 1)
+    with count_queries() as statements:
+        assert hour_blocks.projects_with_pending_hours(at(1)) == []
+    assert len(statements) == 2
+
+
+def test_what_is_due_of_a_project_is_looked_for_once(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: rows.NOON + 3 * HOUR)
+    stored(shop, 1)
+    with count_queries() as statements:
+        tasks.roll_up_project(project.pk)
+    assert sum("series(id)" in statement for statement in statements) == 1
+    assert [block.level for block in Block.objects.all()] == ["hour"]
+
+
+@on_sqlite
+def test_what_is_due_is_found_without_stepping_over_every_row(
+    project: Project, shop: Deployment
+) -> None:
+    def steps() -> int:
+        done = 0
+
+        def step() -> int:
+            nonlocal done
+            done += 1
+            return 0
+
+        connection.connection.set_progress_handler(step, 10)
+        try:
+            assert pending_series(at(0), project.pk) == pending_series(at(0)) == []
+        finally:
+            connection.connection.set_progress_handler(None, 0)
+        return done
+
+    def add(number: int, minutes: Sequence[int]) -> None:
+        rows.stored(rows.deployment(project, service=f"service-{number}"))
+        newest = Profile.objects.latest("pk")
+        for minute in minutes:
+            newest.pk, newest.name_id = None, f"{number}-{minute}"
+            newest.time = rows.NOON + minute * MINUTE
+            newest.save(force_insert=True)
+
+    for number in range(30):
+        add(number, range(1))
+    few = steps()
+    for number in range(30):
+        add(number, range(1, 60))
+    assert steps() < 2 * few
+
+
+@on_sqlite
+def test_parts_that_are_due_are_found_by_their_index() -> None:
+    assert "block_part" in hour_blocks.pending_level0(rows.NOON).explain()

@@ -1,0 +1,113 @@
+"""Parameters of an address: whatever comes in is read or refused by its name."""
+
+import contextlib
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.params.query_string import BadParameter, Parameters, parse
+from profiles.params.selection import read_other_side, read_range, read_selection
+from profiles.params.view import read_order, read_view
+from profiles.query import Selection
+from projects.profile_types import ProfileType
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NAMES = (
+    *("service", "type", "zone", "version", "label.a", "from", "to", "span", "end"),
+    *("weight", "weights", "profile", "metric", "view", "f"),
+)
+TEXTS = st.text(max_size=20) | st.sampled_from(
+    ["CPU", "now", "1h", "7d", "2026-11-21T09:30:00Z", "show:a", "hide:/b+/", "1..5", "50"]
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
+def test_anything_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
+    with contextlib.suppress(BadParameter):  # any other exception is a fault
+        of = Parameters(pairs)
+        selection = read_selection(of, 1, NOW)
+        read_view(of)
+        read_order(of)
+        of.done()
+        assert selection.start < selection.end
+        assert selection.service
+
+
+@pytest.mark.parametrize("query", ["%ff=1", "a=%C3", "a=1;b=2", "+=1"])
+def test_what_nobody_reads_is_refused(query: str) -> None:
+    with pytest.raises(BadParameter):
+        parse(query).done()
+
+
+@pytest.mark.parametrize("query", ["", "&&&"])
+def test_nothing_is_no_parameter(query: str) -> None:
+    parse(query).done()
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("", -1, 0),
+        ("end=now", -1, 0),
+        ("span=3h", -3, 0),
+        ("end=2026-11-21T10:00:00Z", -3, -2),
+        ("end=2026-11-21T10:00:00%2B02:00&span=1h", -5, -4),
+        ("from=2026-11-21T10:00:00Z", -2, 0),
+        ("from=2026-11-21T08:00:00Z&to=2026-11-21T10:00:00Z", -4, -2),
+        ("to=2026-11-21T10:00:00Z", -3, -2),
+    ],
+)
+def test_ranges(query: str, start: int, end: int) -> None:
+    found = read_range(parse(query), NOW)
+    assert found.start == NOW + timedelta(hours=start)
+    assert found.end == NOW + timedelta(hours=end)
+
+
+def sides(**changes: object) -> tuple[Selection, Selection]:
+    usual = {"service": "shop", "type": "CPU", "zone": "eu-1", "label.instance": "a"}
+    of = parse(urlencode(usual | changes, doseq=True))
+    first = read_selection(of, 1, NOW)
+    other = of.side("b.")
+    second = read_other_side(other, first, NOW)
+    other.done()
+    of.done()
+    return first, second
+
+
+def test_the_other_side_is_as_the_first_but_for_what_it_says() -> None:
+    first, second = sides()
+    assert first == second
+    first, second = sides(**{"b.zone": ["us-1", "us-2"], "b.label.version": "7", "b.weight": "5"})
+    assert second.zones == ("us-1", "us-2")
+    assert second.labels == (("instance", ("a",)), ("version", ("7",)))
+    assert (first.weight, second.weight) == (None, 5.0)
+    assert (second.service, second.type) == ("shop", ProfileType.CPU)
+
+
+def test_the_other_side_keeps_the_length_of_the_first() -> None:
+    span: dict[str, str | list[str]] = {
+        "from": "2026-11-21T08:00:00Z",
+        "to": "2026-11-21T10:00:00Z",
+    }
+    _, second = sides(**span, **{"b.end": "2026-11-20T10:00:00Z"})
+    assert second.start == NOW - timedelta(hours=28)
+    assert second.end == NOW - timedelta(hours=26)
+    _, second = sides(**span, **{"b.span": "1h"})
+    assert (second.start, second.end) == (NOW - timedelta(hours=3), NOW - timedelta(hours=2))
+    _, second = sides(**{"b.from": "2026-11-20T08:00:00Z", "b.to": "2026-11-20T09:00:00Z"})
+    assert second.end - second.start == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("name", ["b.service", "b.type", "b.metric", "b.f", "b.nothing"])
+def test_sides_do_not_differ_in_service_type_or_view(name: str) -> None:
+    with pytest.raises(BadParameter, match=f"{name}: is unknown here; there are b.span"):
+        sides(**{name: "x"})
+
+
+def test_what_is_wrong_on_the_other_side_is_named_as_it_was_sent() -> None:
+    with pytest.raises(BadParameter, match=r"b\.weight: '0' is no percentage"):
+        sides(**{"b.weight": "0"})

@@ -1,0 +1,81 @@
+"""BLOB_URL, and stores that do not answer."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from profiles.storage.blobs import BlobUnavailable, open_store, s3
+from profiles.storage.blobs.address import BadAddress, Bucket, Folder, parse
+
+
+def test_addresses() -> None:
+    assert parse("file:///var/lib/blobs") == Folder(Path("/var/lib/blobs"))
+    assert parse("s3://bucket") == Bucket("bucket")
+    assert parse("s3://bucket/a/b?endpoint=https://s3.example&region=eu-1") == Bucket(
+        "bucket", "a/b", "https://s3.example", "eu-1"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "blobs", "file:blobs", "file://host/x", "s3:///x", "s3://b?key=1", "s3://b?endpoint=x"],
+)
+def test_other_addresses_are_refused_with_the_reason(url: str) -> None:
+    with pytest.raises(BadAddress, match="BLOB_URL"):
+        parse(url)
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A server that takes connections and never answers."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield f"s3://bucket?endpoint=http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_store_that_never_answers_is_given_up(
+    silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "any")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
+    for name, seconds in (("REQUEST_SECONDS", 1), ("RETRY_SECONDS", 1)):
+        monkeypatch.setattr(s3, name, seconds)
+    with pytest.raises(BlobUnavailable, match="s3://bucket failed"):
+        open_store.__wrapped__(silent).get("a")
+
+
+def test_a_store_that_refuses_says_why(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    with pytest.raises(BlobUnavailable, match=r"403|Forbidden|SignatureDoesNotMatch"):
+        open_store.__wrapped__(s3_url).get("a", 0, 1)
+
+
+def test_a_folder_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    (tmp_path / "blobs").write_text("a file")
+    with pytest.raises(BlobUnavailable, match="cannot be written"):
+        open_store(f"file://{tmp_path}/blobs/below").put("a", b"")
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    store = open_store(f"file://{tmp_path}")
+    with pytest.raises(BlobUnavailable, match="No space left"):
+        store.put("projects/1/a", b"bytes")
+    assert list(store.list()) == []
+
+
+def test_files_need_no_library_of_s3() -> None:
+    program = (
+        "import django, sys; django.setup(); from profiles.storage.blobs import open_store;"
+        "open_store('file:///tmp'); assert 'obstore' not in sys.modules"
+    )
+    environment = {"DJANGO_SETTINGS_MODULE": "profiler_site.settings"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

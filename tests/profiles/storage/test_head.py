@@ -1,0 +1,162 @@
+"""The head: a profile that was acknowledged is stored, once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import sync_to_async
+from django.db import connection
+
+from profiles.models import Profile
+from profiles.storage import head
+from profiles.storage import insert as inserting
+from profiles.storage.insert import insert
+from projects.models import DayUsage, Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def stopped() -> AsyncIterator[None]:
+    yield
+    await head.stop()
+
+
+@pytest.fixture
+def shop(project: Project) -> Deployment:
+    return rows.deployment(project)
+
+
+async def test_it_stores_a_profile_and_says_that_it_is_new(shop: Deployment) -> None:
+    new = rows.new(shop, labels={"instance": "a"})
+    assert await head.store(new) is True
+    row = await Profile.objects.aget()
+    assert (row.service, row.type, row.time) == ("shop", "CPU", rows.NOON)
+    assert row.weight == 9_000_000
+    assert row.totals == [["cpu", "nanoseconds", 9_000_000]]
+    assert row.labels == {"instance": "a"}
+    assert bytes(row.tree) == new.tree
+
+
+async def test_the_same_again_is_stored_once(shop: Deployment) -> None:
+    new = rows.new(shop)
+    assert await head.store(new) is True
+    assert await head.store(new) is False
+    assert await asyncio.gather(*[head.store(new) for _ in range(5)]) == [False] * 5
+    assert await Profile.objects.acount() == 1
+
+
+async def test_other_bytes_under_the_same_name_are_a_conflict(shop: Deployment) -> None:
+    new = rows.new(shop)
+    await head.store(new)
+    with pytest.raises(head.Conflict, match=new.name_id):
+        await head.store(replace(new, body_hash=b"other"))
+    assert bytes((await Profile.objects.aget()).body_hash) == new.body_hash
+
+
+async def test_arrivals_together_are_all_stored(shop: Deployment) -> None:
+    batch = [rows.new(shop) for _ in range(50)]
+    assert await asyncio.gather(*map(head.store, batch)) == [True] * 50
+    assert await Profile.objects.acount() == 50
+
+
+async def test_the_same_twice_in_one_commit_is_stored_and_counted_once(shop: Deployment) -> None:
+    new = rows.new(shop)
+    other = replace(new, body_hash=b"other")
+    await sync_to_async(_insert_and_compare)([new, new, other, rows.new(shop)])
+    assert (await DayUsage.objects.aget()).profiles == 2
+
+
+def _insert_and_compare(batch: list[head.NewProfile]) -> None:
+    first, again, other, another = insert(batch)
+    assert (first, again, another) == (True, False, True)
+    assert isinstance(other, head.Conflict)
+
+
+async def test_a_bad_profile_fails_alone(shop: Deployment) -> None:
+    bad = replace(rows.new(shop), project=None)  # type: ignore[arg-type]
+    good = [rows.new(shop) for _ in range(3)]
+    outcomes = await asyncio.gather(
+        *map(head.store, [good[0], bad, *good[1:]]), return_exceptions=True
+    )
+    assert isinstance(outcomes.pop(1), head.Rejected)
+    assert outcomes == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "sqlite_takes_it"),
+    [
+        pytest.param({"weight": 2**70}, False, id="a number beyond 64 bits"),
+        pytest.param({"service": "lone \ud800"}, False, id="half a pair of surrogates"),
+        pytest.param({"totals": [("cpu\0", "nanoseconds", 1)]}, True, id="NUL in JSON"),
+        pytest.param({"service": "shop\0"}, True, id="NUL"),
+    ],
+)
+async def test_a_value_that_the_database_cannot_hold_fails_alone(
+    shop: Deployment, change: dict[str, Any], sqlite_takes_it: bool
+) -> None:
+    batch = [rows.new(shop) for _ in range(20)]
+    batch[7] = replace(batch[7], **change)
+    outcomes = await sync_to_async(insert)(batch)
+    bad = outcomes.pop(7)
+    assert outcomes == [True] * 19
+    taken = sqlite_takes_it and connection.vendor == "sqlite"
+    assert bad is True if taken else isinstance(bad, head.Unstorable)
+    assert await Profile.objects.acount() == 19 + taken
+    assert (await DayUsage.objects.aget()).profiles == 19 + taken
+
+
+async def test_a_bad_value_costs_few_commits(
+    shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = [rows.new(shop) for _ in range(64)]
+    batch[40] = replace(batch[40], weight=2**70)
+    sizes = list[int]()
+    insert_new = inserting._insert_new
+
+    def counted(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+        sizes.append(len(batch))
+        return insert_new(batch)
+
+    monkeypatch.setattr(inserting, "_insert_new", counted)
+    await sync_to_async(insert)(batch)
+    assert len(sizes) == 13  # the whole, and two for each halving
+
+
+async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
+    batch = [rows.new(shop) for _ in range(3)]
+    await asyncio.gather(*map(head.store, batch))
+    await head.store(batch[0])
+    usage = await DayUsage.objects.aget()
+    assert usage.profiles == 3
+    assert usage.stored_bytes == sum(len(new.tree) for new in batch)
+
+
+async def test_it_notes_which_types_a_deployment_was_profiled_in(shop: Deployment) -> None:
+    await head.store(rows.new(shop))
+    await head.store(rows.new(shop, type=ProfileType.WALL))
+    await shop.arefresh_from_db()
+    assert shop.profiled == ["CPU", "WALL"]
+
+
+async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
+    await head.store(rows.new(shop))
+    with count_queries() as queries:
+        await head.store(rows.new(shop))
+    verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
+    assert verbs == ["INSERT", "INSERT"]  # the row, if it is not there, and the day's usage
+
+
+async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:
+    bad = replace(rows.new(shop), agent=10**9)
+    with pytest.raises(head.Rejected):
+        await head.store(bad)
+    await head.store(rows.new(shop))
+    await shop.arefresh_from_db()
+    assert shop.profiled == ["CPU"]

@@ -1,0 +1,122 @@
+"""A snapshot sees one moment, and writers need not wait for it."""
+
+import threading
+from contextlib import closing
+
+import pytest
+from django.db import DatabaseError, connection
+
+from profiles.models import Profile
+from profiles.queries.scanning.row_stream import streamed
+from profiles.storage.round_trip import Rows, SelectStatement, execute, execute_ahead
+from profiles.storage.snapshot import once, snapshot
+from projects.models import Project
+from tests.profiles import rows
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.real
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_sees_nothing_that_came_later(project: Project) -> None:
+    shop = rows.deployment(project)
+    rows.stored(shop)
+    with snapshot():
+        assert Profile.objects.count() == 1
+        writer = threading.Thread(target=_store_another, args=[shop])
+        writer.start()
+        writer.join(60)
+        assert not writer.is_alive()
+        assert Profile.objects.count() == 1
+    assert Profile.objects.count() == 2
+
+
+def _store_another(shop: object) -> None:
+    rows.stored(shop)  # type: ignore[arg-type]
+    connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_nothing_is_asked_nothing_is_sent(project: Project) -> None:
+    with count_queries() as sent, snapshot():
+        pass
+    assert sent == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["a question", "a stream"])
+def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
+    shop = rows.deployment(project)
+    rows.stored(shop)
+    how_many = SelectStatement(
+        "how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number
+    )
+    with snapshot():
+        if first == "a question":
+            assert execute(how_many) == 1
+        else:
+            with closing(streamed(Profile.objects.values_list("time", "pk"))) as stream:
+                assert len(list(stream)) == 1
+        writer = threading.Thread(target=_store_another, args=[shop])
+        writer.start()
+        writer.join(60)
+        assert Profile.objects.count() == 1
+        assert execute(how_many) == 1
+    assert execute(how_many) == 2
+
+
+def _number(found: Rows) -> int:
+    return int(found[0][0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_asked_ahead_is_not_asked_again(project: Project) -> None:
+    numbers = [
+        SelectStatement(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)
+    ]
+    with count_queries() as sent, snapshot():
+        execute_ahead(numbers[:2])
+        execute_ahead(numbers)
+        before = len(sent)
+        assert [execute(number) for number in numbers] == [(n, "50%s") for n in range(3)]
+        assert len(sent) == before
+    with pytest.raises(DatabaseError), snapshot():
+        execute_ahead([*numbers, SelectStatement("no", "SELECT nothing", (), _number)])
+    assert execute(numbers[2]) == (2, "50%s")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_error_inside_ends_it(project: Project) -> None:
+    with pytest.raises(ZeroDivisionError), snapshot():
+        raise ZeroDivisionError
+    rows.stored(rows.deployment(project))
+    assert Profile.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_is_asked_once_in_it_and_in_those_inside(project: Project) -> None:
+    answers = iter(range(9))
+    with snapshot():
+        assert once("how many", lambda: next(answers)) == 0
+        with snapshot():
+            assert once("how many", lambda: next(answers)) == 0
+            assert once("another", lambda: next(answers)) == 1
+        assert once("another", lambda: next(answers)) == 1
+    with snapshot():
+        assert once("how many", lambda: next(answers)) == 2
+
+
+def test_outside_every_question_is_asked() -> None:
+    answers = iter(range(9))
+    assert [once("how many", lambda: next(answers)) for _ in range(2)] == [0, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_thread_has_its_own(project: Project) -> None:
+    found: list[int] = []
+    with snapshot():
+        once("how many", lambda: 1)
+        other = threading.Thread(target=lambda: found.append(once("how many", lambda: 2)))
+        other.start()
+        other.join(60)
+    assert found == [2]

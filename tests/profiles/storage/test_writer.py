@@ -1,0 +1,149 @@
+"""The writer: shared commits, a database that is gone or slow, stopping."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+import pytest_asyncio
+from django.db import OperationalError
+
+from profiles.models import TimeSource
+from profiles.storage import head, upload_future
+from profiles.storage.head import StoreUnavailable, Writer
+from profiles.storage.insert import Outcome
+from profiles.storage.new_profile import NewProfile
+from profiles.storage.upload_future import UploadFuture
+from projects.profile_types import ProfileType
+from tests.profiles.rows import NOON
+
+pytestmark = pytest.mark.real
+
+NEW = NewProfile(
+    project=1,
+    deployment=1,
+    agent=None,
+    service="shop",
+    type=ProfileType.CPU,
+    time=NOON,
+    time_source=TimeSource.ASSIGNED,
+    duration_ns=0,
+    labels={},
+    name_id="name",
+    body_hash=b"hash",
+    samples=0,
+    weight=0,
+    totals=[],
+    tree=b"",
+)
+
+
+class Database:
+    """Takes batches when it is told to, or fails."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.busy = threading.Event()
+        self.error: Exception | None = None
+
+    def insert(self, batch: Sequence[NewProfile]) -> list[Outcome]:
+        self.busy.set()
+        self.may_go_on.wait(30)
+        if self.error:
+            raise self.error
+        self.batches.append(len(batch))
+        return [True] * len(batch)
+
+
+@pytest.fixture
+def database() -> Database:
+    return Database()
+
+
+@pytest_asyncio.fixture
+async def writer(database: Database) -> AsyncIterator[Writer]:
+    made = Writer(database.insert)
+    yield made
+    database.may_go_on.set()
+    await asyncio.to_thread(made.stop)
+
+
+async def store(writer: Writer) -> bool | None:
+    outcome = UploadFuture()
+    writer.enter(NEW, outcome)
+    return await outcome.result()
+
+
+async def test_arrivals_during_a_commit_share_the_next(writer: Writer, database: Database) -> None:
+    database.may_go_on.clear()
+    first = asyncio.create_task(store(writer))
+    await asyncio.to_thread(database.busy.wait, 30)
+    others = [asyncio.create_task(store(writer)) for _ in range(50)]
+    await asyncio.sleep(0)
+    database.may_go_on.set()
+    assert await asyncio.gather(first, *others) == [True] * 51
+    assert database.batches == [1, 50]
+
+
+async def test_a_database_that_is_gone_is_said_and_tried_again(
+    writer: Writer, database: Database
+) -> None:
+    database.error = OperationalError("server closed the connection")
+    with pytest.raises(StoreUnavailable, match="server closed"):
+        await store(writer)
+    database.error = None
+    assert await store(writer) is True
+
+
+async def test_an_unforeseen_error_does_not_end_the_writer(
+    writer: Writer, database: Database
+) -> None:
+    database.error = ZeroDivisionError()
+    with pytest.raises(StoreUnavailable):
+        await store(writer)
+    database.error = None
+    assert await store(writer) is True
+
+
+async def test_a_database_that_hangs_is_not_waited_for_long(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_future, "WAIT_SECONDS", 0.05)
+    database.may_go_on.clear()
+    with pytest.raises(StoreUnavailable, match="within"):
+        await store(writer)
+    monkeypatch.setattr(upload_future, "WAIT_SECONDS", 30)
+    database.may_go_on.set()
+    assert await store(writer) is True
+
+
+async def test_too_many_waiting_are_refused(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "MAX_WAITING", 2)
+    database.may_go_on.clear()
+    first = asyncio.create_task(store(writer))
+    await asyncio.to_thread(database.busy.wait, 30)
+    waiting = [asyncio.create_task(store(writer)) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailable, match="2 profiles are waiting"):
+        await store(writer)
+    database.may_go_on.set()
+    assert await asyncio.gather(first, *waiting) == [True] * 3
+
+
+async def test_stopping_writes_what_has_arrived(database: Database) -> None:
+    writer = Writer(database.insert)
+    database.may_go_on.clear()
+    first = asyncio.create_task(store(writer))
+    await asyncio.to_thread(database.busy.wait, 30)
+    others = [asyncio.create_task(store(writer)) for _ in range(3)]
+    await asyncio.sleep(0)
+    stopping = asyncio.create_task(asyncio.to_thread(writer.stop))
+    database.may_go_on.set()
+    await stopping
+    assert await asyncio.gather(first, *others) == [True] * 4
+    with pytest.raises(StoreUnavailable, match="stopping"):
+        await store(writer)
