@@ -16,11 +16,10 @@ from django.http import HttpRequest, HttpResponse
 from common.disconnect import unless_disconnected
 from common.request_body import Disconnected
 from endpoints import bodies
-from endpoints.asgi_types import Receive, Scope, Send
+from endpoints.asgi_types import Receive, Scope, Send, headers_of
 from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
 from endpoints.unread_body import Incoming
-from ingest.cloud_profiler.requests import headers_of
 
 # A handshake has some hundred bytes; its labels may have a thousand.
 MAX_BODY_BYTES = 64 * 2**10

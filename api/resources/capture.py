@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 
 from common import database_pool
-from endpoints import credentials
+from endpoints import credentials, json_body, json_fields
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
-from ingest.cloud_profiler import fields, wire
-from ingest.cloud_profiler.fields import Message
+from endpoints.json_fields import Message
 from projects.credentials import operator_token
 from projects.models import Project
 from projects.profile_types import NEVER_ASKED, ProfileType
@@ -30,7 +29,7 @@ class CaptureView(WireView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         project_id, asker = await _asker(request, project)
-        wanted = _wanted(wire.parse(request.body))
+        wanted = _wanted(json_body.parse(request.body))
         asked = await database_pool.run(_ask, project_id, asker, wanted)
         return json_response(_json(wanted, asked), status=201)
 
@@ -46,17 +45,17 @@ async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
 
 
 def _wanted(message: Message) -> CaptureParams:
-    service = fields.text(message, "service", "service")
+    service = json_fields.text(message, "service", "service")
     if not service:
         raise BadField("service", "is missing")
-    type = fields.profile_type(message.get("type"), "type")
+    type = json_fields.profile_type(message.get("type"), "type")
     if type in NEVER_ASKED:
         raise BadField("type", f"{type} is never asked of agents")
     return CaptureParams(
         service,
         type,
-        zone=fields.text(message, "zone", "zone") or None,
-        version=fields.text(message, "version", "version") or None,
+        zone=json_fields.text(message, "zone", "zone") or None,
+        version=json_fields.text(message, "version", "version") or None,
     )
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from endpoints.errors import BadField
-from ingest.cloud_profiler.fields import Message
+from endpoints.json_fields import Message
 
 # The label that carries a key where the agent cannot send headers (Java without TLS).
 KEY_LABEL = "api-key"

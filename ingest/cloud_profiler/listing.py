@@ -7,10 +7,9 @@ from datetime import datetime
 from django.http import HttpRequest
 
 from common import database_pool
-from endpoints import credentials
+from endpoints import credentials, json_fields
 from endpoints.durations import seconds, timestamp
 from endpoints.errors import BadField
-from ingest.cloud_profiler import fields
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
@@ -40,10 +39,10 @@ async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]
 def _wanted(access: Access, query: Mapping[str, str]) -> ProfileListing:
     return ProfileListing(
         project=access.project,
-        service=fields.text(query, "service", "service"),
-        type=fields.profile_type(query["type"], "type") if query.get("type") else None,
-        zone=fields.text(query, "zone", "zone"),
-        version=fields.text(query, "version", "version"),
+        service=json_fields.text(query, "service", "service"),
+        type=json_fields.profile_type(query["type"], "type") if query.get("type") else None,
+        zone=json_fields.text(query, "zone", "zone"),
+        version=json_fields.text(query, "version", "version"),
         start=_time(query, "start"),
         end=_time(query, "end"),
     )
@@ -58,7 +57,7 @@ def _page_size(query: Mapping[str, str]) -> int:
 
 def _time(query: Mapping[str, str], name: str) -> datetime | None:
     text = query.get(name, "")
-    return fields.time(text, name) if text else None
+    return json_fields.time(text, name) if text else None
 
 
 def _token(mark: str) -> str:

@@ -10,10 +10,10 @@ from django.conf import settings
 
 from common.request_body import Charge
 from endpoints import bodies
-from endpoints.asgi_types import Receive, Scope
+from endpoints.asgi_types import Receive, Scope, headers_of
 from endpoints.errors import BadRequest, BodyTooLarge
 from endpoints.json_body import MAX_REST_BYTES, parse_upload
-from ingest.cloud_profiler.fields import Message
+from endpoints.json_fields import Message
 from ingest.uploads import decode_pool
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
@@ -44,10 +44,6 @@ def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
         peer=client[0] if client else "",
         receive=receive,
     )
-
-
-def headers_of(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _query(text: bytes) -> dict[str, str]:

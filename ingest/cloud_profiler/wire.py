@@ -5,10 +5,10 @@ google/devtools/cloudprofiler/v2/profiler.proto; docs/reference/wire-protocol.md
 
 from dataclasses import dataclass
 
+from endpoints import json_fields
 from endpoints.errors import BadField
 from endpoints.json_body import parse
-from ingest.cloud_profiler import fields
-from ingest.cloud_profiler.fields import Message
+from endpoints.json_fields import Message
 from ingest.cloud_profiler.labels import KEY_LABEL, WireDeployment, deployment, profile_labels
 
 __all__ = [
@@ -64,13 +64,13 @@ def handshake(message: Message) -> Handshake:
 
 
 def sent_profile(message: Message) -> SentProfile:
-    body = fields.octets(message, "profileBytes", "profileBytes")
+    body = json_fields.octets(message, "profileBytes", "profileBytes")
     if not body:
         raise BadField("profileBytes", "is missing: a pprof profile, gzip, in base64")
     return SentProfile(
         body=body,
         labels=profile_labels(message, "labels"),
-        duration_ns=fields.duration_ns(message, "duration", "duration"),
+        duration_ns=json_fields.duration_ns(message, "duration", "duration"),
     )
 
 
@@ -78,31 +78,31 @@ def offline_profile(message: Message) -> OfflineProfile:
     return OfflineProfile(
         type=_type(message),
         deployment=_deployment(message),
-        start_ns=fields.time_ns(message, "startTime", "startTime"),
+        start_ns=json_fields.time_ns(message, "startTime", "startTime"),
         sent=sent_profile(message),
     )
 
 
 def _deployment(message: Message) -> WireDeployment:
-    found = fields.message(message, "deployment", "deployment")
+    found = json_fields.message(message, "deployment", "deployment")
     if found is None:
         raise BadField("deployment", "is missing")
     return deployment(found, "deployment")
 
 
 def _type(message: Message) -> ProfileType:
-    value = fields.get(message, "profileType")
+    value = json_fields.get(message, "profileType")
     if value is None:
         raise BadField("profileType", "is missing")
-    return fields.profile_type(value, "profileType")
+    return json_fields.profile_type(value, "profileType")
 
 
 def _types(message: Message) -> frozenset[ProfileType]:
-    values = fields.get(message, "profileType")
+    values = json_fields.get(message, "profileType")
     if values is None or values == []:
         raise BadField("profileType", "is missing: the types that the agent can capture")
     if not isinstance(values, list):
         values = [values]
     return frozenset(
-        fields.profile_type(value, f"profileType[{i}]") for i, value in enumerate(values)
+        json_fields.profile_type(value, f"profileType[{i}]") for i, value in enumerate(values)
     )

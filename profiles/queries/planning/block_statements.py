@@ -39,7 +39,8 @@ HOURS = BlockFilter(f"b.level = '{BlockLevel.HOUR}'")
 _TABLE, _BLOBS = Block._meta.db_table, Blob._meta.db_table
 # Nothing in these comes from outside.
 _LARGEST = (
-    f"b.level = '{BlockLevel.DAY}' AND b.start >= %s AND b.\"end\" <= %s OR b.level = '{BlockLevel.HOUR}' "  # noqa: S608
+    f"b.level = '{BlockLevel.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
+    f"OR b.level = '{BlockLevel.HOUR}' "
     "AND (b.covered_by_id IS NULL OR EXISTS ("
     f"SELECT 1 FROM {_TABLE} d WHERE d.id = b.covered_by_id "
     'AND (d.start < %s OR d."end" > %s)))'

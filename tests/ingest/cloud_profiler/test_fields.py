@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints import json_fields
 from endpoints.errors import BadField
-from ingest.cloud_profiler import fields
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
 
@@ -18,25 +18,25 @@ def test_bytes_come_in_either_alphabet_padded_or_not(
 ) -> None:
     encode = base64.urlsafe_b64encode if url_safe else base64.b64encode
     text = encode(data).decode()
-    assert fields.octets({"a": text if padded else text.rstrip("=")}, "a", "a") == data
+    assert json_fields.octets({"a": text if padded else text.rstrip("=")}, "a", "a") == data
 
 
 @pytest.mark.parametrize("text", ["?", "a", "ab=", "ab=c", "=", "====", "ab c", "€", "aaaaa"])
 def test_other_text_is_not_base64(text: str) -> None:
     with pytest.raises(BadField, match="profileBytes: is not base64"):
-        fields.octets({"a": text}, "a", "profileBytes")
+        json_fields.octets({"a": text}, "a", "profileBytes")
 
 
 @given(st.text())
 def test_no_text_makes_base64_fail_in_another_way(text: str) -> None:
     with contextlib.suppress(BadField):
-        fields.octets({"a": text}, "a", "a")
+        json_fields.octets({"a": text}, "a", "a")
 
 
 @given(st.integers(0, 10**9 - 1), st.integers(0, 10**9 - 1))
 def test_durations_are_exact(seconds: int, nanoseconds: int) -> None:
     text = f"{seconds}.{nanoseconds:09d}s"
-    assert fields.duration_ns({"d": text}, "d", "d") == seconds * 10**9 + nanoseconds
+    assert json_fields.duration_ns({"d": text}, "d", "d") == seconds * 10**9 + nanoseconds
 
 
 @pytest.mark.parametrize(
@@ -44,30 +44,32 @@ def test_durations_are_exact(seconds: int, nanoseconds: int) -> None:
 )
 def test_other_values_are_no_durations(value: object) -> None:
     with pytest.raises(BadField, match="no duration"):
-        fields.duration_ns({"d": value}, "d", "d")
+        json_fields.duration_ns({"d": value}, "d", "d")
 
 
 @pytest.mark.parametrize(("number", "kind"), WIRE_NUMBERS.items())
 def test_types_come_by_name_or_by_number(number: int, kind: ProfileType) -> None:
-    assert fields.profile_type(number, "t") is fields.profile_type(kind.value, "t") is kind
+    assert (
+        json_fields.profile_type(number, "t") is json_fields.profile_type(kind.value, "t") is kind
+    )
 
 
 @pytest.mark.parametrize("value", [0, 8, -1, True, "cpu", "", "PROFILE_TYPE_UNSPECIFIED", None, {}])
 def test_other_values_are_no_types(value: object) -> None:
     with pytest.raises(BadField, match="no profile type; there are CPU, WALL"):
-        fields.profile_type(value, "profileType")
+        json_fields.profile_type(value, "profileType")
 
 
 def test_fields_come_by_their_json_name_or_their_proto_name() -> None:
-    assert fields.get({"profileType": 1}, "profileType") == 1
-    assert fields.get({"profile_type": 1}, "profileType") == 1
-    assert fields.get({"profileType": None}, "profileType") is None
+    assert json_fields.get({"profileType": 1}, "profileType") == 1
+    assert json_fields.get({"profile_type": 1}, "profileType") == 1
+    assert json_fields.get({"profileType": None}, "profileType") is None
 
 
 def test_times_need_a_zone() -> None:
-    assert fields.time_ns({"t": "1970-01-01T00:00:01.5Z"}, "t", "t") == 1_500_000_000
-    assert fields.time_ns({"t": "1970-01-01T01:00:00+01:00"}, "t", "t") == 0
+    assert json_fields.time_ns({"t": "1970-01-01T00:00:01.5Z"}, "t", "t") == 1_500_000_000
+    assert json_fields.time_ns({"t": "1970-01-01T01:00:00+01:00"}, "t", "t") == 0
     with pytest.raises(BadField, match="no time zone"):
-        fields.time_ns({"t": "1970-01-01T00:00:01"}, "t", "t")
+        json_fields.time_ns({"t": "1970-01-01T00:00:01"}, "t", "t")
     with pytest.raises(BadField, match="no RFC 3339"):
-        fields.time_ns({"t": "yesterday"}, "t", "startTime")
+        json_fields.time_ns({"t": "yesterday"}, "t", "startTime")
