@@ -10,9 +10,11 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from common import bounded_cache, minute_counter, write_behind
+from projects.credentials import keys
 from projects.models import Member, Project, Role, User
 from projects.project_ids import create_project
 from tests import services
+from tests.ingest.client import Client
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +93,31 @@ def charlie(db: None) -> User:
 @pytest.fixture
 def project(alice: User) -> Project:
     return create_project("Acme Shop", alice)
+
+
+@pytest.fixture
+def key(project: Project) -> str:
+    return keys.create(project, "agents")[1]
+
+
+@pytest.fixture
+def agent(project: Project, key: str) -> Client:
+    """Holds a key that may write."""
+    return Client(project.project_id, key)
+
+
+@pytest.fixture
+def reader(project: Project) -> Client:
+    """Holds a key that may read only."""
+    return Client(project.project_id, keys.create(project, "eyes", write=False, read=True)[1])
+
+
+@pytest.fixture
+def other_project(charlie: User) -> Project:
+    return create_project("Other Shop", charlie)
+
+
+@pytest.fixture
+def stranger(other_project: Project) -> Client:
+    """Holds a key of another project that may do everything there."""
+    return Client(other_project.project_id, keys.create(other_project, "all", read=True)[1])

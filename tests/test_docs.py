@@ -55,7 +55,9 @@ def anchors(page: Path) -> frozenset[str]:
 
 def settings() -> set[str]:
     """The environment variables that the server reads."""
-    sources = (ROOT / "profiler_site" / name for name in ("settings.py", "secret_key.py"))
+    sources = (
+        ROOT / "profiler_site" / name for name in ("settings.py", "configuration/secret_key.py")
+    )
     return {name for path in sources for name in _SETTING.findall(path.read_text())}
 
 

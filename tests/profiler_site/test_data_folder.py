@@ -11,7 +11,7 @@ from profiler_site.process import data_folder
 HOLD = """
 import sys
 from pathlib import Path
-from profiler_site import data_folder
+from profiler_site.process import data_folder
 with data_folder.held(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

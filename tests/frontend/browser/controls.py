@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 Parameters = dict[str, list[str]]
 
-# Parameters that a change removes, as docs/interfaces.md has them; of the second side beside them.
+# Parameters that a change removes, see docs/reference/urls.md; of the second side beside them.
 RANGE = {"from", "to"}
 OF_TYPE = {"metric", "weight", "weights", "profile", "root", "frame", "page"}
 OF_VIEW = {"root", "frame"}

@@ -223,11 +223,11 @@ def test_two_that_pack_the_same_rows_store_them_once(
     before = stock(project)
 
     def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-        monkeypatch.setattr(head_to_blocks, "move", replace_sources)
+        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
         assert level0.compact_long_heads(project, at(4)) == 3
         return replace_sources(project, new, sources)
 
-    monkeypatch.setattr(head_to_blocks, "move", beaten)
+    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
     assert pack(project, 4) == 0
     assert stock(project) == before
     assert counted_bytes(project) == really_stored_bytes(project)
@@ -280,11 +280,11 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
     before = stock(project)
 
     def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-        monkeypatch.setattr(head_to_blocks, "move", replace_sources)
+        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
         assert day_rollup.roll_up_days(project, later) == 1
         return replace_sources(project, new, sources)
 
-    monkeypatch.setattr(head_to_blocks, "move", beaten)
+    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
     assert hour_blocks.compact_hours(project.pk, later) == 0
     assert stock(project) == before
     selection = Selection(

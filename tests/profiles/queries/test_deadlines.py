@@ -188,7 +188,7 @@ class Hanging:
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
     monkeypatch.setattr(block_reader, "_readers", FileReaders(2))
-    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
+    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
     monkeypatch.setattr(
         blob_deadline, "SPARE_SECONDS", MINUTE - 0.1
     )  # none is late before it reads

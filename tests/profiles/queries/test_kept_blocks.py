@@ -44,7 +44,7 @@ def nothing_remembered(settings: Settings) -> None:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
     made = BlockCache(2**24)
-    monkeypatch.setattr(block_input, "kept_blocks", made)
+    monkeypatch.setattr(block_input, "block_cache", made)
     return made
 
 
@@ -98,7 +98,7 @@ def test_answers_are_the_same_from_kept_blocks(
 ) -> None:
     first, second = answers(selection), answers(selection)
     assert len(kept) > 1
-    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
+    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
     assert first == second == answers(selection)
 
 
@@ -146,7 +146,7 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
 def test_without_room_each_question_reads(
     selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_input, "kept_blocks", BlockCache(0))
+    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
     run_tree(selection, View())
     before = reads()
     run_tree(selection, View())

@@ -28,6 +28,7 @@ def rows(project: Project, bob: User) -> dict[str, int]:
     agent = Agent.objects.create(
         deployment=deployment, identity="a", types=["CPU"], first_seen=now, last_seen=now
     )
+    Quota.objects.get_or_create(project=None)  # the defaults, which flushed databases lack
     return {
         "project": project.pk,
         "quota": Quota.objects.create(project=project).pk,
