@@ -30,7 +30,7 @@ _EVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class InvalidPageToken(Exception):
-    """A page token that no page of this list can have ended with."""
+    """Invalid page token: not the mark of any profile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ _ABSOLUTE, _RELATIVE = ("from", "to"), ("span", "end")
 
 @dataclass(frozen=True, slots=True)
 class Range:
+    """Time range, start <= time < end."""
+
     start: datetime
     end: datetime
 

@@ -10,7 +10,10 @@ ANY_UNIT = ""
 
 
 def read_view(of: Parameters) -> View:
-    """Read a view: its metric, filters, shape, focus, group and root."""
+    """Read a view: its metric, filters, shape, focus, group and root.
+
+    A metric without a unit matches by its name. Raise BadParameter for an invalid filter.
+    """
     metric = of.read("metric", values.short, "")
     return View(
         metric=Metric(metric, ANY_UNIT) if metric else None,

@@ -38,8 +38,8 @@ class Coverage:
     """Profiles that a result includes, and those that it leaves out."""
 
     profiles: int  # number of profiles used
-    total: int  # Σ of the metric over them, before filters
-    duration_ns: int  # Σ of their durations
+    total: int  # Σ of the metric over these profiles, before filters
+    duration_ns: int  # Σ of the profiles' durations
     first: datetime | None  # time of the earliest profile used
     last: datetime | None
     missing: tuple[Missing, ...] = ()
@@ -57,6 +57,8 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class TreeResult:
+    """Call tree of a view, summed over the matching profiles."""
+
     selection: Selection
     project_id: str
     view: View
@@ -71,6 +73,8 @@ class TreeResult:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
+    """Function in a list, with sums over the matching profiles."""
+
     name: str
     file: str
     self: int
@@ -80,6 +84,8 @@ class FunctionRow:
 
 @dataclass(frozen=True, slots=True)
 class TopResult:
+    """List of the functions of a view."""
+
     selection: Selection
     view: View
     metric: Metric
@@ -114,6 +120,8 @@ class FocusResult:
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
+    """Source line of a function, with sums over the matching profiles."""
+
     line: int  # 0 where unknown
     self: int
     total: int  # recursion counted once
@@ -121,7 +129,7 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class LinesResult:
-    """The lines of one function, in order of line."""
+    """Costs of the lines of one function, in order of line number."""
 
     selection: Selection
     metric: Metric
@@ -178,10 +186,12 @@ class CompareResult:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
+    """Time step of a history, with sums over its profiles."""
+
     start: datetime
     profiles: int
-    total: int  # Σ of the metric over them, after filters
-    duration_ns: int
+    total: int  # Σ of the metric, after filters
+    duration_ns: int  # Σ
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +216,8 @@ class VersionSpan:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
+    """Costs of functions by time step, with the versions that ran in the range."""
+
     selection: Selection
     view: View
     metric: Metric
@@ -232,12 +244,14 @@ class HeatMapResult:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRow:
+    """Service in the list of a project's services."""
+
     service: str
     types: tuple[ProfileType, ...]
     versions: tuple[str, ...]  # newest first
     zones: tuple[str, ...]
     profiles: int  # in the range
-    last_profile: datetime | None  # ever
+    last_profile: datetime | None  # latest of all, not only in the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +309,8 @@ class OptionsResult:
 
 @dataclass(frozen=True, slots=True)
 class StripStep:
+    """Time step of a strip."""
+
     start: datetime
     profiles: int
     weight: float  # mean over the profiles of the type's default metric; 0 without profiles
@@ -312,6 +328,8 @@ class StripResult:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
+    """Profile in a list; `zone` and `version` are empty if its deployment has been deleted."""
+
     name_id: str
     time: datetime
     duration_ns: int
@@ -324,7 +342,9 @@ class ProfileRow:
 
 @dataclass(frozen=True, slots=True)
 class ProfilesResult:
+    """Page of a list of profiles."""
+
     selection: Selection
-    coverage: Coverage
+    coverage: Coverage  # of all pages
     rows: tuple[ProfileRow, ...]
-    next_page: str | None
+    next_page: str | None  # parameter `page` of the next page; None on the last one

@@ -86,6 +86,8 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class ViewFilter:
+    """Filter of a view on the frames that `value` matches by function or file."""
+
     option: FilterOption
     value: str  # a substring, or a regular expression between slashes
 

@@ -10,7 +10,7 @@ from django.db.models import Q, Sum
 from profiles.models import Block, BlockLevel
 from profiles.queries.planning.block_index import LONGEST
 
-Course = Sequence[tuple[int, int, int]]  # summary.course
+Course = Sequence[tuple[int, int, int]]  # `course` of profiles.storage.block_summary
 
 
 class CountedSpan(NamedTuple):
@@ -39,6 +39,7 @@ def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[st
 
 
 def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
+    """Yield the parts of a course's steps that lie inside the range; `step` is in seconds."""
     first, last = start.timestamp(), end.timestamp()
     for at, profiles, weight in course:
         begin, until = max(first, at), min(last, at + step)

@@ -21,6 +21,8 @@ _FIELDS = (
 
 
 class BlockRow(NamedTuple):
+    """Database row of a block, with the fields that queries need."""
+
     pk: int
     service: str
     type: str
@@ -34,7 +36,7 @@ class BlockRow(NamedTuple):
     profiles: int
     by_labels: bool
     moments: bool
-    metrics: Sequence[tuple[str, str, int]]  # name, unit, profiles
+    metrics: Sequence[tuple[str, str, int]]  # name, unit, number of profiles that have it
 
     @property
     def place(self) -> BlockLocation:

@@ -43,6 +43,8 @@ class ProfileFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
+    """Head rows and block inputs that a query reads, inside the snapshot that planned it."""
+
     head: QuerySet[Profile]
     blocks: Iterator[BlockPart]  # in order of time; iterate once
     rows: tuple[int, ...]  # Block.pk of all planned blocks

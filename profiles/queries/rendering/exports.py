@@ -31,6 +31,8 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
+    """Content of an exported file."""
+
     data: bytes
     left_out: int  # matching profiles that the file leaves out
 

@@ -34,6 +34,8 @@ Unpacked = list[Numbers | BadTree | None]
 
 
 class HeadRow(NamedTuple):
+    """Head row with the query's metric."""
+
     time: datetime
     deployment: int
     duration_ns: int

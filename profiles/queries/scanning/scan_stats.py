@@ -13,12 +13,14 @@ _OTHERS = frozenset[Metric]()
 
 @dataclass(slots=True)
 class ScanStats:
+    """Counters of the profiles that a scan has added and left out so far."""
+
     profiles: int = 0
-    total: int = 0  # Σ of the metric
+    total: int = 0  # Σ of the query's metric
     duration_ns: int = 0  # Σ
     first: datetime | None = None
     last: datetime | None = None
-    missing: list[Missing] = field(default_factory=list)  # unreadable
+    missing: list[Missing] = field(default_factory=list)  # unreadable profiles
     # Candidate metrics that exactly the profiles with the query's metric have, so far.
     shared: set[Metric] = field(default_factory=set)
     lacking: dict[tuple[Metric, frozenset[Metric]], Missing] = field(default_factory=dict)
