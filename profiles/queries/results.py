@@ -46,7 +46,7 @@ class Coverage:
 
     @property
     def is_readable(self) -> bool:
-        """Return True if no profile was unreadable; a missing metric is a permanent reason."""
+        """Return True if no profile was unreadable; profiles without the metric do not count."""
         return all(each.reason is Reason.NO_METRIC for each in self.missing)
 
     @property

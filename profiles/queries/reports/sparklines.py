@@ -19,7 +19,7 @@ _MIDNIGHT = "0000-00-00 00:00"
 
 
 class _Sum(NamedTuple):
-    """Sums of a service's profiles in one stretch of time, computed by the database."""
+    """Sums of a service's profiles in one time interval, computed by the database."""
 
     service: str
     stretch: CountedSpan
