@@ -1,4 +1,4 @@
-"""The app `profiles`."""
+"""Django app configuration of `profiles`."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""How large an uploaded profile may be, as this site is set up."""
+"""Limits on the size of uploaded profiles, from the site's settings."""
 
 from functools import cache
 

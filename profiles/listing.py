@@ -1,4 +1,4 @@
-"""Profiles as a list, newest first, page by page: what ListProfiles answers from."""
+"""Paginated list of a project's profiles, newest first, for the ListProfiles API."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _EVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class InvalidPageToken(Exception):
-    """No page of this list ended so."""
+    """Invalid page token: not the mark of any profile."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileListing:
-    """Which profiles of one project; what is empty does not restrict."""
+    """Filter for the profiles of one project; an empty field does not restrict the list."""
 
     project: int  # Project.pk
     service: str = ""
@@ -48,7 +48,7 @@ class ProfileListing:
 
 @dataclass(frozen=True, slots=True)
 class ListedProfile:
-    """One of a list; `deployment` is None if it was deleted since."""
+    """Profile in a list; `deployment` is None if the deployment has been deleted."""
 
     profile: ProfileEntry
     deployment: Deployment | None
@@ -59,9 +59,11 @@ class ListedProfile:
 
 
 def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile]:
-    """At most `size`, newest first; `mark` is that of the last one of the page before.
+    """Return a page of at most `size` profiles, newest first.
 
-    What comes in meanwhile neither shifts nor repeats what follows. For code that may block.
+    `mark` is the `ListedProfile.mark` of the last profile of the previous page, empty for the
+    first page. Profiles that arrive between two requests neither shift nor repeat later pages.
+    Raise InvalidPageToken for any other text. Blocks on the database and on blob reads.
     """
     try:
         behind = read_mark(mark)
@@ -69,7 +71,7 @@ def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile
         raise InvalidPageToken(str(error)) from None
     with snapshot():
         found = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
-        # Blocks that are older than a full page have nothing to add to it.
+        # Once the head fills the page, older blocks cannot contribute to it.
         oldest = found[-1].time if len(found) == size else None
         blocks = _in_blocks(which, behind, oldest)
         found += next_in_blocks(blocks, ProfileOrder.NEWEST, behind, size, ScanStats())
@@ -94,7 +96,7 @@ def _head(which: ProfileListing) -> QuerySet[Profile]:
 def _in_blocks(
     which: ProfileListing, behind: Key | None, oldest: datetime | None
 ) -> Iterator[BlockPart]:
-    """In order of their last profile; opened one by one, as they are needed."""
+    """Yield the hour blocks' inputs by latest profile, newest first, opening each when used."""
     restrictions = {
         "service": which.service,
         "type": which.type,
@@ -111,7 +113,7 @@ def _selection(which: ProfileListing) -> Selection:
     return Selection(
         which.project,
         which.service,
-        which.type or ProfileType.CPU,  # of which rows were chosen already
+        which.type or ProfileType.CPU,  # has no effect: `_in_blocks` has filtered by type
         which.start or _EVER[0],
         which.end or _EVER[1],
         zones=(which.zone,) if which.zone else (),

@@ -1,4 +1,4 @@
-"""Where profiles are: rows of the head, each with its tree, or blocks of many in a blob."""
+"""Stored profiles: rows of the head with one call tree each, and blocks packed in blobs."""
 
 from django.db import models
 
@@ -12,18 +12,19 @@ class TimeSource(models.TextChoices):
 
 
 class Profile(models.Model):
-    """One stored profile. `service` repeats the deployment's, for the index that queries use."""
+    """Profile in the head. `service` duplicates the deployment's, for the index of queries."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE)
     agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True)
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)  # projects.profile_types.ProfileType
-    time = models.DateTimeField()  # its start
+    time = models.DateTimeField()  # start of the capture
     time_source = models.CharField(max_length=8, choices=TimeSource)
     duration_ns = models.BigIntegerField()
-    labels = models.JSONField(default=dict)  # of the profile: {"instance": …}
-    # The id in its name, `projects/{project}/profiles/{name_id}`: what an upload is known by.
+    labels = models.JSONField(default=dict)  # labels of the whole profile: {"instance": …}
+    # Last part of the profile's name, `projects/{project}/profiles/{name_id}`, by which repeated
+    # uploads are recognised.
     name_id = models.CharField(max_length=255)
     body_hash = models.BinaryField(max_length=16)  # BLAKE2b of the bytes as uploaded
     samples = models.PositiveIntegerField()
@@ -31,7 +32,7 @@ class Profile(models.Model):
     totals = models.JSONField()  # [[metric name, unit, total], …]
     tree = models.BinaryField()  # profiles.engine.encoding.codec
     stored_at = models.DateTimeField(auto_now_add=True)
-    # Roll-up could not read it: it stays here, and questions name it.
+    # Quarantined: compaction could not read the row. It stays in the head, and queries report it.
     set_aside = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -48,13 +49,14 @@ class Profile(models.Model):
 
 
 class Blob(models.Model):
-    """A run of bytes in the blob store that blocks are packed in."""
+    """Object in the blob store, which contains one block or more."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     key = models.CharField(max_length=200, unique=True)
     size = models.BigIntegerField()  # bytes
     created = models.DateTimeField(auto_now_add=True)
-    # Since when no block is in it: who planned to read it before may still do so for a while.
+    # Time at which the blob lost its last block. The blob itself is deleted some
+    # time later (profiles/compaction/blob_sweep.py): queries planned before may still read it.
     dead_since = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
@@ -67,17 +69,17 @@ class BlockLevel(models.TextChoices):
 
 
 class Block(models.Model):
-    """Profiles of a service and type, start <= time < end, that left the head.
+    """Profiles of one service and type, start <= time < end, that compaction took from the head.
 
-    A day block says again what the hour blocks say that it covers: of the two kinds a question
-    reads one. docs/reference/formats.md has their bytes.
+    A day block contains sums over the hour blocks that it covers; a query reads either the day
+    block or those hour blocks. docs/reference/formats.md describes the bytes.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
     level = models.CharField(max_length=4, choices=BlockLevel)
-    # Made before its hour was over: it is joined with the rest when the hour is closed.
+    # Level 0: built before its hour was over. Compaction of the whole hour replaces it.
     is_part = models.BooleanField(default=False, db_default=False)
     start = models.DateTimeField()
     end = models.DateTimeField()
@@ -88,13 +90,13 @@ class Block(models.Model):
     first = models.DateTimeField()  # time of its earliest profile
     last = models.DateTimeField()
     summary = models.JSONField()  # profiles.storage.block_summary
-    # How many of its bytes count for which day of arrival: {"2026-11-21": 4711}
+    # The block's bytes by the day on which its profiles arrived: {"2026-11-21": 4711}
     arrived = models.JSONField(default=dict)
     covered_by = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, related_name="covers"
     )
     created = models.DateTimeField(auto_now_add=True)
-    set_aside = models.BooleanField(default=False)  # it cannot be read, and is left as it is
+    set_aside = models.BooleanField(default=False)  # quarantined: unreadable, never compacted
 
     class Meta:
         indexes = [
@@ -115,9 +117,11 @@ class Block(models.Model):
 
 
 class KeptName(models.Model):
-    """The name of a profile in a block that may be sent again at any time: it says no time itself.
+    """Index from the name of a profile to its block, for profiles timed by their arrival.
 
-    A profile with a time is looked for in the blocks of that time.
+    Such a profile (`TimeSource.ARRIVAL`) has no time of its own and may be uploaded again at any
+    time, so deduplication needs its name. Other profiles are searched for in the blocks of their
+    time.
     """
 
     block = models.ForeignKey(Block, on_delete=models.CASCADE, related_name="kept_names")
@@ -132,7 +136,10 @@ class KeptName(models.Model):
 
 
 class Lease(models.Model):
-    """Who does a job now, so that others leave it alone; what they would do twice is harmless."""
+    """Lease of a background job by one worker, which saves others from repeating the job.
+
+    Correctness does not depend on leases: jobs are idempotent.
+    """
 
     job = models.CharField(max_length=100, primary_key=True)
     holder = models.CharField(max_length=32)

@@ -1,8 +1,9 @@
-"""Questions about profiles: which ones (Selection), what of them (View), and the answers.
+"""Public interface of profile queries: Selection (which profiles), View, run_* and results.
 
 Pages, the API and exports import only this module of `profiles`. Each run_* may raise
-DeadlinePassed (`deadline` is a moment of time.monotonic()) or Unanswerable, whose text says why.
-Several that are asked inside one `snapshot` answer of one moment, and share what they read.
+DeadlinePassed (`deadline` is a time in seconds of time.monotonic()) or InvalidQuery, whose text
+gives the reason. Queries inside one `snapshot` see the same state of the database and share
+what they read.
 """
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher

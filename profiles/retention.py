@@ -1,7 +1,8 @@
-"""Retention: what is older than a project's days goes, wherever it is stored.
+"""Retention: delete profiles older than the project's retention period from head and blocks.
 
-In whole hours. Blocks that are older go as they are; of those that the limit runs through, hour
-blocks are cut, once they are worth it, and a day block leaves its place to its hours.
+The limit is a whole hour. Blocks that end before it are deleted. An hour block across it is
+rewritten without its old profiles, once at least WORTH_CUTTING of it is too old. A day block
+across it is deleted, and queries read the hour blocks that it covered.
 """
 
 import logging
@@ -24,10 +25,11 @@ from projects.models import Agent, Deployment
 
 log = logging.getLogger(__name__)
 
-BATCH = 1000  # rows a commit
-# A block is cut when so much of it is too old: each hour of its own would cost too much.
+BATCH = 1000  # rows per commit
+# Least age beyond the limit of a block's first profile before the block is rewritten: to rewrite
+# blocks every hour would cost too much.
 WORTH_CUTTING = timedelta(hours=6)
-# Agents and deployments are kept a little longer than anything that names them.
+# Agents and deployments outlive the profiles that refer to them by this margin.
 UNSEEN = timedelta(days=1)
 
 
@@ -38,7 +40,7 @@ def retain(project: int, now: datetime) -> None:
         _drop_blocks(project, limit)
         for row in _to_be_cut(project, limit):
             _cut(row, limit)
-    except SourcesGone as error:  # a roll-up was faster: the next time finds what is left
+    except SourcesGone as error:  # compaction replaced the rows first: the next run handles them
         log.info("Retention of project %s stopped: %s", project, error)
     _forget_unseen(project, limit - UNSEEN)
 
@@ -93,7 +95,10 @@ def _cut(row: Block, limit: datetime) -> None:
 
 
 def _forget_unseen(project: int, limit: datetime) -> None:
-    """Agents and deployments of which nothing is stored any more."""
+    """Delete agents and deployments last seen before `limit` that no stored profile refers to.
+
+    An agent is deleted once the head has no profile of it: blocks may still contain its id.
+    """
     agents = Agent.objects.filter(deployment__project=project, last_seen__lt=limit)
     agents.filter(~Exists(Profile.objects.filter(agent=OuterRef("pk")))).delete()
     unseen = Deployment.objects.filter(project=project, last_seen__lt=limit)

@@ -1,4 +1,4 @@
-"""What Celery runs for the profiles: each task finds out from the database what there is to do."""
+"""Celery tasks for compaction, retention and blobs; each finds its work in the database."""
 
 import logging
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="profiles.tasks.roll_up")
 def roll_up() -> None:
-    """Ask for the roll-up of each project that has something to roll up."""
+    """Queue a compaction task for each project with pending hours or days."""
     now = timezone.now()
     for project in sorted(
         {*hour_blocks.projects_with_pending_hours(now), *day_rollup.projects_with_pending_days(now)}

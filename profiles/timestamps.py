@@ -1,4 +1,4 @@
-"""Moments as blocks and pages of lists know them: whole µs since 1970, and in round steps."""
+"""Conversion of datetimes to whole µs since 1970 and back, and rounding to steps."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,15 +6,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def micros(time: datetime) -> int:
-    """µs since 1970, rounded down."""
+    """Return the time in µs since 1970, rounded down."""
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def moment(time: int) -> datetime:
-    """The moment so many µs after 1970 began."""
+    """Return the UTC datetime of a time in µs since 1970."""
     return _EPOCH + timedelta(microseconds=time)
 
 
 def rounded_down(time: datetime, step: timedelta) -> datetime:
-    """The last whole step since 1970 that is not after this."""
+    """Round the time down to a multiple of `step` since 1970."""
     return _EPOCH + (time - _EPOCH) // step * step

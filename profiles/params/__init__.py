@@ -1,1 +1,1 @@
-"""Addresses: what the parameters of a query ask for, read strictly (docs/reference/api.md)."""
+"""Strict parsing and validation of URL query parameters (docs/reference/api.md)."""

@@ -1,13 +1,13 @@
-"""The parameters of an address: bounded, each read by its name, none overlooked."""
+"""Query string parser with limits on size and number, which rejects unknown parameters."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
-MAX_QUERY = 16 * 2**10  # bytes of all parameters
+MAX_QUERY = 16 * 2**10  # bytes of the whole query string
 MAX_PARAMETERS = 200
-MAX_VALUES = 50  # of one that may be repeated
-MAX_VALUE = 8 * 2**10  # characters: names of functions are long
+MAX_VALUES = 50  # values of one repeated parameter
+MAX_VALUE = 8 * 2**10  # characters of a name or value: function names are long
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 class BadParameter(Exception):
-    """A parameter cannot be used; the text names it and says what is allowed."""
+    """Invalid parameter; the text names the parameter and what is allowed."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name[:100]}: {reason}")
@@ -23,15 +23,16 @@ class BadParameter(Exception):
 
 
 class Parameters:
-    """Reading a parameter marks it as known; `done` refuses what nobody read.
+    """Parameters of a request; every read marks a name as known, `done` rejects the others.
 
-    `called` is what stands before the names in messages.
+    `called` is the prefix of parameter names in error messages, for example of one side of a
+    comparison.
     """
 
     def __init__(self, pairs: Iterable[Pair], called: str = "") -> None:
         self._values: dict[str, list[str]] = {}
         self._called = called
-        self._known: dict[str, None] = {}  # in order, for messages
+        self._known: dict[str, None] = {}  # names in the order of reads, for error messages
         self._prefixes: list[str] = []
         for count, (name, value) in enumerate(pairs, 1):
             if count > MAX_PARAMETERS:
@@ -40,7 +41,7 @@ class Parameters:
             self._values.setdefault(name, []).append(value)
 
     def one(self, name: str) -> str:
-        """The value; empty where there is none."""
+        """Return the value, or "" if it is missing; raise BadParameter if there are several."""
         self._known[name] = None
         values = self._values.get(name, [])
         if len(values) > 1:
@@ -54,18 +55,21 @@ class Parameters:
         return text
 
     def several(self, name: str) -> tuple[str, ...]:
-        """All values in their order, without empty ones."""
+        """Return all values in their order, without empty ones."""
         self._known[name] = None
         return self._bounded(name)
 
     def starting(self, prefix: str) -> dict[str, tuple[str, ...]]:
-        """The values of each parameter whose name begins like this, by the rest of its name."""
+        """Return the values of all parameters with this prefix, by their names without it."""
         self._prefixes.append(prefix)
         names = [name for name in self._values if name.startswith(prefix)]
         return {name.removeprefix(prefix): self._bounded(name) for name in names}
 
     def read(self, name: str, parse: Callable[[str], T], default: D) -> T | D:
-        """The value as `parse` reads it, whose ValueError says what is wrong with it."""
+        """Return the parsed value, or `default` if it is missing or empty.
+
+        Raise BadParameter with the text of the ValueError or OverflowError that `parse` raises.
+        """
         text = self.one(name)
         if not text:
             return default
@@ -75,20 +79,20 @@ class Parameters:
             raise self.bad(name, str(error)) from error
 
     def has(self, *names: str) -> bool:
-        """Whether any of them is given."""
+        """Return True if any of these parameters has a value that is not empty."""
         return any(any(self._values.get(name, ())) for name in names)
 
     def pairs(self) -> Iterator[Pair]:
         return ((name, value) for name, values in self._values.items() for value in values)
 
     def side(self, prefix: str) -> "Parameters":
-        """Those that begin with `prefix`, without it."""
+        """Return the parameters whose names begin with `prefix`, under names without it."""
         self._prefixes.append(prefix)
         own = ((n.removeprefix(prefix), v) for n, v in self.pairs() if n.startswith(prefix))
         return Parameters(own, prefix)
 
     def done(self) -> None:
-        """Refuse a parameter that was not read."""
+        """Raise BadParameter if there is a parameter that nothing has read."""
         for name in self._values:
             if name not in self._known and not name.startswith(tuple(self._prefixes)):
                 known = [*self._known, *(f"{prefix}…" for prefix in self._prefixes)]
@@ -108,12 +112,12 @@ class Parameters:
         longest = max(len(name), len(value))
         if longest > MAX_VALUE:
             raise self.bad(name, f"may have {MAX_VALUE:,} characters; here are {longest:,}")
-        if "\0" in name or "\0" in value:  # which databases refuse
+        if "\0" in name or "\0" in value:  # databases do not accept NUL in text
             raise self.bad(name.replace("\0", "�"), "may not have the character NUL")
 
 
 def parse(query: str) -> Parameters:
-    """Those of the part of an address behind `?`, as it is sent."""
+    """Parse a percent-encoded query string, the part of a URL after `?`."""
     if len(query) > MAX_QUERY:
         raise BadParameter("the address", f"its parameters may have {MAX_QUERY:,} bytes")
     try:

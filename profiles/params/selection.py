@@ -1,4 +1,4 @@
-"""Which profiles an address selects."""
+"""Selection of profiles and time range from query parameters."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,6 +15,8 @@ _ABSOLUTE, _RELATIVE = ("from", "to"), ("span", "end")
 
 @dataclass(frozen=True, slots=True)
 class Range:
+    """Time range, start <= time < end."""
+
     start: datetime
     end: datetime
 
@@ -24,9 +26,11 @@ class Range:
 
 
 def read_range(of: Parameters, now: datetime, default: Range | None = None) -> Range:
-    """`from` and `to`, or `span` and `end`; what is missing is the default's, or now and an hour.
+    """Read a time range from `from` and `to`, or from `span` and `end`.
 
-    BadParameter for both at once, and for a range that is empty or longer than 400 days.
+    A missing end is the end of `default`, a missing start lies the span of `default` before the
+    end; without a `default`, the range is the DEFAULT_SPAN up to `now`. Raise BadParameter if
+    both pairs are given, and for a range that is empty or longer than LONGEST_SPAN (400 days).
     """
     moment = partial(values.time, now=now)
     default = default or Range(now - DEFAULT_SPAN, now)
@@ -42,7 +46,7 @@ def read_range(of: Parameters, now: datetime, default: Range | None = None) -> R
 
 
 def read_selection(of: Parameters, project: int, now: datetime) -> Selection:
-    """The profiles of one service and type; `project` is its pk."""
+    """Read a selection of one service and type of the project with the pk `project`."""
     service = of.required("service")
     type_ = of.required("type")
     within = read_range(of, now)
@@ -57,7 +61,7 @@ def read_selection(of: Parameters, project: int, now: datetime) -> Selection:
 
 
 def read_other_side(of: Parameters, first: Selection, now: datetime) -> Selection:
-    """Another selection of the same service and type: what `of` says in place of the first's."""
+    """Read the second selection of a comparison: `first` with the parameters in `of` replaced."""
     within = read_range(of, now, Range(first.start, first.end))
     return _narrowed(replace(first, start=within.start, end=within.end), of)
 

@@ -1,4 +1,4 @@
-"""Single values of an address; each reader raises ValueError with what is allowed."""
+"""Parsers of single parameter values; each raises ValueError with a text of what is allowed."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ YEARS = range(2000, 2200)
 
 
 def time(text: str, now: datetime) -> datetime:
-    """RFC 3339 with its zone, or `now`."""
+    """Parse an RFC 3339 time with a time zone, or the word `now`; return it in UTC."""
     if text == "now":
         return now
     try:
@@ -26,7 +26,7 @@ def time(text: str, now: datetime) -> datetime:
 
 
 def span(text: str) -> timedelta:
-    """A number and one of s, m, h, d, w."""
+    """Parse a duration: a whole number and one of the units s, m, h, d, w."""
     found = re.fullmatch(r"([0-9]{1,8})([smhdw])", text)
     length = timedelta(seconds=int(found[1]) * UNITS[found[2]]) if found else timedelta(0)
     if not timedelta(0) < length <= LONGEST_SPAN:
@@ -37,14 +37,14 @@ def span(text: str) -> timedelta:
 
 
 def percent(text: str) -> float:
-    """More than 0, at most 100."""
+    """Parse a percentage greater than 0 and at most 100."""
     if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) or not 0 < float(text) <= 100:
         raise ValueError(f"{_shown(text)} is no percentage above 0, of 100 at most")
     return float(text)
 
 
 def weights(text: str) -> tuple[int, int]:
-    """`<least>..<most>`, both inclusive."""
+    """Parse a range of weights, `<least>..<most>`, both inclusive."""
     found = re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", text)
     if found is None or int(found[1]) > int(found[2]):
         raise ValueError(f"{_shown(text)} is no range of totals like 1000000..2500000")
@@ -52,14 +52,14 @@ def weights(text: str) -> tuple[int, int]:
 
 
 def node(text: str) -> int:
-    """The id of a node."""
+    """Parse the id of a call tree node: 16 hexadecimal digits."""
     if not re.fullmatch(r"[0-9a-f]{16}", text):
         raise ValueError(f"{_shown(text)} is no id of a node, which has 16 hexadecimal digits")
     return int(text, 16)
 
 
 def count(text: str, most: int) -> int:
-    """From 1 to `most`."""
+    """Parse a whole number from 1 to `most`."""
     if not re.fullmatch(r"[0-9]{1,19}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{_shown(text)} is no number from 1 to {most:,}")
     return int(text)
@@ -72,7 +72,7 @@ def one_of(text: str, allowed: tuple[str, ...]) -> str:
 
 
 def short(text: str) -> str:
-    """A name of no more than MAX_TEXT characters."""
+    """Return the text if it has at most MAX_TEXT characters."""
     if len(text) > MAX_TEXT:
         raise ValueError(f"may have {MAX_TEXT} characters; this one has {len(text):,}")
     return text

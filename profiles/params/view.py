@@ -1,4 +1,4 @@
-"""What an address shows of the profiles that it selects."""
+"""View of the selected profiles from query parameters."""
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.metrics import Metric
@@ -10,7 +10,10 @@ ANY_UNIT = ""
 
 
 def read_view(of: Parameters) -> View:
-    """Metric, filters, shape, focus, group and root."""
+    """Read a view: its metric, filters, shape, focus, group and root.
+
+    A metric without a unit matches by its name. Raise BadParameter for an invalid filter.
+    """
     metric = of.read("metric", values.short, "")
     return View(
         metric=Metric(metric, ANY_UNIT) if metric else None,
@@ -23,7 +26,7 @@ def read_view(of: Parameters) -> View:
 
 
 def read_order(of: Parameters) -> Order:
-    """In which order siblings stand."""
+    """Read the order of sibling nodes."""
     return Order(of.read("sort", _order, Order.WEIGHT.value))
 
 

@@ -1,4 +1,4 @@
-"""Merged: the trees of all profiles of a selection, as one, with what it was made of."""
+"""Aggregation of all profiles of a selection into one call tree, with its coverage."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,10 +23,11 @@ _trees = result_cache.ResultCache[tuple[Tree, Coverage]]()
 def merge_selection(
     selection: Selection, metric: Metric, group: Group, deadline: float | None
 ) -> tuple[Tree, Coverage]:
-    """The sum over every matching profile that has the metric.
+    """Merge the call trees of all matching profiles that have the metric.
 
-    What cannot be read is named in the coverage; the rest is answered. What is all in blocks is
-    remembered: the tree is not the caller's alone.
+    Profiles that cannot be read are left out and listed in the coverage. The result of a
+    selection that is entirely in blocks is cached and shared: do not modify the tree. Raise
+    InvalidQuery if the sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
     """
     trees = Trees.FUNCTIONS if group is Group.FUNCTION else Trees.WHOLE
     with explained(), scan(selection, metric, deadline=deadline, trees=trees) as found:
@@ -50,9 +51,10 @@ def merged_with_others(
     group: Group,
     deadline: float | None,
 ) -> tuple[Tree, Coverage]:
-    """Merge as `merged`, with those of the metrics too that the very same profiles have.
+    """Merge as `merge_selection` does, with further metrics in the same tree.
 
-    Where another one passes 64 bits, the metric that was asked for is alone.
+    From `among`, the tree has `metric` and each metric that exactly the same profiles have. If a
+    sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
     """
     with scan(selection, metric, deadline=deadline) as found:
         merge = Merge(among, group is Group.FUNCTION, settings.MAX_QUERY_NODES, selection.type)
@@ -60,7 +62,7 @@ def merged_with_others(
         try:
             coverage = summed(found, merge, used)
         except (BadProfile, TooLarge):
-            # A node more or a greater sum may be the others' alone.
+            # The limit may have been passed by the other metrics alone.
             return merge_selection(selection, metric, group, deadline)
     tree = merge.tree()
     kept = [k for k, each in enumerate(among) if each == metric or each in used.shared]
@@ -80,8 +82,11 @@ def added(
     by_profile: bool = False,
     moments: bool = False,
 ) -> Coverage:
-    """Add every matching profile that has the metric to a sum; `by_profile` and `moments` as in
-    parts. BadProfile or TooLarge where it becomes impossible."""
+    """Add every matching profile that has the metric to the accumulator `sink`.
+
+    `by_profile` and `moments` are those of `scan`. Raise BadProfile if a sum passes 64 bits, and
+    TooLarge if the accumulator passes its limit.
+    """
     with scan(
         selection, metric, deadline=deadline, by_profile=by_profile, moments=moments
     ) as found:
@@ -91,7 +96,10 @@ def added(
 def summed(
     found: Iterable[ScanInput], sink: Accumulator, used: ScanStats | None = None
 ) -> Coverage:
-    """Add all parts; BadProfile or TooLarge where that becomes impossible."""
+    """Add all scan inputs to the accumulator `sink` and return their coverage.
+
+    Raise BadProfile if a sum passes 64 bits, and TooLarge if the accumulator passes its limit.
+    """
     used = used or ScanStats()
     for part in found:
         part.add_to(sink, used)
@@ -101,14 +109,17 @@ def summed(
 
 
 def refuse_beyond_64_bits(total: int) -> None:
-    """Sums of stacks are watched where they are made; with this the totals above them fit too."""
+    """Raise BadProfile if a query's total does not fit in 64 bits.
+
+    Accumulators check the self values of nodes; this check covers the totals of nodes too.
+    """
     if total >= 2**63:
         raise BadProfile("The values add up to more than 64 bits hold.")
 
 
 @contextmanager
 def explained(of: tuple[type[Exception], ...] = (BadProfile, TooLarge)) -> Iterator[None]:
-    """Unanswerable where a sum becomes impossible, which these errors say."""
+    """Turn errors of an accumulator, those of the types `of`, into InvalidQuery with advice."""
     try:
         yield
     except of as error:

@@ -1,4 +1,4 @@
-"""Comparison: two selections node by node, and which of their differences are real."""
+"""Comparison of two selections, node by node, with tests of significance."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -45,11 +45,11 @@ _threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
 def run_compare(
     a: Selection, b: Selection, view: View, deadline: float | None = None
 ) -> CompareResult:
-    """Both sides as the view shows them; differences are A - B of per-profile means.
+    """Compare two selections in a view; differences are A - B of per-profile means.
 
-    Whatever is shown, what is tested are the nodes and functions of the whole tree: a root and
-    folding cut the answer, not the question. Unanswerable also if the sides are not of one
-    project, service and type.
+    The tests cover all nodes and functions of the filtered tree: the view's root and folding
+    restrict what is returned, not what is tested. Raise InvalidQuery also if the two selections
+    differ in project, service or type.
     """
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise InvalidQuery("Only profiles of one service and type can be compared.")
@@ -85,9 +85,13 @@ class _Found(NamedTuple):
 
 
 def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
-    """The metrics of both sides; of one, if the other has no profile, or none in common."""
+    """Return the metrics that both sides have.
+
+    Without a common metric, return those of side A, or of B if A has only the type's default
+    metric, as a side without profiles does.
+    """
     both = tuple(metric for metric in of_a if metric in of_b)
-    nothing = (DEFAULT_METRICS[a.type.value],)  # also what a side without profiles has
+    nothing = (DEFAULT_METRICS[a.type.value],)  # `metrics_of` a side without profiles
     return both or (of_b if of_a == nothing else of_a)
 
 
@@ -109,7 +113,7 @@ def _tested(sides: Sides, metric: Metric, view: View, deadline: float | None) ->
     with explained():
         if is_plain(view):
             return _by_moments(sides, metric, deadline)
-    with explained((BadProfile,)):  # what is too large for this is answered without intervals
+    with explained((BadProfile,)):  # on TooLarge, `_sides` compares without intervals
         return _by_profile(sides, metric, view, deadline)
 
 
@@ -133,8 +137,11 @@ def _by_moments(sides: Sides, metric: Metric, deadline: float | None) -> _Found:
 def _both(
     works: Sequence[Callable[[], _Side]], beside: int | None, snapshots: ExitStack
 ) -> tuple[_Side, _Side]:
-    """What both sides are. One that is all in blocks is summed beside the other: most of that is
-    done without the GIL, and rows of the head have to be waited for."""
+    """Sum both sides and return them in order, A before B.
+
+    `beside` is the index of a side that is entirely in blocks, which is summed in another thread:
+    most of that work releases the GIL, and head rows have to be waited for.
+    """
     if beside is None:
         return works[0](), works[1]()
     other = _threads.submit(copy_context().run, works[beside])
@@ -144,7 +151,7 @@ def _both(
 
 
 def _ended(work: Future[_Side]) -> None:
-    """No side is read any more once its snapshot ends or the other one failed."""
+    """Cancel the work or wait for its end, before its snapshot ends or after the other failed."""
     if not work.cancel():
         wait([work])
 
@@ -152,7 +159,7 @@ def _ended(work: Future[_Side]) -> None:
 def _measured(
     found: PlannedScan, profile_type: str, metric: Metric, key: result_cache.ResultKey | None
 ) -> _Side:
-    """One side; what is all in blocks is remembered."""
+    """Sum one side with its variance; cache the result if the side is entirely in blocks."""
     known = _sides_known.recall(key)
     if known is None:
         merge = VarianceMerge(metric, max_nodes=settings.MAX_QUERY_NODES, profile_type=profile_type)
@@ -165,7 +172,10 @@ def _measured(
 
 
 def _by_profile(sides: Sides, metric: Metric, view: View, deadline: float | None) -> _Found:
-    """For a view that changes the nodes: moments are not kept of what it makes of them."""
+    """Compare in a view that changes the nodes, from the values of every single profile.
+
+    Sums of squares exist for the nodes of the plain view only. Raise TooLarge beyond MAX_CELLS.
+    """
     apart = PerProfile(metric, view.group is Group.FUNCTION, MAX_CELLS, sides[0].type)
     first = added(sides[0], metric, apart, deadline, by_profile=True)
     cut = apart.next_side()
@@ -194,7 +204,7 @@ def _untested(sides: Sides, metric: Metric, view: View, deadline: float | None, 
 
 
 def _as_shown(compare: Callable[[View], ComparedTrees], view: View) -> ComparedTrees:
-    """A list of functions is of the stacks as they were called, whichever way the tree grows."""
+    """Compare in the view's shape, but always list the functions of the top-down tree."""
     called = compare(replace(view, shape=Shape.TOP_DOWN))
     return called if view.shape is Shape.TOP_DOWN else engine.turned(compare(view), called)
 
@@ -208,9 +218,10 @@ def _below(found: ComparedTrees, root: int, shape: Shape) -> ComparedTrees:
 
 
 def _changes(pairs: FunctionPairs, profiles: tuple[int, int]) -> tuple[FunctionChange, ...]:
-    """Of what has a value, by the size of the difference, then by name and file.
+    """Return the functions with a value on either side, the largest absolute difference first.
 
-    Column by column: there may be tens of thousands of functions.
+    Equal differences of means are in order of name, then file. The rows are made from whole
+    columns, because there may be tens of thousands of functions.
     """
     a, b = (max(n, 1) for n in profiles)
     sums = np.stack([pairs.self[0], pairs.total[0], pairs.self[1], pairs.total[1]])

@@ -1,7 +1,8 @@
-"""Concurrency limits of queries, the same for pages and for the API.
+"""Concurrency limits of queries, shared by pages and the API.
 
-A few threads answer all queries of a process. A project has half of them at most, and projects
-and their clients take turns: long merges of one leave threads for the others, and as much memory.
+A few threads run all queries of a process. One project uses at most half of them, and projects
+and their clients are served round-robin, so that the long merges of one project leave threads
+and memory for the others.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ T = TypeVar("T")
 LIMITS = FairLimits(
     threads=4,
     running_of_tenant=2,
-    running_of_client=1,  # a person's or key's next query waits, their colleagues' need not
+    running_of_client=1,  # a second query of the same user or API key waits
     waiting_of_tenant=64,
     waiting=512,
 )
@@ -26,7 +27,7 @@ RETRY_SECONDS = 5.0
 
 
 class TooManyQueriesWaiting(Exception):
-    """Rejected at once: as many queries wait for a thread as may."""
+    """Rejection of a query because the queue of the project, or of all projects, is full."""
 
     def __init__(self, full: QueueFull) -> None:
         of = "of this project " if full.of_tenant else ""
@@ -41,8 +42,9 @@ class TooManyQueriesWaiting(Exception):
 async def run_query(tenant: Hashable, client: Hashable, work: Callable[[], T]) -> T:
     """Call `work`, which may use the database, in a thread when it is the tenant's turn.
 
-    Cancelled while it waits, it leaves the queue; later, it ends at its next checkpoint with
-    DeadlinePassed, and holds its thread until then. Raise TooManyQueriesWaiting.
+    Cancellation removes queued work from the queue. Running work ends with DeadlinePassed at its
+    next check for cancellation, and occupies its thread until then. Raise TooManyQueriesWaiting
+    if the queue is full.
     """
     gone = Event()
 

@@ -1,7 +1,7 @@
-"""Sums over selections that are all in blocks, remembered: a block never changes.
+"""Result cache for sums over selections that are entirely in blocks, which never change.
 
-Roll-up and retention put other blocks in the place of those that were, and late profiles are rows
-of the head first: neither finds what is remembered of before.
+The key contains the blocks, so entries need no invalidation: compaction and retention replace
+blocks by others, and a selection with out-of-order profiles in the head has no key.
 """
 
 from collections.abc import Hashable
@@ -15,20 +15,20 @@ from common.bounded_cache import BoundedCache
 from profiles.queries.scanning.scan import PlannedScan
 from profiles.queries.selection import Selection
 
-MAX_NUMBERS = 200_000  # of a sum that is kept: with its names, some 5 MB
-CLOSED = timedelta(hours=1)  # after its end hardly anything of a range is still to come
+MAX_NUMBERS = 200_000  # array elements of a cached sum: some 5 MB with its strings
+CLOSED = timedelta(hours=1)  # this long after a range's end, hardly any more profiles arrive
 
 T = TypeVar("T")
 
 
 class ResultKey(NamedTuple):
     selection: Selection
-    of_it: Hashable  # what else tells the sum
+    of_it: Hashable  # further parameters of the sum
     blocks: tuple[int, ...]
 
 
 class ResultCache(Generic[T]):
-    """Sums of one kind, those that were asked for last."""
+    """LRU cache of one kind of sums, with settings.REMEMBERED_ANSWERS entries."""
 
     def __init__(self) -> None:
         self._kept: BoundedCache[tuple[ResultKey, ...], T] = BoundedCache(
@@ -36,11 +36,14 @@ class ResultCache(Generic[T]):
         )
 
     def recall(self, *keys: ResultKey | None) -> T | None:
-        """The sum over these selections, if it is known."""
+        """Return the cached sum over these selections; None if missing or if a key is None."""
         return self._kept.peek(known) if (known := _all(keys)) else None
 
     def remember(self, *keys: ResultKey | None, sum: T, numbers: int, gaps: bool) -> None:
-        """Unless it is large, or something was missing: that may be back."""
+        """Store a sum, unless it is large or has gaps: unreadable data may be readable later.
+
+        `numbers` is the sum's size in array elements. A key that is None prevents caching.
+        """
         if (known := _all(keys)) and numbers <= MAX_NUMBERS and not gaps:
             self._kept.keep(known, sum)
 
@@ -53,7 +56,7 @@ def _all(keys: tuple[ResultKey | None, ...]) -> tuple[ResultKey, ...] | None:
 def key(
     selection: Selection, of_it: Hashable, found: PlannedScan, now: datetime | None = None
 ) -> ResultKey | None:
-    """What tells the sum; None for one that may change."""
+    """Return the cache key of a sum; None if the sum may change or caching is switched off."""
     if not settings.REMEMBERED_ANSWERS or selection.end > (now or timezone.now()) - CLOSED:
         return None
     blocks = found.blocks()

@@ -1,4 +1,4 @@
-"""What is answered: one frozen type for each kind of question."""
+"""Results of queries, one frozen class for each kind of query."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +16,7 @@ from projects.profile_types import ProfileType
 
 
 class Reason(StrEnum):
-    """Why profiles that match are not in an answer."""
+    """Reason for which matching profiles are missing from a result."""
 
     UNREADABLE = "unreadable"
     NO_METRIC = "no_metric"
@@ -24,53 +24,57 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Matching profiles that are left out, and why."""
+    """Matching profiles that a result leaves out, and the reason."""
 
     start: datetime
     end: datetime
     why: str
-    profiles: int  # of a block whose profiles cannot be told: all that it has
+    profiles: int  # if a block's matching profiles cannot be counted: all profiles of the block
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What an answer was made of."""
+    """Profiles that a result includes, and those that it leaves out."""
 
-    profiles: int  # how many were used
-    total: int  # Σ of the metric over them, before filters
-    duration_ns: int  # Σ of their durations
+    profiles: int  # number of profiles used
+    total: int  # Σ of the metric over these profiles, before filters
+    duration_ns: int  # Σ of the profiles' durations
     first: datetime | None  # time of the earliest profile used
     last: datetime | None
     missing: tuple[Missing, ...] = ()
 
     @property
     def is_readable(self) -> bool:
-        """Tell whether nothing was left out but for want of the metric, which stays so."""
+        """Return True if no profile was unreadable; profiles without the metric do not count."""
         return all(each.reason is Reason.NO_METRIC for each in self.missing)
 
     @property
     def left_out(self) -> int:
-        """How many matching profiles are missing."""
+        """Return the number of matching profiles that the result leaves out."""
         return sum(each.profiles for each in self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeResult:
+    """Call tree of a view, summed over the matching profiles."""
+
     selection: Selection
     project_id: str
     view: View
     metric: Metric
-    metrics: tuple[Metric, ...]  # what else could be chosen
+    metrics: tuple[Metric, ...]  # all metrics that the view may choose
     coverage: Coverage
     tree: Tree  # one metric; sums over the profiles
-    # Nodes below which others were left out of the drawing: (how many, their total).
+    # By index of a node: (number, total) of the nodes below it that folding removed.
     folded: dict[int, tuple[int, int]] = field(default_factory=dict)
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
+    """Function in a list, with sums over the matching profiles."""
+
     name: str
     file: str
     self: int
@@ -80,6 +84,8 @@ class FunctionRow:
 
 @dataclass(frozen=True, slots=True)
 class TopResult:
+    """List of the functions of a view."""
+
     selection: Selection
     view: View
     metric: Metric
@@ -90,9 +96,10 @@ class TopResult:
 
 @dataclass(frozen=True, slots=True)
 class FocusResult:
-    """One function, over all its call sites: both trees have it as root, with equal totals.
+    """Callers and callees of one function, summed over its call sites.
 
-    One root for each file that has a function of this name, so seldom more than one.
+    Both trees have the function as root, with equal totals. There is a root for each file that
+    has a function of this name, so rarely more than one.
     """
 
     selection: Selection
@@ -105,7 +112,7 @@ class FocusResult:
     callers: Tree  # inverted
     callees: Tree
     peek: Peek
-    callers_folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # as in TreeResult
+    callers_folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult
     callees_folded: dict[int, tuple[int, int]] = field(default_factory=dict)
     callers_highlighted: tuple[int, ...] = ()
     callees_highlighted: tuple[int, ...] = ()
@@ -113,6 +120,8 @@ class FocusResult:
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
+    """Source line of a function, with sums over the matching profiles."""
+
     line: int  # 0 where unknown
     self: int
     total: int  # recursion counted once
@@ -120,7 +129,7 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class LinesResult:
-    """The lines of one function, in order of line."""
+    """Costs of the lines of one function, in order of line number."""
 
     selection: Selection
     metric: Metric
@@ -132,18 +141,18 @@ class LinesResult:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Of the difference A - B of per-profile mean totals, over profiles; each array [N].
+    """Confidence intervals of differences A - B of per-profile mean totals; each array is [N].
 
-    NaN where nothing was tested: too few profiles on either side (the floor of support).
+    NaN where nothing was tested: a side has too few profiles, or too few profiles have the node.
     """
 
     low: NDArray[np.float64]  # 95 %
     high: NDArray[np.float64]
-    q: NDArray[np.float64]  # false-discovery rate over all that was tested
+    q: NDArray[np.float64]  # false discovery rate over all tested nodes
 
 
 class FunctionChange(NamedTuple):
-    """A function on both sides: sums over the profiles; the interval as in Intervals."""
+    """Function on both sides, with sums over the profiles and an interval as in Intervals."""
 
     name: str
     file: str
@@ -151,15 +160,15 @@ class FunctionChange(NamedTuple):
     a_total: int
     b_self: int
     b_total: int
-    low: float | None  # of the difference of mean totals; None: not tested
+    low: float | None  # bound of the difference of mean totals; None: not tested
     high: float | None
     q: float | None
-    real: bool  # q within the rate that is asked for
+    real: bool  # significant: q is at most profiles.engine.stats.significance.REAL
 
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """Two selections of one project, service and type. Difference = A - B."""
+    """Comparison of two selections of one project, service and type; difference = A - B."""
 
     selections: tuple[Selection, Selection]
     project_id: str
@@ -169,23 +178,25 @@ class CompareResult:
     coverages: tuple[Coverage, Coverage]
     tree: Tree  # every node of either side; `self` is [2, N]: sums of A, sums of B
     intervals: Intervals | None  # by node of the tree
-    why_no_intervals: str  # a sentence; "" where there are some
-    functions: tuple[FunctionChange, ...]  # the greatest absolute difference of means first
-    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # total: A's and B's added
+    why_no_intervals: str  # a sentence; "" if there are intervals
+    functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
+    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; A + B
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
+    """Time step of a history, with sums over its profiles."""
+
     start: datetime
     profiles: int
-    total: int  # Σ of the metric over them, after filters
-    duration_ns: int
+    total: int  # Σ of the metric, after filters
+    duration_ns: int  # Σ
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A function's sums, step by step; recursion counted once."""
+    """Sums of a function in each step; recursion counted once."""
 
     name: str
     file: str
@@ -195,7 +206,7 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class VersionSpan:
-    """A version of the service: its first and last profile within the range."""
+    """Version of the service, with the times of its first and last profile in the range."""
 
     version: str
     first: datetime
@@ -205,6 +216,8 @@ class VersionSpan:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
+    """Costs of functions by time step, with the versions that ran in the range."""
+
     selection: Selection
     view: View
     metric: Metric
@@ -212,40 +225,42 @@ class HistoryResult:
     coverage: Coverage
     step_seconds: float
     steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
-    lines: tuple[HistoryLine, ...]  # the functions asked for, or the top ones by total self
+    lines: tuple[HistoryLine, ...]  # the requested functions, or the top ones by self value
     versions: tuple[VersionSpan, ...]  # in order of first profile
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMapResult:
-    """How many profiles had which weight when."""
+    """Number of profiles by time and weight."""
 
     selection: Selection
     metric: Metric
     coverage: Coverage
     starts: tuple[datetime, ...]  # [T], equal steps
     step_seconds: float
-    edges: tuple[float, ...]  # [W + 1] of weight, ascending
+    edges: tuple[float, ...]  # [W + 1], bounds of the weight bins, ascending
     counts: tuple[tuple[int, ...], ...]  # [W][T]
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceRow:
+    """Service in the list of a project's services."""
+
     service: str
     types: tuple[ProfileType, ...]
     versions: tuple[str, ...]  # newest first
     zones: tuple[str, ...]
     profiles: int  # in the range
-    last_profile: datetime | None  # ever
+    last_profile: datetime | None  # latest of all, not only in the range
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceName:
-    """What a menu of services needs to know of one."""
+    """Service as an entry of a menu."""
 
     service: str
     types: tuple[ProfileType, ...]
-    last_seen: datetime  # of any of its deployments
+    last_seen: datetime  # latest of its deployments
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +270,9 @@ class ServicesResult:
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """The course of a service and type over a range, in equal steps."""
+    """Mean weights of a service and type over a range, in equal steps."""
 
-    profiles: float  # where the range cuts a step of a block's course, as much as is inside
+    profiles: float  # fractional: a summary step that the range cuts counts proportionally
     weight: float  # Σ of the type's default metric
     duration_ns: float  # Σ
     steps: tuple[float | None, ...]  # mean weight of the step's profiles; None without any
@@ -265,7 +280,7 @@ class Sparkline:
 
 @dataclass(frozen=True, slots=True)
 class MenuChoice:
-    """An entry of a menu."""
+    """Value in a menu of the picker."""
 
     value: str
     profiles: int  # in the range
@@ -273,7 +288,7 @@ class MenuChoice:
 
 @dataclass(frozen=True, slots=True)
 class WeightChoice:
-    """The top `percent` of the profiles by weight: from `lowest` to `highest`."""
+    """Weights of the top `percent` of the profiles, from `lowest` to `highest`."""
 
     percent: float
     profiles: int
@@ -283,9 +298,9 @@ class WeightChoice:
 
 @dataclass(frozen=True, slots=True)
 class OptionsResult:
-    """What the menus of the picker offer; each in the range, whatever the others have chosen."""
+    """Choices in the picker's menus; each menu ignores what the other menus have selected."""
 
-    zones: tuple[MenuChoice, ...]  # of the service and type, and so are the following
+    zones: tuple[MenuChoice, ...]  # of the service and type within the range, as all menus
     versions: tuple[MenuChoice, ...]
     labels: dict[str, tuple[MenuChoice, ...]]
     weights: tuple[WeightChoice, ...]
@@ -294,14 +309,16 @@ class OptionsResult:
 
 @dataclass(frozen=True, slots=True)
 class StripStep:
+    """Time step of a strip."""
+
     start: datetime
     profiles: int
-    weight: float  # the mean over them of the type's default metric; 0 without profiles
+    weight: float  # mean over the profiles of the type's default metric; 0 without profiles
 
 
 @dataclass(frozen=True, slots=True)
 class StripResult:
-    """Profiles over time, from the selection's start, in equal steps without gaps."""
+    """Profiles over time, in equal steps without gaps from the selection's start."""
 
     selection: Selection
     step_seconds: float
@@ -311,6 +328,8 @@ class StripResult:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
+    """Profile in a list; `zone` and `version` are empty if its deployment has been deleted."""
+
     name_id: str
     time: datetime
     duration_ns: int
@@ -323,7 +342,9 @@ class ProfileRow:
 
 @dataclass(frozen=True, slots=True)
 class ProfilesResult:
+    """Page of a list of profiles."""
+
     selection: Selection
-    coverage: Coverage
+    coverage: Coverage  # of all pages
     rows: tuple[ProfileRow, ...]
-    next_page: str | None
+    next_page: str | None  # parameter `page` of the next page; None on the last one

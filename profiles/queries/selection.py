@@ -1,4 +1,4 @@
-"""What is asked: which profiles (Selection), and what of them (View)."""
+"""Selection (which profiles), View (how to show them), and the deadline of a query."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,19 +22,19 @@ R = TypeVar("R")
 
 
 class DeadlinePassed(Exception):
-    """The answer was not ready in time; the text says what it waited for, if for anything."""
+    """Deadline of a query passed, or its client is gone; the text names what was waited for."""
 
 
 class InvalidQuery(Exception):
-    """The question makes no sense for what is stored; the text says why."""
+    """Query that cannot be answered for the stored profiles; the text gives the reason."""
 
 
 class MetricNotFound(InvalidQuery):
-    """The selected profiles do not have the metric of the view."""
+    """Metric of the view that the selected profiles do not have."""
 
 
 class FilterOption(StrEnum):
-    """What a filter does with the frames it matches; the values are those of the URL."""
+    """Effect of a filter on matching frames; the values appear in URLs."""
 
     SHOW = "show"
     HIDE = "hide"
@@ -49,10 +49,10 @@ class Group(StrEnum):
 
 
 class Shape(StrEnum):
-    """Which way a tree grows; the values are those of the URL's `view`."""
+    """Direction of a call tree; the values are those of the URL parameter `view`."""
 
     TOP_DOWN = "flame"  # callees below their callers
-    BOTTOM_UP = "bottomup"  # functions in which values arise, and below each its callers
+    BOTTOM_UP = "bottomup"  # roots are the functions with self values, callers are below them
 
 
 class Order(StrEnum):
@@ -61,7 +61,7 @@ class Order(StrEnum):
 
 
 class ProfileOrder(StrEnum):
-    """Of single profiles; of equals the newer one first."""
+    """Order of single profiles; among equal ones the newer profile comes first."""
 
     NEWEST = "newest"
     HEAVIEST = "heaviest"
@@ -69,7 +69,7 @@ class ProfileOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which profiles: those of one project, service and type with start <= time < end."""
+    """Filter for profiles of one project, service and type with start <= time < end."""
 
     project: int  # projects.models.Project.pk
     service: str
@@ -80,26 +80,28 @@ class Selection:
     versions: tuple[str, ...] = ()
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
     weight: float | None = None  # the top n % of profiles by total; None: all
-    weights: tuple[int, int] | None = None  # the least and the most that a profile may weigh
-    profile: str = ""  # the id in a profile's name: that one alone
+    weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
+    profile: str = ""  # Profile.name_id, to select a single profile
 
 
 @dataclass(frozen=True, slots=True)
 class ViewFilter:
+    """Filter of a view on the frames that `value` matches by function or file."""
+
     option: FilterOption
     value: str  # a substring, or a regular expression between slashes
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is shown of the selected profiles."""
+    """Metric, filters and shape in which the selected profiles are shown."""
 
     metric: Metric | None = None  # None: the type's default
     filters: tuple[ViewFilter, ...] = ()
     shape: Shape = Shape.TOP_DOWN
-    focus: str | None = None  # a function's whole name: its callers and callees alone
+    focus: str | None = None  # full name of a function: show its callers and callees only
     group: Group = Group.FUNCTION
-    root: int | None = None  # a node's id: only what is below it
+    root: int | None = None  # id of a node: show this node and its descendants only
     order: Order = Order.WEIGHT
     max_nodes: int = 250_000
 
@@ -109,7 +111,7 @@ _gone: ContextVar[Event | None] = ContextVar("flamewatch_gone", default=None)
 
 @contextmanager
 def cancelled_when(gone: Event) -> Iterator[None]:
-    """Within, `check` raises DeadlinePassed also once nobody waits for the answer any more."""
+    """Make `check` raise DeadlinePassed inside the block as soon as the event `gone` is set."""
     before = _gone.set(gone)
     try:
         yield
@@ -118,7 +120,10 @@ def cancelled_when(gone: Event) -> Iterator[None]:
 
 
 def check(deadline: float | None) -> None:
-    """Raise DeadlinePassed after `deadline`, a moment of time.monotonic(); None: never."""
+    """Raise DeadlinePassed if the query's client is gone or the deadline has passed.
+
+    `deadline` is in seconds of time.monotonic(); None: no deadline.
+    """
     if deadline is not None and time.monotonic() > deadline:
         raise DeadlinePassed
     gone = _gone.get()
@@ -128,14 +133,19 @@ def check(deadline: float | None) -> None:
 
 @contextmanager
 def query_deadline(deadline: float | None) -> Iterator[None]:
-    """Within, the engine's checkpoints raise DeadlinePassed as `check` does, and blobs are not
-    waited for beyond the deadline."""
+    """Apply the deadline to the engine and to blob reads inside the block.
+
+    The engine's cancellation checks call `check`, and blob reads wait until the deadline only.
+    """
     with checking(partial(check, deadline)), blob_deadline(deadline):
         yield
 
 
 def watched(run: Callable[P, R]) -> Callable[P, R]:
-    """A question whose parameter `deadline` holds at every checkpoint on the way to its answer."""
+    """Decorate a query so that its parameter `deadline` applies to all it calls.
+
+    See `query_deadline`.
+    """
     place = [*signature(run).parameters].index("deadline")
 
     @wraps(run)

@@ -1,4 +1,4 @@
-"""The flame graph and the list of functions: everything that matches, merged."""
+"""Queries for the flame graph, the list of functions, a function in focus, and its lines."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -28,9 +28,10 @@ from profiles.storage.snapshot import snapshot
 
 @watched
 def run_tree(selection: Selection, view: View, deadline: float | None = None) -> TreeResult:
-    """The merged call tree as it is shown, in one metric; what is too narrow to draw is folded.
+    """Merge the matching profiles into the call tree of a view, in one metric.
 
-    With a focus: the stacks that reach the function, whole.
+    The tree has the `view.max_nodes` nodes with the greatest totals; `folded` counts the others.
+    A view with a focus shows the complete stacks that reach the function.
     """
     return _tree(_all(selection, view, view.group, deadline), selection, view)
 
@@ -39,8 +40,10 @@ def run_tree(selection: Selection, view: View, deadline: float | None = None) ->
 def run_tree_and_top(
     selection: Selection, view: View, deadline: float | None = None
 ) -> tuple[TreeResult | FocusResult, TopResult]:
-    """What is drawn of a view grouped by function (its focus, where it has one) and the list
-    beside it, from one merge. The list is of whole stacks: it has neither shape nor root."""
+    """Return a view's tree by function, or its focus if it has one, and the list of functions.
+
+    Both come from one merge. The list covers whole stacks: it ignores the view's shape and root.
+    """
     of = _all(selection, view, Group.FUNCTION, deadline)
     listed = replace(view, shape=Shape.TOP_DOWN, root=None)
     drawn = _tree(of, selection, view) if view.focus is None else _focus(of, selection, view)
@@ -49,10 +52,10 @@ def run_tree_and_top(
 
 @watched
 def run_top(selection: Selection, view: View, deadline: float | None = None) -> TopResult:
-    """The functions of the uncut tree as it is shown, by self, then total, then name.
+    """List the functions of a view's unfolded tree, by self, then total, then name.
 
-    A list has no shape: it is of the stacks as they were called. With a focus: of the stacks
-    that reach the function.
+    The list ignores the view's shape: it is made from top-down stacks. A view with a focus lists
+    the stacks that reach the function. Raise InvalidQuery for a root in the bottom-up shape.
     """
     if view.shape is not Shape.TOP_DOWN and view.root is not None:
         raise InvalidQuery("A list is of whole stacks, so it has no root in the bottom-up view.")
@@ -61,9 +64,10 @@ def run_top(selection: Selection, view: View, deadline: float | None = None) -> 
 
 @watched
 def run_focus(selection: Selection, view: View, deadline: float | None = None) -> FocusResult:
-    """The callers and callees of the view's focus, after its filters; by function, never by line.
+    """Return the callers and callees of the view's focus, after its filters.
 
-    A root opens what was folded below it, in the tree that has it.
+    Both trees are grouped by function, never by line. A view with a root returns the nodes below
+    it, with those that folding removed before, in the tree that has this node.
     """
     if view.focus is None:
         raise InvalidQuery("A focus needs the name of a function.")
@@ -74,7 +78,7 @@ def run_focus(selection: Selection, view: View, deadline: float | None = None) -
 def run_lines(
     selection: Selection, view: View, name: str, file: str, deadline: float | None = None
 ) -> LinesResult:
-    """The lines of the function of this name in this file, in the stacks that are shown."""
+    """List the costs by line of the function `name` in `file`, after the view's filters."""
     of = _all(selection, view, Group.LINE, deadline)
     rows = tuple(
         LineRow(cost.line, cost.self, cost.total)
@@ -84,7 +88,7 @@ def run_lines(
 
 
 class _All(NamedTuple):
-    """Everything that matches, in one metric."""
+    """Merged tree of all matching profiles in one metric, with its coverage."""
 
     metric: Metric
     metrics: tuple[Metric, ...]

@@ -1,4 +1,4 @@
-"""How many profiles of each service are in blocks, from their rows alone."""
+"""Number of profiles in blocks by service, from the rows of the blocks alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,22 +10,22 @@ from django.db.models import Q, Sum
 from profiles.models import Block, BlockLevel
 from profiles.queries.planning.block_index import LONGEST
 
-Course = Sequence[tuple[int, int, int]]  # summary.course
+Course = Sequence[tuple[int, int, int]]  # `course` of profiles.storage.block_summary
 
 
 class CountedSpan(NamedTuple):
-    """A step of a course, or what of it is inside a range; its profiles are spread evenly."""
+    """Part of a time step of a block's summary; profiles count as spread evenly over the step."""
 
     start: float  # s since 1970
     end: float
     profiles: float
-    weight: float  # Σ
+    weight: float  # Σ of the type's default metric
 
 
 def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[str]:
-    """By service; where the range cuts a step of a block's course, as much as is inside.
+    """Count the profiles in blocks by service; call this inside a snapshot.
 
-    Inside a snapshot.
+    A step of a block's summary that the range cuts counts in proportion to its part in the range.
     """
     blocks = Block.objects.filter(whole(project, start, end)).order_by()
     counts = Counter(dict(blocks.values_list("service").annotate(Sum("profiles"))))
@@ -39,6 +39,7 @@ def counts_in_blocks(project: int, start: datetime, end: datetime) -> Counter[st
 
 
 def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterator[CountedSpan]:
+    """Yield the parts of a course's steps that lie inside the range; `step` is in seconds."""
     first, last = start.timestamp(), end.timestamp()
     for at, profiles, weight in course:
         begin, until = max(first, at), min(last, at + step)
@@ -48,13 +49,13 @@ def inside(course: Course, step: int, start: datetime, end: datetime) -> Iterato
 
 
 def whole(project: int, start: datetime, end: datetime) -> Q:
-    """The largest blocks that lie inside the range."""
+    """Match day blocks inside the range, and hour blocks inside it that no such day covers."""
     within = Q(project=project, start__gte=start, start__lt=end, end__lte=end)
     in_no_day = Q(covered_by=None) | Q(covered_by__start__lt=start) | Q(covered_by__end__gt=end)
     return within & (Q(level=BlockLevel.DAY) | in_no_day & Q(level=BlockLevel.HOUR))
 
 
 def cut_off(project: int, start: datetime, end: datetime) -> Q:
-    """Those hour blocks of which a part is inside."""
+    """Match hour blocks that lie only partly inside the range."""
     near = Q(project=project, level=BlockLevel.HOUR, start__gt=start - LONGEST, start__lt=end)
     return near & Q(end__gt=start) & (Q(start__lt=start) | Q(end__gt=end))

@@ -1,4 +1,4 @@
-"""Which blocks a selection is in: the largest inside its range, finer ones at its edges."""
+"""Blocks of a selection: day blocks inside its range, hour blocks at its edges."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from profiles.queries.selection import Selection
 from profiles.storage.block_reader import BlockLocation
 from profiles.storage.round_trip import SelectStatement, execute
 
-LONGEST = timedelta(days=1)  # of a block
+LONGEST = timedelta(days=1)  # greatest time range of a block
 _FIELDS = (
     *("pk", "service", "type", "level", "start", "end", "last"),
     *("blob__key", "offset", "length", "profiles"),
@@ -21,20 +21,22 @@ _FIELDS = (
 
 
 class BlockRow(NamedTuple):
+    """Database row of a block, with the fields that queries need."""
+
     pk: int
     service: str
     type: str
     level: str
     start: datetime
     end: datetime
-    last: datetime  # time of its latest profile
+    last: datetime  # time of the block's latest profile
     key: str
     offset: int
     length: int
     profiles: int
     by_labels: bool
     moments: bool
-    metrics: Sequence[tuple[str, str, int]]  # name, unit, profiles
+    metrics: Sequence[tuple[str, str, int]]  # name, unit, number of profiles that have it
 
     @property
     def place(self) -> BlockLocation:
@@ -48,11 +50,16 @@ class BlockRow(NamedTuple):
 def block_rows(
     selection: Selection,
     *,
-    days: bool = True,  # also those that have sums alone
-    moments: bool = False,  # no sums without moments
+    days: bool = True,
+    moments: bool = False,
     cuts: Sequence[datetime] = (),
 ) -> list[BlockRow]:
-    """In order of time; inside a snapshot. Together they have each profile once."""
+    """Return the blocks to read in order of time; together they have each profile once.
+
+    Without `days`, return hour blocks only: day blocks have sums, no single profiles. A day block
+    without sums of squares (if `moments`), without sums by label (if the selection has labels) or
+    across one of the times `cuts` is replaced by its hour blocks. Call this inside a snapshot.
+    """
     if not (days and sums_suffice(selection)):
         return _rows(selection, statements.HOURS)
     rows = largest_rows(selection)
@@ -64,17 +71,20 @@ def block_rows(
 
 
 def largest_rows(selection: Selection) -> list[BlockRow]:
-    """The days inside its range, and the hours that are in none of these; in order of time."""
+    """Return day blocks in the selection's range, and hour blocks that no such day covers.
+
+    The blocks are in order of time.
+    """
     return execute(of_largest(selection))
 
 
 def sums_suffice(selection: Selection) -> bool:
-    """Whether profiles need not be told apart but by their deployment and labels."""
+    """Return True if sums by deployment and labels suffice, without single profiles."""
     return selection.weight is None and selection.weights is None and not selection.profile
 
 
 def rows_of(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
-    """Read from the database while they are taken."""
+    """Yield the rows of the blocks, fetched from the database in chunks of 200."""
     rows = blocks.values_list(*_FIELDS)
     return (BlockRow(*row) for row in rows.iterator(chunk_size=200))
 
@@ -106,7 +116,7 @@ def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
 
 
 def _usable(row: BlockRow, selection: Selection, moments: bool, cuts: Sequence[datetime]) -> bool:
-    """Of a day inside the range."""
+    """Return True if the query can use this day block, which lies inside the range."""
     return (
         (row.by_labels or not selection.labels)
         and (row.moments or not moments)

@@ -1,4 +1,4 @@
-"""Which profiles of a block a selection means, as masks over its columns."""
+"""Masks over the columns of a block that mark the profiles of a selection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class BlockSelection:
-    """A selection as blocks know it."""
+    """Selection with its zones and versions resolved to deployments, whose ids blocks store."""
 
     selection: Selection
-    deployments: NDArray[np.int64] | None  # None: any
+    deployments: NDArray[np.int64] | None  # Deployment.pk; None: any
 
     def profiles(self, block: HourBlock, start: datetime, end: datetime) -> Mask:
-        """Of those of an hour block with start <= time < end."""
+        """Return a mask [P] of the matching profiles of an hour block with start <= time < end."""
         columns, selection = block.profiles, self.selection
         mask = (columns.time >= micros(max(start, selection.start))) & (
             columns.time < micros(min(end, selection.end))
@@ -42,7 +42,7 @@ class BlockSelection:
         return mask
 
     def groups(self, block: DayBlock) -> Mask:
-        """Of the groups of a day block that lies inside the range."""
+        """Return a mask [G] of the matching groups of a day block that lies inside the range."""
         groups = block.groups
         mask = self._of_deployments(groups.deployment)
         if self.selection.labels:
@@ -55,7 +55,7 @@ class BlockSelection:
         return np.isin(deployment, self.deployments)
 
     def _labelled(self, columns: ProfileColumns) -> Mask:
-        """Of the label sets."""
+        """Return a mask over the block's label sets that marks those with the wanted labels."""
         asked = [(name, set(values)) for name, values in self.selection.labels]
         return np.array(
             [
@@ -67,7 +67,7 @@ class BlockSelection:
 
 
 def block_selection(selection: Selection) -> BlockSelection:
-    """Without a service: of all services of the project."""
+    """Resolve a selection's deployments; an empty service means all services of the project."""
     if not selection.zones and not selection.versions:
         return BlockSelection(selection, None)
     of = selection.project, selection.service, selection.zones, selection.versions
@@ -77,7 +77,7 @@ def block_selection(selection: Selection) -> BlockSelection:
 def _deployments(
     project: int, service: str, zones: Sequence[str], versions: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Deployment.pk of those; what is empty does not restrict."""
+    """Return Deployment.pk of the matching deployments; an empty argument does not restrict."""
     at_hand = deployments_at_hand(project)
     if at_hand is not None:
         meant = [

@@ -1,6 +1,7 @@
-"""The statement that most questions begin with, written out: which blocks there are.
+"""SQL statement with which most queries begin: find the blocks of a service and type.
 
-Put together by the ORM it would cost more CPU time than the database needs to carry it out.
+It is written by hand because Django's ORM takes more CPU time to build the statement than the
+database takes to execute it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,18 +18,18 @@ T = TypeVar("T")
 
 
 class BlockRange(NamedTuple):
-    """Blocks of one service and type that reach into a range."""
+    """Blocks of one service and type that overlap a time range; fields in order of parameters."""
 
     project: int
     service: str
     type: str
-    after: datetime  # those that do begin after this: there the index ends
+    after: datetime  # every such block starts after this: lower bound of the index scan
     start: datetime
     end: datetime
 
 
 class BlockFilter(NamedTuple):
-    """Which of them."""
+    """Further SQL condition on the blocks of a range, with its parameters."""
 
     condition: str
     parameters: tuple[int | datetime, ...] = ()
@@ -37,7 +38,7 @@ class BlockFilter(NamedTuple):
 HOURS = BlockFilter(f"b.level = '{BlockLevel.HOUR}'")
 
 _TABLE, _BLOBS = Block._meta.db_table, Blob._meta.db_table
-# Nothing in these comes from outside.
+# The texts of these statements contain no user input.
 _LARGEST = (
     f"b.level = '{BlockLevel.DAY}' AND b.start >= %s AND b.\"end\" <= %s "  # noqa: S608
     f"OR b.level = '{BlockLevel.HOUR}' "
@@ -53,17 +54,17 @@ _ROWS = (
     f"AND b.level IN ('{BlockLevel.DAY}', '{BlockLevel.HOUR}') "
     'AND b.start > %s AND b."end" > %s AND b.start < %s AND ({condition})'
 )
-_SAID = ("by_labels", "moments", "metrics")  # of its summary
+_SAID = ("by_labels", "moments", "metrics")  # fields of the block's summary
 _PART = {"postgresql": "b.summary -> '{}'", "sqlite": "json_extract(b.summary, '$.{}')"}
 
 
 def largest(start: datetime, end: datetime) -> BlockFilter:
-    """The days inside the range, and the hours that are in none of these."""
+    """Return the filter for day blocks inside the range and hour blocks outside of these."""
     return BlockFilter(_LARGEST, (start, end, start, end))
 
 
 def covered_by(days: Sequence[int]) -> BlockFilter:
-    """The hours that these days, by Block.pk, say again."""
+    """Return the filter for the hour blocks that these day blocks (Block.pk) cover."""
     places = ", ".join(["%s"] * len(days))
     return BlockFilter(
         f"b.level = '{BlockLevel.HOUR}' AND b.covered_by_id IN ({places})", tuple(days)
@@ -73,7 +74,10 @@ def covered_by(days: Sequence[int]) -> BlockFilter:
 def rows(
     near: BlockRange, which: BlockFilter, made: Callable[[Iterable[tuple[Any, ...]]], T]
 ) -> SelectStatement[T]:
-    """What is made of the rows, each the fields of BlockRow."""
+    """Build the statement for blocks in a range.
+
+    Its result is that of `made`, which gets the rows as tuples of the fields of BlockRow.
+    """
     part = _PART[connection.vendor]
     said = ", ".join(part.format(name) for name in _SAID)
     sql = _ROWS.format(said=said, condition=which.condition)
@@ -88,10 +92,10 @@ def _fields(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _aware(time: datetime) -> datetime:
-    """SQLite's have no zone."""
+    """Return the time in UTC: SQLite returns times without a zone."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _is_true(value: str | int) -> bool:
-    """PostgreSQL gives JSON, SQLite a number."""
+    """Convert a JSON boolean: PostgreSQL returns JSON text, SQLite a number."""
     return value in ("true", 1)

@@ -1,4 +1,4 @@
-"""Deployments, each read once in a snapshot."""
+"""Deployments, each read from the database once per snapshot."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from projects.models import Deployment
 
 
 def deployments(pks: Iterable[int]) -> Mapping[int, Deployment]:
-    """These; those that were deleted are not among them."""
+    """Return the deployments with these pks, without those that have been deleted."""
     wanted, known = set(pks), _known()
     missing = wanted - set(known)
     if missing:
@@ -17,12 +17,12 @@ def deployments(pks: Iterable[int]) -> Mapping[int, Deployment]:
 
 
 def deployments_of(project: int) -> Sequence[Deployment]:
-    """All of a project, the newest first."""
+    """Return all deployments of a project, the newest first."""
     return once(("deployments of", project), lambda: _read(project))
 
 
 def deployments_at_hand(project: int) -> Sequence[Deployment] | None:
-    """All of a project, if this snapshot has read them already."""
+    """Return all deployments of a project if this snapshot has read them already, or None."""
     found: Sequence[Deployment] | None = answered(("deployments of", project))
     return found
 
@@ -34,5 +34,5 @@ def _read(project: int) -> list[Deployment]:
 
 
 def _known() -> dict[int, Deployment | None]:
-    """By primary key, as far as they were asked for; None: deleted."""
+    """Return the snapshot's mutable cache of deployments by pk; None: deleted."""
     return once("deployments", dict)

@@ -1,4 +1,4 @@
-"""Which head rows a selection means."""
+"""Head rows of a selection."""
 
 from math import ceil
 
@@ -13,16 +13,19 @@ from profiles.queries.selection import Selection
 from profiles.storage.round_trip import SelectStatement, execute
 from profiles.storage.snapshot import once
 
-LOOKED_AT = 50  # profiles, the newest: a service's metrics seldom change
+LOOKED_AT = 50  # newest profiles to read metrics from: a service's metrics rarely change
 
 
 def head_of(selection: Selection) -> QuerySet[Profile]:
-    """The same as `unweighted`; where there are none, the database is not asked again for them."""
+    """Return `unweighted(selection)`, or an empty queryset without SQL if it has no rows."""
     return unweighted(selection) if newest_totals(selection) else Profile.objects.none()
 
 
 def of_newest(selection: Selection) -> SelectStatement[list[Totals]]:
-    """Of its range, service and type: it may be narrower."""
+    """Build the statement for the totals of the newest profiles in the head.
+
+    It considers the selection's range, service and type, and ignores its other restrictions.
+    """
     place = HeadRange(
         selection.project,
         selection.service,
@@ -34,7 +37,7 @@ def of_newest(selection: Selection) -> SelectStatement[list[Totals]]:
 
 
 def newest_totals(selection: Selection) -> list[Totals]:
-    """Of the selection's newest profiles in the head, Profile.totals; empty if it has none."""
+    """Return Profile.totals of the selection's LOOKED_AT newest head rows; empty without rows."""
     every = execute(of_newest(selection))
     if not every or not _is_narrower(selection):
         return every
@@ -47,13 +50,16 @@ def newest_totals(selection: Selection) -> list[Totals]:
 
 
 def _is_narrower(selection: Selection) -> bool:
-    """Than its range, service and type."""
+    """Return True if the selection restricts more than its range, service and type."""
     of = selection
     return any([of.zones, of.versions, of.labels, of.weights, of.profile])
 
 
 def unweighted(selection: Selection) -> QuerySet[Profile]:
-    """The head's rows of the selection, of its project alone, whatever its top n %."""
+    """Return the head rows of the selection, ignoring `weight`, its top n %.
+
+    The rows are filtered by the selection's project.
+    """
     rows = Profile.objects.filter(
         project=selection.project,
         service=selection.service,
@@ -77,5 +83,5 @@ def unweighted(selection: Selection) -> QuerySet[Profile]:
 
 
 def share(count: int, percent: float) -> int:
-    """How many profiles the top `percent` of `count` are: at least one, if there is any."""
+    """Return the number of profiles in the top `percent` of `count`: at least 1 if count > 0."""
     return ceil(count * percent / 100)

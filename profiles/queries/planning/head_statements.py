@@ -1,4 +1,4 @@
-"""The statement that most questions ask of the head first, written out as block_statements is."""
+"""SQL statement with which most queries begin in the head; by hand, like block_statements."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ Totals = Sequence[tuple[str, str, int]]  # Profile.totals
 
 
 class HeadRange(NamedTuple):
-    """Rows of the head of one service and type, start <= time < end."""
+    """Head rows of one service and type with start <= time < end."""
 
     project: int
     service: str
@@ -22,7 +22,7 @@ class HeadRange(NamedTuple):
     end: datetime
 
 
-_NEWEST = (  # nothing in it comes from outside
+_NEWEST = (  # contains no user input
     f"SELECT totals FROM {Profile._meta.db_table} "  # noqa: S608
     "WHERE project_id = %s AND service = %s AND type = %s AND time >= %s AND time < %s "
     "ORDER BY time DESC LIMIT %s"
@@ -30,7 +30,7 @@ _NEWEST = (  # nothing in it comes from outside
 
 
 def newest_totals(place: HeadRange, count: int) -> SelectStatement[list[Totals]]:
-    """Of the newest, at most `count`."""
+    """Build the statement for the totals of at most `count` rows, the newest first."""
     return SelectStatement((place, count), _NEWEST, (*place, count), _read)
 
 

@@ -1,4 +1,4 @@
-"""The top n % of a selection by weight, wherever its profiles are stored."""
+"""Top n % of a selection's profiles by weight, over the head and hour blocks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,10 +18,11 @@ from profiles.timestamps import micros
 def heaviest(
     wanted: BlockSelection, percent: float, hours: Sequence[HourInput]
 ) -> tuple[Q, list[HourInput]]:
-    """Which head rows belong to it, and the hour parts so narrowed.
+    """Return a filter for the head rows in the top `percent`, and the narrowed hour inputs.
 
-    Of equal weight the newest, and of these the last by name: so it is the same profiles wherever
-    they are stored. What cannot be read now is left as it is: whoever adds it says so.
+    Among profiles of equal weight the newest are chosen, then the last by name, so the choice
+    does not depend on where profiles are stored. Unreadable inputs are returned unchanged:
+    adding them to a sum reports them.
     """
     rows = head_of(wanted.selection).values_list("weight", "time", "pk")
     found = [(weight, micros(time), pk) for weight, time, pk in rows]
@@ -54,9 +55,10 @@ def _names(
     parts: Sequence[tuple[HourInput, NDArray[np.int64]]],
     rows: NDArray[np.int64],
 ) -> list[str]:
-    """Of these rows, which are counted through the head and then the parts.
+    """Return the names of the profiles at these positions, "" if a block's are unreadable.
 
-    Those of a block whose names cannot be read are empty.
+    Positions count the head rows first (`head` has their pks), then the marked rows of each
+    input in `parts`.
     """
     of_head = dict(
         Profile.objects.filter(pk__in=head[rows[rows < len(head)]].tolist()).values_list(
@@ -81,7 +83,10 @@ def _names_in(part: HourInput, rows: Sequence[int]) -> list[str]:
 
 
 def _which(chosen: NDArray[np.int64]) -> Q:
-    """Of rows (weight, time, pk): all but the lightest are told by their weight."""
+    """Return a filter for the chosen head rows [n, 3] of (weight, time, pk).
+
+    The pks of the lightest rows are listed; the weight identifies all heavier rows.
+    """
     if not len(chosen):
         return Q(pk__in=[])
     lightest = int(chosen[:, 0].min())
@@ -99,7 +104,10 @@ def _mask(part: HourInput) -> Mask | None:
 def _top(
     columns: NDArray[np.int64], percent: float, names: Callable[[NDArray[np.int64]], list[str]]
 ) -> Mask:
-    """Of rows (weight, time), which are the top `percent`; names are asked for where these tie."""
+    """Return a mask of the top `percent` of rows [n, 2] of (weight, time).
+
+    `names` is called only for rows that tie in both at the boundary.
+    """
     order = np.lexsort((-columns[:, 1], -columns[:, 0]))
     count = share(len(columns), percent)
     chosen = np.zeros(len(columns), bool)

@@ -1,4 +1,4 @@
-"""Which metrics the selected profiles have, and which of them is shown."""
+"""Metrics of the selected profiles, and the choice of the metric to show."""
 
 from collections.abc import Sequence
 
@@ -8,23 +8,29 @@ from profiles.queries.planning.head_rows import newest_totals, of_newest
 from profiles.queries.selection import MetricNotFound, Selection, View
 from profiles.storage.round_trip import execute_ahead
 
-BLOCKS_LOOKED_AT = 5  # of the newest: a service's metrics seldom change
+BLOCKS_LOOKED_AT = 5  # newest blocks to read metrics from: a service's metrics rarely change
 
 
 def look_ahead(*selections: Selection) -> None:
-    """Inside a snapshot, ask at once what most questions about these begin with."""
+    """Prefetch the statements with which most queries begin, in one database round trip.
+
+    Call this inside a snapshot.
+    """
     execute_ahead([question(each) for each in selections for question in (of_newest, of_largest)])
 
 
 def metrics_of(selection: Selection) -> tuple[Metric, ...]:
-    """Metrics of the selection's newest profiles; the one that is shown by itself comes first."""
+    """Return the metrics of the selection's newest profiles, the default one to show first.
+
+    Without profiles, return the type's default metric alone.
+    """
     look_ahead(selection)
     found: dict[Metric, None] = {}
     type_ = selection.type.value
     for profile in newest_totals(selection):
         named = canonical(type_, tuple(Metric(name, unit) for name, unit, _ in profile))
         found.update(dict.fromkeys(named))
-    for block in _of_blocks(selection):  # of profiles of several kinds: each metric by itself
+    for block in _of_blocks(selection):  # profiles of a block may differ: map each metric alone
         for name, unit, _ in block:
             found.update(dict.fromkeys(canonical(type_, (Metric(name, unit),))))
     wanted = [DEFAULT_METRICS[type_], *SECOND_CHOICE.get(type_, ())]
@@ -38,10 +44,10 @@ def _of_blocks(selection: Selection) -> list[Sequence[tuple[str, str, int]]]:
 
 
 def chosen(selection: Selection, view: View, metrics: tuple[Metric, ...]) -> Metric:
-    """The metric of the view, or the first of its name where it says no unit.
+    """Return the metric of the view; without a unit, the first metric of its name.
 
-    Names count without case, and so do others of the same metric. NoSuchMetric if the profiles
-    don't have it.
+    A name also matches in other case and as a synonym of the metric. Raise MetricNotFound if the
+    profiles do not have the metric.
     """
     if view.metric is None:
         return metrics[0]

@@ -1,4 +1,4 @@
-"""Time as µs since 1970, in the database."""
+"""Database function that converts times to µs since 1970."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class Micros(Func):
-    """Of a DateTimeField: an exact integer on both databases."""
+    """Value of a DateTimeField in µs since 1970, an exact integer on PostgreSQL and SQLite."""
 
     output_field = BigIntegerField()
 
     def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
-        # SQLite has times as text, with six digits behind the point or no point at all.
+        # SQLite stores times as text, with six fractional digits or none.
         template = (
             "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) * 1000000"
             " + CAST(substr(%(expressions)s, 21, 6) AS INTEGER))"

@@ -1,4 +1,4 @@
-"""Where the profiles of a selection are: rows of the head, and blocks."""
+"""Query plan of a selection: the head rows and blocks to read."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,27 +30,29 @@ from profiles.queries.selection import Selection, check
 from profiles.storage.block_reader import sources
 
 BlockPart = HourInput | DayInput
-ANY = Metric("", "")  # where nothing depends on a metric
+ANY = Metric("", "")  # for plans that do not depend on a metric
 
 
 class ProfileFacts(NamedTuple):
-    """What is known of the profiles of a part without their trees."""
+    """Columns of the matching profiles of a block input, readable without call trees."""
 
     part: BlockPart
-    columns: ProfileColumns  # of its block
-    meant: NDArray[np.int64]  # rows of these, at least one, whatever metrics they have
+    columns: ProfileColumns  # all profiles of the block
+    meant: NDArray[np.int64]  # indexes of the matching profiles, at least one, with any metrics
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
+    """Head rows and block inputs that a query reads, inside the snapshot that planned it."""
+
     head: QuerySet[Profile]
-    blocks: Iterator[BlockPart]  # in order of time, to be gone through once
-    rows: tuple[int, ...]  # Block.pk of those that were looked into
+    blocks: Iterator[BlockPart]  # in order of time; iterate once
+    rows: tuple[int, ...]  # Block.pk of all planned blocks
     deadline: float | None
 
     @property
     def is_in_blocks(self) -> bool:
-        """Whether it is known already that the head has nothing of it."""
+        """Return True if the plan is already known to have no head rows."""
         return self.head.query.is_empty()
 
     def known(self, used: ScanStats) -> Iterator[ProfileFacts]:
@@ -66,7 +68,11 @@ def plan_query(
     cuts: Sequence[datetime] = (),
     deadline: float | None = None,
 ) -> QueryPlan:
-    """Inside a snapshot, in which all of it has to be read. The options are those of `parts`."""
+    """Plan the reads of a selection; call this and read all inputs inside one snapshot.
+
+    `days`, `moments` and `cuts` are those of `block_rows`. Each hour block across a cut becomes
+    several inputs.
+    """
     which = block_selection(selection)
     rows = block_rows(selection, days=days, moments=moments, cuts=cuts)
     head = head_of(selection)
@@ -81,7 +87,11 @@ def plan_query(
 def known(
     parts: Iterable[BlockPart], used: ScanStats, deadline: float | None = None
 ) -> Iterator[ProfileFacts]:
-    """Of each part that has any; what cannot be read is named in `used`, and nothing counted."""
+    """Yield the columns of each input with matching profiles.
+
+    Unreadable inputs are reported in `used`; the readable profiles are not counted there. Raise
+    DeadlinePassed between two inputs, or if a blob is not read before the deadline.
+    """
     for part in parts:
         check(deadline)
         try:
@@ -99,7 +109,10 @@ def in_rows(
     metric: Metric = ANY,
     cuts: Sequence[datetime] = (),
 ) -> Iterator[BlockPart]:
-    """The parts that are in these blocks, in their order, whatever the top n %."""
+    """Yield the inputs of these blocks in their order, ignoring the selection's top n %.
+
+    Remote blobs are fetched ahead. Each block goes to the block cache once its inputs are used.
+    """
     rows, ahead = tee(rows)
     places = (row.place for row in ahead)
     for row, source in zip(rows, sources(places, is_kept), strict=True):

@@ -1,10 +1,10 @@
-"""The project of a selection, by the id that people see."""
+"""Public id of a selection's project."""
 
 from common.bounded_cache import BoundedCache
 from profiles.queries.selection import Selection
 from projects.models import Project
 
-_ids: BoundedCache[int, str] = BoundedCache(size=10_000)  # a project keeps its id
+_ids: BoundedCache[int, str] = BoundedCache(size=10_000)  # no expiry: a project's id never changes
 
 
 def project_id_of(selection: Selection) -> str:

@@ -1,4 +1,4 @@
-"""A comparison on the wire: the tree's columns with those of the other side beside them."""
+"""JSON format of a comparison: the columns of the tree with the self values of both sides."""
 
 from typing import Any
 
@@ -13,12 +13,15 @@ from profiles.queries.selection import Group, Order
 
 
 def compare_json(result: CompareResult) -> bytes:
-    """The JSON of docs/reference/api.md; siblings by their mean widths, or by name."""
+    """Encode a comparison as docs/reference/api.md describes.
+
+    Siblings are in order of their mean widths, or by name.
+    """
     return dumps(compare_document(result))
 
 
 def compare_document(result: CompareResult) -> dict[str, Any]:
-    """The same before it is written; arrays are NumPy's."""
+    """Return the content of `compare_json` as a dictionary with NumPy arrays."""
     view, (first, second) = result.view, result.coverages
     tree = drawn(result.tree, (first.profiles, second.profiles))
     lines = view.group is Group.LINE
@@ -40,7 +43,7 @@ def compare_document(result: CompareResult) -> dict[str, Any]:
 
 
 def _short(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """To five digits; NaN, which is null on the wire, stays."""
+    """Round to five significant digits; keep NaN, which becomes null in JSON."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 10.0 ** (np.floor(np.log10(np.abs(column))) - 4)
         rounded: NDArray[np.float64] = np.rint(column / scale) * scale

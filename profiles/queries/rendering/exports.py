@@ -1,4 +1,4 @@
-"""What is shown, as a file that other programs read."""
+"""Export of a view as a file for other programs: pprof, folded stacks, speedscope or CSV."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,36 +18,39 @@ from profiles.queries.selection import Group, InvalidQuery, Selection, View, che
 from profiles.queries.tree import run_top, run_tree
 from profiles.storage.snapshot import snapshot
 
-MAX_FRAMES = 20_000_000  # of all stacks of a file, written out: some 100 MB and some seconds
-_ALL = 2**31  # nodes: a file is never cut
+MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
+_ALL = 2**31  # nodes: a file is never folded
 
 
 class ExportFormat(StrEnum):
     PPROF = "pprof"
     FOLDED = "folded"
     SPEEDSCOPE = "speedscope"
-    CSV = "csv"  # of the list of functions
+    CSV = "csv"  # the list of functions
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
+    """Content of an exported file."""
+
     data: bytes
-    left_out: int  # profiles that match, but are in no number
+    left_out: int  # matching profiles that the file leaves out
 
 
 @watched
 def run_export(
     selection: Selection, view: View, form: ExportFormat, deadline: float | None = None
 ) -> ExportFile:
-    """The sums over the profiles, uncut: stacks with their lines, or the list of functions.
+    """Export sums over the profiles, unfolded: stacks with line numbers, or a CSV of functions.
 
-    pprof's is gzipped, and has all metrics that the profiles share. Unanswerable where the stacks
-    are too long in all.
+    Stacks of a view with a root keep the view's grouping. pprof files are gzipped and contain
+    all metrics that the profiles share. Raise InvalidQuery if the stacks have more than
+    MAX_FRAMES frames together.
     """
     if form is ExportFormat.CSV:
         top = run_top(selection, view, deadline)
         return ExportFile(functions_csv(top), top.coverage.left_out)
-    # A root is the id of a node as it is grouped: with other lines there is no such node.
+    # The id of the root depends on the grouping: no node has it in a tree grouped otherwise.
     group = Group.LINE if view.root is None else view.group
     if form is ExportFormat.PPROF:
         return _pprof(selection, replace(view, group=group), deadline)
@@ -58,7 +61,7 @@ def run_export(
 
 
 def functions_csv(result: TopResult) -> bytes:
-    """The rows of the list, with the unit and the number of profiles in the heads."""
+    """Encode a list of functions; column headers name the unit and the number of profiles."""
     profiles = result.coverage.profiles
     of = f"{result.metric.unit}, sum of {profiles} {'profile' if profiles == 1 else 'profiles'}"
     if left_out := result.coverage.left_out:
@@ -75,7 +78,10 @@ def _stacks(result: TreeResult, form: ExportFormat) -> bytes:
 
 
 def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFile:
-    """Every metric that the profiles share, in the order of Go's files: the type's own last."""
+    """Export a pprof file with every metric that the profiles share.
+
+    The metrics are in the order of Go's files, with the type's default metric last.
+    """
     type_ = selection.type.value
     with snapshot():
         metrics = metrics_of(selection)
@@ -98,7 +104,10 @@ def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFi
 
 
 def _refuse_too_long(tree: Tree) -> None:
-    """Every stack is written from its root: a deep tree is far longer than its nodes."""
+    """Raise InvalidQuery if the stacks of the tree have too many frames for a file.
+
+    A file repeats every stack from its root, so a deep tree has far more frames than nodes.
+    """
     depth = summed_down(tree, np.ones(len(tree.parent), np.int64))
     frames = int(depth[tree.self.any(axis=0)].sum())
     if frames > MAX_FRAMES:

@@ -1,4 +1,4 @@
-"""Trees on the wire: the JSON of docs/reference/api.md."""
+"""JSON format of call trees, as docs/reference/api.md describes it."""
 
 from typing import Any
 
@@ -14,15 +14,17 @@ VERSION = 1
 
 
 def tree_json(result: TreeResult) -> bytes:
-    """The whole document; sums over the profiles, as exact integers."""
+    """Encode a call tree; values are sums over the profiles, as exact integers."""
     lines = result.view.group is Group.LINE
     columns = columns_of(result.tree, result.view, lines, result.folded, result.highlighted)
     return dumps({**common(result), **columns})
 
 
 def focus_json(result: FocusResult) -> bytes:
-    """A function's row (null where nothing reaches it), its direct neighbours, and the columns of
-    both its trees."""
+    """Encode a function's row, its direct callers and callees, and the columns of both trees.
+
+    The row is null if no stack reaches the function.
+    """
     view = result.view
     callers = columns_of(
         result.callers, view, False, result.callers_folded, result.callers_highlighted
@@ -35,7 +37,7 @@ def focus_json(result: FocusResult) -> bytes:
 
 
 def common(result: TreeResult | FocusResult) -> dict[str, Any]:
-    """What every document says of what it is made of."""
+    """Return the fields that every document has: its selection and its coverage."""
     return {**selection_json(result, result.selection), **covered(result.coverage)}
 
 
@@ -53,7 +55,7 @@ def selection_json(
 
 
 def _exact(total: int) -> int | orjson.Fragment:
-    """Lists may be of more than 64 bits in all, which orjson does not write by itself."""
+    """Make an integer of any size writable: orjson has no integers of more than 64 bits."""
     return total if total < 2**63 else orjson.Fragment(str(total).encode())
 
 

@@ -1,4 +1,4 @@
-"""What of a merged tree a view shows: filters, then focus, shape, and what is below its root."""
+"""Application of a view to a merged tree: filters, then focus, shape, and root."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,19 +16,20 @@ from profiles.queries.selection import FilterOption, Group, InvalidQuery, Shape,
 
 
 def filtered(tree: Tree, view: View) -> Tree:
-    """What has no value in the tree's metric is not shown: memory that is in use no more.
+    """Apply the view's filters to a tree, without nodes that have no value in its metric.
 
-    Unanswerable if a filter's value cannot be used.
+    Such nodes occur, for example, for memory that is no longer in use. Raise InvalidQuery for an
+    invalid filter pattern.
     """
     with _explained():
         return engine.filtered(with_values(tree), _filters(view))
 
 
 def shown(tree: Tree, view: View) -> Tree:
-    """The one tree of a view; with a focus, that of the stacks that reach the function.
+    """Return the tree of a view; with a focus, the tree of the stacks that reach the function.
 
-    Unanswerable if a filter's value cannot be used, the stacks are too long to be turned round,
-    or the root is not among what is shown.
+    Raise InvalidQuery for an invalid filter pattern, if the stacks are too long to be inverted,
+    or if the view has no node with the id of its root.
     """
     tree = filtered(tree, view)
     if view.focus is not None:
@@ -40,16 +41,17 @@ def shown(tree: Tree, view: View) -> Tree:
 
 
 def is_plain(view: View) -> bool:
-    """Whether the nodes that it shows, and their values, are those of the merge by function."""
+    """Return True if a view's nodes and values, before its root, equal the merge by function."""
     changes = any(each.option is not FilterOption.HIGHLIGHT for each in view.filters)
     turned = view.shape is not Shape.TOP_DOWN or view.group is not Group.FUNCTION
     return not changes and not turned and view.focus is None
 
 
 def around(tree: Tree, name: str, view: View) -> Focused:
-    """A function's callers and callees in a tree that `filtered` gave; Unanswerable as above.
+    """Return a function's callers and callees in a tree returned by `filtered`.
 
-    The view's root may stand in either: the other is empty then, but for a root in both.
+    The view's root may be a node of either tree or of both; a tree without it becomes empty.
+    Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
     """
     with _explained():
         both = focused(tree, name)
@@ -57,7 +59,10 @@ def around(tree: Tree, name: str, view: View) -> Focused:
 
 
 def highlighted(tree: Tree, view: View) -> tuple[int, ...]:
-    """Indexes of the nodes that the view's highlight filters match, in order."""
+    """Return the indexes of nodes that match the view's highlight filters, ascending.
+
+    Raise InvalidQuery for an invalid filter pattern.
+    """
     values = _values(view, FilterOption.HIGHLIGHT)
     if not values:
         return ()

@@ -1,4 +1,4 @@
-"""How many profiles of each type deployments sent."""
+"""Number of profiles by deployment and type."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ def run_deployment_counts(
     end: datetime,
     deadline: float | None = None,
 ) -> dict[int, dict[ProfileType, int]]:
-    """By Deployment.pk and type; without those that sent none in the range."""
+    """Count profiles in the range by Deployment.pk and type, without zero counts."""
     found: dict[int, Counter[ProfileType]] = {pk: Counter() for pk in deployments}
     with snapshot():
         counts = [*_in_head(project, deployments, start, end)]
@@ -58,7 +58,7 @@ def _in_blocks(
     end: datetime,
     deadline: float | None,
 ) -> Iterator[_Count]:
-    """From the rows of blocks; those that the range cuts are read."""
+    """Count from the rows of blocks; read only the blocks that lie partly in the range."""
     blocks = Block.objects.filter(project=project, service__in=services).order_by()
     inside = blocks.filter(whole(project, start, end))
     for type_, summary in inside.values_list("type", "summary__deployments"):

@@ -1,4 +1,4 @@
-"""The heat map: how many profiles had which weight when."""
+"""Heat map: number of profiles by time and weight."""
 
 from datetime import datetime, timedelta
 
@@ -14,9 +14,9 @@ from profiles.queries.selection import Selection, View, watched
 from profiles.storage.snapshot import snapshot
 from profiles.timestamps import micros, rounded_down
 
-WEIGHTS = 10  # rows
-MOST_STEPS = 90  # columns
-# Lengths that divide a day, so that steps begin where clocks do; then whole days.
+WEIGHTS = 10  # greatest number of weight bins, the rows
+MOST_STEPS = 90  # greatest number of time steps, the columns
+# Lengths that divide a day, so that steps begin at round times of UTC; then whole days.
 _STEPS = [
     timedelta(seconds=seconds)
     for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -27,11 +27,11 @@ _STEPS = [
 def run_heat_map(
     selection: Selection, view: View | None = None, deadline: float | None = None
 ) -> HeatMapResult:
-    """Counts by time and by weight, the total of the type's default metric.
+    """Count profiles by time and by weight, the total of the type's default metric.
 
-    Steps are round ones of UTC: the first may begin before the range, the last end behind it. The
-    weights go from the lightest profile to the heaviest in equal parts, each without its upper
-    edge but the last; without profiles there are none.
+    Steps begin at round times of UTC: the first may begin before the range, and the last may end
+    after it. The weight bins divide the range from the lightest profile to the heaviest equally;
+    a bin excludes its upper edge, except the last one. Without profiles there are no bins.
     """
     used, times, weights = ScanStats(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     with snapshot():
@@ -58,7 +58,7 @@ def run_heat_map(
 
 
 def step_of(span: timedelta) -> timedelta:
-    """The shortest round step of which a range has at most MOST_STEPS."""
+    """Return the shortest round step that divides a range into at most MOST_STEPS."""
     return next((step for step in _STEPS if span / step <= MOST_STEPS - 1), span / MOST_STEPS)
 
 
@@ -68,7 +68,7 @@ def _starts(selection: Selection, step: timedelta) -> list[datetime]:
 
 
 def _edges(weight: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[W + 1]; one row where all weigh the same."""
+    """Return the edges [W + 1] of the weight bins; W is 1 if all profiles weigh the same."""
     if not len(weight):
         return np.empty(0)
     low, high = int(weight.min()), int(weight.max())

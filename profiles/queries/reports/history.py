@@ -1,4 +1,4 @@
-"""History: what functions cost, step by step."""
+"""History: costs of functions over time, step by step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,11 +23,11 @@ from profiles.queries.selection import InvalidQuery, Selection, Shape, View, wat
 from profiles.storage.snapshot import snapshot
 from profiles.timestamps import moment, rounded_down
 
-LINES = 5  # functions, unless some are named
+LINES = 5  # number of top functions to return by default
 MAX_LINES = 50
 MAX_STEPS = 400
 _DAY = timedelta(days=1)
-# Steps that divide a day, so that they begin where clocks do; then days and weeks.
+# Lengths that divide a day, so that steps begin at round times of UTC; then days and weeks.
 _WITHIN_A_DAY = [
     timedelta(seconds=seconds)
     for seconds in (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -48,12 +48,14 @@ def run_history(
     hide: Sequence[str] = (),
     lines: int = LINES,
 ) -> HistoryResult:
-    """The functions of these whole names, or the `lines` with the greatest self value in all.
+    """Return the sums of functions in each time step.
 
-    `show` and `hide` are parts of names, or expressions between slashes: of the top functions
-    only those that any of `show` matches are meant, and none that any of `hide` does. The view's
-    filters say which stacks count. Steps are round ones of UTC (a day for 30 days). Unanswerable
-    also if there are too many steps, or a pattern cannot be used.
+    The functions are those with the full names `names`, at most MAX_LINES names, or otherwise
+    the `lines` functions with the greatest self value over the range. `show` and `hide` are
+    substrings of names, or regular expressions between slashes, and restrict the top functions:
+    they match any of `show`, if it is given, and none of `hide`. The view's filters choose the
+    stacks. Steps begin at round times of UTC; by default they are those of `step_of`. Raise
+    InvalidQuery also if there are more than MAX_STEPS steps, or if a pattern is invalid.
     """
     wanted = _wanted(show, hide)
     step = step or step_of(selection.end - selection.start)
@@ -78,7 +80,7 @@ def run_history(
 
 
 def step_of(span: timedelta) -> timedelta:
-    """A round step: a day from 30 days on, less for less, weeks beyond 120 days."""
+    """Return a round step: a day for 30 to 120 days, less for less, whole weeks for more."""
     for step in _WITHIN_A_DAY:
         if span / step < _MOST_WITHIN_A_DAY:
             return step
@@ -124,7 +126,7 @@ class _Span:
 
 @dataclass(slots=True)
 class _Merged:
-    """All that matches, by step, and which deployments it is of."""
+    """Merge in progress of all matching profiles by step, with the deployments they are of."""
 
     merge: TimeSeriesMerge
     used: list[ScanStats]
@@ -133,7 +135,7 @@ class _Merged:
     def add(self, part: ScanInput, step: int) -> None:
         self.merge.step = step
         part.add_to(self.merge, self.used[step])
-        known = part.dimension(ScanStats())  # counted already
+        known = part.dimension(ScanStats())  # discard the counts: `add_to` has counted them
         for deployment in np.unique(known.deployment).tolist():
             times = known.time[known.deployment == deployment]
             new = _Span(int(times.min()), int(times.max()), len(times))
@@ -142,7 +144,7 @@ class _Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """What was merged."""
+    """Result of the merge by step, which may come from the result cache: do not modify it."""
 
     tree: Tree  # its metrics are the steps
     used: list[ScanStats]  # by step
@@ -186,7 +188,10 @@ def _merged(
     step: timedelta,
     deadline: float | None,
 ) -> _Sums:
-    """What is all in blocks is remembered: it is not the caller's alone."""
+    """Merge all matching profiles by step.
+
+    The result of a selection that is entirely in blocks is cached and shared: do not modify it.
+    """
     found_in = scan(selection, metric, deadline=deadline, cuts=starts, trees=Trees.FUNCTIONS)
     with explained(), found_in as pieces:
         key = result_cache.key(selection, (metric, step), pieces)

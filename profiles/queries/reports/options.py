@@ -1,4 +1,4 @@
-"""What the picker's menus offer."""
+"""Choices in the menus of the picker."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from profiles.storage.snapshot import snapshot
 from projects.profile_types import ProfileType
 
 WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
-LABEL_VALUES = 1000  # shown of each label, the most frequent
+LABEL_VALUES = 1000  # most frequent values of each label that a menu shows
 
 
 @watched
@@ -36,7 +36,7 @@ def run_options(
     *,
     deadline: float | None = None,
 ) -> OptionsResult:
-    """Menus of zones, versions, labels, weights and metrics with profiles."""
+    """Return the zones, versions, labels, weights and metrics that have profiles in the range."""
     selection = Selection(project, service, type, start, end)
     with snapshot():
         met = _met(plan_query(selection, deadline=deadline))
@@ -52,12 +52,12 @@ def run_options(
 
 
 def _choices(counts: Counter[str]) -> tuple[MenuChoice, ...]:
-    """By value."""
+    """Return the choices in order of their values."""
     return tuple(MenuChoice(value, counts[value]) for value in sorted(counts))
 
 
 class _Met:
-    """What the profiles of a service and type are of."""
+    """Counts by deployment and label, and the weights, of the profiles of a service and type."""
 
     def __init__(self) -> None:
         self.deployments: Counter[int] = Counter()
@@ -65,7 +65,10 @@ class _Met:
         self._weights = [np.empty(0, np.int64)]
 
     def add_head(self, rows: QuerySet[Profile]) -> None:
-        """In one statement; labels as text, of which few are different."""
+        """Add head rows with one statement.
+
+        It reads labels as text, so that the few distinct ones are parsed once each.
+        """
         columns = rows.order_by().values_list(
             "deployment_id", Cast("labels", TextField()), "weight"
         )
@@ -85,14 +88,17 @@ class _Met:
         self._weights.append(columns.weight[meant])
 
     def by(self, values: dict[int, str]) -> Counter[str]:
-        """Counts by what the deployments are; one that was deleted is no choice."""
+        """Count profiles by the value of their deployment (pk → value) in `values`.
+
+        Deleted deployments are not in `values`, so their profiles are not counted.
+        """
         counts: Counter[str] = Counter()
         for pk, value in values.items():
             counts[value] += self.deployments[pk]
         return counts
 
     def labels_by_count(self) -> dict[str, tuple[MenuChoice, ...]]:
-        """Values of each label with their counts, the most frequent first."""
+        """Return the values of each label with their counts, the most frequent first."""
         return {
             name: tuple(
                 MenuChoice(*entry)
@@ -102,7 +108,7 @@ class _Met:
         }
 
     def sorted_weights(self) -> NDArray[np.int64]:
-        """The greatest first."""
+        """Return the weights of all profiles, the greatest first."""
         return np.sort(np.concatenate(self._weights))[::-1]
 
     def _label(self, labels: Iterable[tuple[str, str]], count: int) -> None:

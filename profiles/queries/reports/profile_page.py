@@ -1,4 +1,7 @@
-"""A page of single profiles, wherever they are stored: what comes next behind a mark."""
+"""Keyset pagination of single profiles over the head and blocks.
+
+A mark is the encoded sort key of a page's last profile; the next page starts after it.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -18,13 +21,13 @@ from profiles.queries.scanning.scan_stats import ScanStats
 from profiles.queries.selection import InvalidQuery, ProfileOrder
 from profiles.timestamps import micros, moment
 
-_MOST = 2**63  # of what databases compare with
-_LATEST = 253_402_300_800 * 10**6  # µs: the year 10,000
-Key = tuple[int, int, str]  # weight (0 where the order does not ask), time in µs, name
+_MOST = 2**63  # bound of the integers that databases can compare with
+_LATEST = 253_402_300_800 * 10**6  # µs: the start of the year 10,000
+Key = tuple[int, int, str]  # weight (0 if the order ignores it), time in µs since 1970, name_id
 
 
 class ProfileEntry(NamedTuple):
-    """A profile, with what both kinds of places know of it."""
+    """Profile in a page, with the fields that both the head and blocks have."""
 
     key: Key
     time: datetime
@@ -39,7 +42,7 @@ class ProfileEntry(NamedTuple):
 
 
 def read_mark(text: str) -> Key | None:
-    """Where the page before ended; Unanswerable for what no page ended with."""
+    """Decode a mark into a sort key, None for ""; raise InvalidQuery for invalid text."""
     if not text:
         return None
     try:
@@ -59,8 +62,8 @@ def mark_of(key: Key) -> str:
 def next_in_head(
     rows: QuerySet[Profile], order: ProfileOrder, mark: Key | None, size: int
 ) -> list[ProfileEntry]:
-    """At most `size`, in order."""
-    # The databases' own collations differ from each other, and from Python's.
+    """Return at most `size` of the head rows after the mark, in order."""
+    # Default collations of the databases differ from each other and from Python's string order.
     binary = "C" if connection.vendor == "postgresql" else "BINARY"
     rows = rows.alias(name=Collate("name_id", binary))
     if mark is not None:
@@ -79,10 +82,11 @@ def next_in_head(
 def next_in_blocks(
     parts: Iterable[BlockPart], order: ProfileOrder, mark: Key | None, size: int, used: ScanStats
 ) -> list[ProfileEntry]:
-    """The same, of hour parts; names are read only of blocks that have some of the page.
+    """Return at most `size` profiles of the hour blocks' inputs after the mark, in order.
 
-    Of the newest, the parts have to come in order of their blocks' last profiles, and those that
-    are not needed are not opened.
+    Names are read only from blocks that may contribute to the page. For ProfileOrder.NEWEST, the
+    inputs must come in descending order of their blocks' latest profiles; inputs that cannot
+    contribute to the page are not opened.
     """
     found: list[ProfileEntry] = []
     for part in parts:
@@ -110,10 +114,10 @@ def _of_block(
     if mark is not None:
         not_before = (weight < mark[0]) | ((weight == mark[0]) & (time <= mark[1]))
         meant, time, weight = meant[not_before], time[not_before], weight[not_before]
-        # Of those that equal the mark, names decide below: they may all be before it.
+        # Names of profiles that equal the mark are compared below, and may exclude all of them.
         size += int(((weight == mark[0]) & (time == mark[1])).sum())
     best = np.lexsort((-time, -weight))
-    if len(best) > size:  # and all that equal the last: their names decide
+    if len(best) > size:  # keep all profiles that equal the last one: their names decide
         last = best[size - 1]
         ties = (weight == weight[last]) & (time == time[last])
         best = np.union1d(best[:size], np.flatnonzero(ties))

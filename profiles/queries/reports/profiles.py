@@ -1,4 +1,4 @@
-"""Single profiles, the newest or the heaviest first, a page at a time."""
+"""Paginated list of single profiles, the newest or the heaviest first."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,11 @@ def run_profiles(
     size: int = PAGE,
     order: ProfileOrder = ProfileOrder.NEWEST,
 ) -> ProfilesResult:
-    """A page of the matching profiles; `page` is the `next_page` of the one before."""
+    """Return a page of matching profiles, and the coverage of all of them.
+
+    `page` is the `next_page` of the previous page's result, empty for the first page. `size` is
+    limited to 1 to MAX_PAGE. Raise InvalidQuery for a `page` that no list can have returned.
+    """
     mark, size, used = read_mark(page), min(max(size, 1), MAX_PAGE), ScanStats()
     with snapshot():
         there = plan_query(selection, days=False, deadline=deadline)
@@ -54,7 +58,10 @@ def run_profiles(
 
 
 def _counted(there: QueryPlan, used: ScanStats) -> list[BlockPart]:
-    """The parts that can be read, in order of their last profiles."""
+    """Count the blocks' matching profiles in `used`, and return the readable inputs.
+
+    The inputs are in descending order of their blocks' latest profiles.
+    """
     parts = []
     for part, columns, meant in there.known(used):
         parts.append(part)
@@ -75,7 +82,7 @@ def _count_head(rows: QuerySet[Profile], used: ScanStats) -> None:
         Sum("duration_ns"),
         Min("time"),
         Max("time"),
-        # In halves: SQLite refuses sums beyond 64 bits.
+        # High and low halves apart, because SQLite raises an error for sums beyond 64 bits.
         high=Sum(F("weight") / _HALF),
         low=Sum(F("weight") % _HALF),
     )
@@ -97,7 +104,7 @@ def _rows(found: Sequence[ProfileEntry]) -> tuple[ProfileRow, ...]:
             name_id=each.name_id,
             time=each.time,
             duration_ns=each.duration_ns,
-            # One that was deleted has no name any more.
+            # A deleted deployment has no zone and version any more.
             zone=known[each.deployment].zone if each.deployment in known else "",
             version=known[each.deployment].version if each.deployment in known else "",
             weight=each.weight,

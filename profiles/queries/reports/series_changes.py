@@ -1,7 +1,7 @@
-"""What changed between two stretches of time: each step's average is one observation.
+"""Significance of changes between two time ranges, with each step's average as an observation.
 
-Steps lie apart in time and are of other profiles: their number, not that of the profiles in them,
-says how sure a difference is.
+Steps are separate in time and contain different profiles, so the number of steps, not of
+profiles, determines the confidence in a difference.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,20 @@ import numpy as np
 
 from profiles.engine.stats.significance import REAL, SampleVariance, differences, false_discoveries
 
-Courses = Sequence[Sequence[float]]  # of each quantity, its value in each step
+Courses = Sequence[Sequence[float]]  # for each quantity its value in each step
 
 
 class SeriesChange(NamedTuple):
-    difference: float  # of the means, after - before
-    tested: bool  # False: too few steps to tell
-    real: bool
+    difference: float  # difference of means, after - before
+    tested: bool  # False: too few steps for a test
+    real: bool  # significant: the false discovery rate is at most REAL
 
 
 def series_changes(before: Courses, after: Courses) -> list[SeriesChange]:
-    """Of each quantity; the steps of a stretch are the same for all of them, and at least one."""
+    """Test the change of each quantity from one time range to another.
+
+    Within a range, all quantities have values for the same steps, at least one.
+    """
     a, b = _moments(after), _moments(before)
     q = false_discoveries(differences(a, b).p)
     found = a.sums / a.profiles - b.sums / b.profiles

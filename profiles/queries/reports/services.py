@@ -1,4 +1,4 @@
-"""The services of a project: what they run, and whether profiles come."""
+"""Services of a project, with their types, versions, zones and latest profiles."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
@@ -15,13 +15,13 @@ from profiles.storage.snapshot import snapshot
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
-LATELY = timedelta(days=2)  # before the project's last block
+LATELY = timedelta(days=2)  # time before the project's latest profile in blocks
 
 
 def run_services(
     project: int, start: datetime, end: datetime, deadline: float | None = None
 ) -> ServicesResult:
-    """Every service that has a deployment, by name; profiles are counted within the range."""
+    """List every service that has a deployment, by name, with its profiles in the range."""
     with snapshot():
         counts, last = _in_head(project, start, end)
         counts.update(counts_in_blocks(project, start, end))
@@ -46,7 +46,7 @@ def run_services(
 
 
 def run_service_names(project: int) -> tuple[ServiceName, ...]:
-    """Every service that has a deployment, by name, in one statement."""
+    """List every service that has a deployment, by name, with one SQL statement."""
     found = _deployments(project)
     return tuple(
         ServiceName(service, _types(found[service]), max(d.last_seen for d in found[service]))
@@ -55,7 +55,7 @@ def run_service_names(project: int) -> tuple[ServiceName, ...]:
 
 
 def run_last_profile(project: int, service: str) -> datetime | None:
-    """When its last profile was captured, of any type; None: it has none."""
+    """Return the time of a service's latest profile of any type; None without profiles."""
     head = Profile.objects.filter(project=project, service=service).order_by()
     blocks = Block.objects.filter(project=project, service=service, covered_by=None).order_by()
     of_blocks = blocks.values_list("service").annotate(at=Max("last"))
@@ -64,7 +64,7 @@ def run_last_profile(project: int, service: str) -> datetime | None:
 
 
 def _deployments(project: int) -> dict[str, list[Deployment]]:
-    """By service, the newest first."""
+    """Return the project's deployments by service, the newest first."""
     found = defaultdict(list)
     for deployment in deployments_of(project):
         found[deployment.service].append(deployment)
@@ -74,7 +74,7 @@ def _deployments(project: int) -> dict[str, list[Deployment]]:
 def _in_head(
     project: int, start: datetime, end: datetime
 ) -> tuple[Counter[str], dict[str, datetime]]:
-    """By service: how many profiles within the range, and the time of the last one of all."""
+    """Return, by service, the number of head rows in the range and the time of the latest row."""
     counts, last = Counter[str](), {}
     rows = Profile.objects.filter(project=project).order_by().values_list("service")
     meant = Count("pk", filter=Q(time__gte=start, time__lt=end))
@@ -84,10 +84,13 @@ def _in_head(
 
 
 def _last_in_blocks(project: int, services: set[str]) -> dict[str, datetime]:
-    """By service. Most have profiles in the newest blocks: so old ones are looked through only
-    for services that have been quiet since."""
+    """Return the time of the latest profile in blocks by service.
+
+    Most services have profiles in the newest blocks, so the statement over all blocks covers only
+    services without a profile in the period LATELY before the latest profile.
+    """
     blocks = Block.objects.filter(project=project).order_by()
-    # There is no day block without its hour blocks.
+    # Every day block has its hour blocks, so the latest profile is in an hour block.
     newest = blocks.filter(level=BlockLevel.HOUR).order_by("-last").only("last").first()
     if newest is None:
         return {}
@@ -105,7 +108,7 @@ def _types(deployments: list[Deployment]) -> tuple[ProfileType, ...]:
 
 
 def _in_order(types: Collection[str]) -> tuple[ProfileType, ...]:
-    """In the order in which types are listed everywhere."""
+    """Sort types into the order of ProfileType, as in all lists of types."""
     return tuple(type_ for type_ in ProfileType if type_.value in types)
 
 

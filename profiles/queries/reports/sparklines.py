@@ -1,4 +1,4 @@
-"""Sparklines: the course of one type for each of many services, in few queries."""
+"""Sparklines of many services, each for one profile type, with few SQL statements."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ _MIDNIGHT = "0000-00-00 00:00"
 
 
 class _Sum(NamedTuple):
-    """Of one service in a stretch of its time, as the database added it up."""
+    """Sums of a service's profiles in one time interval, computed by the database."""
 
     service: str
     stretch: CountedSpan
@@ -34,7 +34,7 @@ def run_sparklines(
     steps: int = 32,
     deadline: float | None = None,
 ) -> dict[str, Sparkline]:
-    """By service, of the type that is asked for; services without a profile are left out."""
+    """Return a sparkline by service, of the type in `types`; omit services without a profile."""
     found: dict[str, list[_Sum]] = {}
     with snapshot():
         for part in (*_sums(project, types, start, end), *_in_blocks(project, types, start, end)):
@@ -50,8 +50,8 @@ def _sums(
     rows = (
         Profile.objects.filter(_of_types(types), project=project, time__gte=start, time__lt=end)
         .order_by()
-        # Both databases write a moment like this, in UTC: cutting the text off is what groups
-        # by hour without calling Python for every row.
+        # PostgreSQL and SQLite both format times as ISO 8601 text in UTC. Group by a prefix of
+        # this text: Django's date functions on SQLite would call Python for every row.
         .annotate(part=Substr(Cast("time", TextField()), 1, width))
         .values_list("service", "part")
         .annotate(Count("pk"), Avg("weight"), Avg("duration_ns"))
@@ -72,7 +72,11 @@ def _sums(
 def _in_blocks(
     project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
 ) -> Iterator[_Sum]:
-    """From the courses in the rows of blocks: to five minutes, over longer ranges to the hour."""
+    """Yield sums from the summaries of blocks, in steps of 5 minutes or less (day blocks: 1 hour).
+
+    A summary has Σ duration for the whole block only, so each step gets a share of it in
+    proportion to the step's number of profiles.
+    """
     which = whole(project, start, end) | cut_off(project, start, end)
     rows = Block.objects.filter(which, _of_types(types)).order_by()
     of_them = ("duration_ns", "course", "step")
@@ -91,7 +95,7 @@ def _of_types(types: Mapping[str, ProfileType]) -> Q:
 
 
 def _prefix(span: timedelta) -> tuple[int, timedelta]:
-    """How much of "2026-11-21 05:43" tells the parts apart, and how long these are."""
+    """Return the length of the prefix of "2026-11-21 05:43" to group by, and its duration."""
     if span <= timedelta(hours=2):
         return 16, timedelta(minutes=1)
     if span <= timedelta(days=2):

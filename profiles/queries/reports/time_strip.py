@@ -1,4 +1,4 @@
-"""The strip: how many profiles there are over time, and how heavy."""
+"""Time strip: number and mean weight of profiles over time."""
 
 import numpy as np
 from django.db.models import Avg, Count, QuerySet, Value
@@ -19,7 +19,10 @@ MAX_STEPS = 2000
 
 @watched
 def run_strip(selection: Selection, steps: int = 120, deadline: float | None = None) -> StripResult:
-    """Counts and mean weights of the matching profiles in `steps` equal parts of the range."""
+    """Return counts and mean weights of matching profiles in `steps` equal parts of the range.
+
+    Raise InvalidQuery for an empty range or a number of steps outside 1 to MAX_STEPS.
+    """
     if not 1 <= steps <= MAX_STEPS or selection.end <= selection.start:
         raise InvalidQuery(f"A strip has 1 to {MAX_STEPS} steps of a range that is not empty.")
     course = _Course(selection, steps)
@@ -46,7 +49,7 @@ def run_strip(selection: Selection, steps: int = 120, deadline: float | None = N
 
 
 class _Course:
-    """Counts and Σ weights by step."""
+    """Accumulator of counts and Σ weights by step."""
 
     def __init__(self, selection: Selection, steps: int) -> None:
         self._start = micros(selection.start)
@@ -56,7 +59,10 @@ class _Course:
         self.weights = np.zeros(steps)
 
     def add_head(self, rows: QuerySet[Profile]) -> None:
-        """The database adds up; its own Σ of integers may pass 64 bits, a mean does not."""
+        """Add head rows, summed by the database.
+
+        It returns means, because its sums of integers may pass 64 bits.
+        """
         step = (Micros("time") - Value(self._start)) * Value(self._steps) / Value(self._span)
         sums = rows.order_by().annotate(step=step).values_list("step")
         for place, count, mean in sums.annotate(Count("pk"), Avg("weight")):

@@ -1,6 +1,6 @@
-"""Blocks that were read lately, unpacked: a block never changes.
+"""Block cache: recently used blocks, decoded. Blocks never change, so entries never expire.
 
-What is summed is summed anew each time; what is saved is reading and unpacking the same again.
+The cache saves reads and decoding; every query still computes its own sums.
 """
 
 import threading
@@ -15,7 +15,7 @@ AnyBlock = HourBlock | DayBlock
 
 
 class BlockCache:
-    """Those that were used last, up to about `most` bytes in all."""
+    """LRU cache of decoded blocks with a total size of about `most` bytes, for any thread."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -38,8 +38,8 @@ class BlockCache:
             return found[0]
 
     def put(self, place: BlockLocation, block: AnyBlock) -> None:
-        """Also one that is here already: more of it may have been read meanwhile."""
-        size = block.size + place.length  # of a store that is far away it holds those bytes too
+        """Store a block, also to update its size: more of its sections may have been decoded."""
+        size = block.size + place.length  # a block of a remote store also keeps its raw bytes
         with self._lock:
             _, before = self._blocks.pop(place, (None, 0))
             self._blocks[place] = block, size

@@ -1,4 +1,4 @@
-"""The part of a selection that is in a block."""
+"""Scan inputs of blocks: the matching profiles of an hour block or day block."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,10 @@ UNREADABLE = (BadTree, BlobError)
 
 
 class OpenedBlock:
-    """A block that is opened when it is first used, and remembers why it could not be."""
+    """Block that is read at its first use, and taken from the block cache if it is there.
+
+    Access to an unreadable block raises one of UNREADABLE.
+    """
 
     def __init__(self, row: BlockRow, source: Source) -> None:
         self.row = row
@@ -46,7 +49,7 @@ class OpenedBlock:
         return (self.day if self.row.is_day else self.hour).profiles
 
     def keep(self) -> None:
-        """For the next question, with all that was read of it."""
+        """Put the block into the block cache, with all sections read so far, if it was opened."""
         block: HourBlock | DayBlock | None = vars(self).get("day" if self.row.is_day else "hour")
         if block is not None:
             block_cache.put(self.row.place, block)
@@ -58,25 +61,25 @@ def is_kept(place: BlockLocation) -> bool:
 
 @dataclass(frozen=True)
 class HourInput:
-    """The wanted profiles of an hour block, start <= time < end."""
+    """Matching profiles of an hour block with start <= time < end."""
 
     opened: OpenedBlock
     wanted: BlockSelection
     metric: Metric
     start: datetime
     end: datetime
-    chosen: Mask | None = None  # of the block's profiles; instead of all that are wanted
+    chosen: Mask | None = None  # mask [P] of the block's profiles, in place of `wanted`
 
     @cached_property
     def meant(self) -> Mask:
-        """Of the block's profiles, whatever metrics they have."""
+        """Return a mask [P] of the matching profiles, with or without the metric."""
         if self.chosen is not None:
             return self.chosen
         return self.wanted.profiles(self.opened.hour, self.start, self.end)
 
     @cached_property
     def mask(self) -> Mask:
-        """Those of them that have the metric."""
+        """Return a mask [P] of the matching profiles that have the metric."""
         return self.meant & _has(self.opened.profiles, self.metric)
 
     def add_to(self, sink: Accumulator, used: ScanStats) -> None:
@@ -93,7 +96,7 @@ class HourInput:
 
 @dataclass(frozen=True)
 class DayInput:
-    """The wanted groups of a day block."""
+    """Matching groups of profiles of a day block."""
 
     opened: OpenedBlock
     wanted: BlockSelection
@@ -109,7 +112,7 @@ class DayInput:
 
     @cached_property
     def meant(self) -> Mask:
-        """Of the block's profiles, those of the wanted groups."""
+        """Return a mask [P] of the profiles in the matching groups."""
         return self.groups[self.opened.day.groups.of_profile]
 
     @cached_property
@@ -154,7 +157,7 @@ def _has(profiles: ProfileColumns, metric: Metric) -> Mask:
 
 
 def count(part: "HourInput | DayInput", used: ScanStats) -> None:
-    """Count the profiles that have the metric, and those that lack it."""
+    """Count an input's profiles in `used`, those with the metric and those without it."""
     profiles, mask = part.opened.profiles, part.mask
     if mask.any():
         _take(used, profiles, mask, part.metric)
@@ -185,7 +188,7 @@ def _take(used: ScanStats, profiles: ProfileColumns, mask: Mask, metric: Metric)
 
 
 def _meant(part: "HourInput | DayInput") -> int | None:
-    """Count the profiles that a part means; None where that cannot be read either."""
+    """Return the number of an input's matching profiles; None if that is unreadable too."""
     try:
         return int(part.meant.sum())
     except UNREADABLE:
@@ -195,9 +198,9 @@ def _meant(part: "HourInput | DayInput") -> int | None:
 def leave_out(
     used: ScanStats, row: BlockRow, error: Exception, profiles: int | None = None
 ) -> None:
-    """Name a block that cannot be read, with `profiles` of it, or all where that is not known.
+    """Report an unreadable block in `used`, with `profiles` left out (None: all of the block's).
 
-    DeadlinePassed where it is not the block that is wrong, but the time that is over.
+    Raise DeadlinePassed if the block was not read before the query's deadline.
     """
     if isinstance(error, BlobDeadlinePassed):
         raise DeadlinePassed(str(error)) from error

@@ -1,7 +1,7 @@
-"""The part of a selection that is in the head: some rows at a time.
+"""Scan inputs of the head: chunks of rows, read as a pipeline.
 
-While some are added to a sum, another thread unpacks those that follow, and the database sends
-more: little of all this needs the GIL.
+While one chunk is added to a sum, another thread unpacks the next ones and the database sends
+more. Most of this work releases the GIL.
 """
 
 import os
@@ -27,24 +27,26 @@ from profiles.queries.scanning.scan_input import Accumulator, Dimension, Trees
 from profiles.queries.scanning.scan_stats import ScanStats
 from profiles.timestamps import micros
 
-CHUNK = 16  # rows of a part
-AHEAD = 2  # parts that are read, and being unpacked, before they are needed
+CHUNK = 16  # rows of an input; a cut makes smaller inputs of them
+AHEAD = 2  # inputs that are read and unpacked ahead of use
 _FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
 Unpacked = list[Numbers | BadTree | None]
 
 
 class HeadRow(NamedTuple):
+    """Head row with the query's metric."""
+
     time: datetime
     deployment: int
     duration_ns: int
     weight: int
-    total: int  # of the metric
+    total: int  # total of the query's metric
     tree: bytes
-    totals: Sequence[tuple[str, str, int]]  # of all its metrics
+    totals: Sequence[tuple[str, str, int]]  # Profile.totals: those of all metrics
 
 
 class LackingRow(NamedTuple):
-    """A row without the metric."""
+    """Head row without the query's metric."""
 
     time: datetime
     metrics: tuple[Metric, ...]
@@ -52,14 +54,14 @@ class LackingRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeadInput:
-    """At least one row, with the metric or without it, in order of time."""
+    """Head rows in order of time, at least one, split into those with and without the metric."""
 
     start: datetime
     profile_type: str
     metric: Metric
     rows: Sequence[HeadRow]
     lacking: Sequence[LackingRow] = ()
-    unpacked: Future[Unpacked] | None = None  # the trees of the rows, if they are ahead
+    unpacked: Future[Unpacked] | None = None  # trees of `rows`, if they are unpacked in a thread
 
     def add_to(self, sink: Accumulator, used: ScanStats) -> None:
         for row, numbers in zip(self.rows, self._unpacked(), strict=True):
@@ -98,8 +100,11 @@ def head_inputs(
     cuts: Sequence[datetime] = (),
     trees: Trees = Trees.WHOLE,
 ) -> Generator[HeadInput, None, None]:
-    """All rows, in order of time; inside a snapshot, of which nothing else may be asked until
-    this has ended or is closed."""
+    """Yield all rows as inputs in order of time; no input lies across one of the times `cuts`.
+
+    Call this inside a snapshot, and do not use its database connection until the generator has
+    ended or is closed.
+    """
     with closing(streamed(_columns(found, trees))) as rows:
         told = _told(rows, profile_type, metric)
         waiting: deque[HeadInput] = deque()
@@ -160,7 +165,7 @@ def _told(
 
 
 def _metrics(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:
-    """Name the metrics of a row as queries do."""
+    """Return the metrics of a row under the names that queries use."""
     return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
 
 

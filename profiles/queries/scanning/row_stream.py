@@ -1,8 +1,8 @@
-"""Rows with many bytes in each, as fast as the database gives them.
+"""Streaming reads of rows with large binary columns.
 
-PostgreSQL sends bytes as hexadecimal text unless it is asked for its binary form, which Django
-does not: of the trees of an hour that is most of the time. Here rows also come while those before
-them are worked on.
+Django reads PostgreSQL's `bytea` as hexadecimal text, which takes most of the time to read the
+trees of an hour. This module requests PostgreSQL's binary format, and yields rows while later
+ones are still arriving.
 """
 
 from collections.abc import Generator
@@ -17,14 +17,15 @@ from psycopg.types.json import set_json_loads
 
 from profiles.storage.snapshot import open_now
 
-AT_ONCE = 16  # rows that PostgreSQL's driver waits for, beside which the connection holds others
-CHUNK = 256  # rows of a statement, of a database without a connection to stream over
+AT_ONCE = 16  # rows that psycopg fetches at a time; the connection buffers more
+CHUNK = 256  # rows of each statement on databases without streaming
 
 
 def streamed(rows: QuerySet[Any, tuple[Any, ...]]) -> Generator[tuple[Any, ...], None, None]:
-    """Rows as tuples, which end with their time and pk, in this order; inside a snapshot.
+    """Yield rows as tuples in order of time and pk, which must be their last two columns.
 
-    Until it has ended or is closed, nothing else may be asked of the connection.
+    Call this inside a snapshot, and do not use its database connection until the generator has
+    ended or is closed.
     """
     rows = rows.order_by("time", "pk")
     return _from_postgresql(rows) if connection.vendor == "postgresql" else _in_chunks(rows)
@@ -36,10 +37,10 @@ def _from_postgresql(
     connection.ensure_connection()
     try:
         sql, parameters = rows.query.sql_with_params()
-    except EmptyResultSet:  # what is asked for cannot be: there is no question to send
+    except EmptyResultSet:  # no row can match the filters: no statement to send
         return
     open_now()
-    # Django's own cursors bind in the client, and cannot have binary results.
+    # Django's own cursors bind parameters in the client, which excludes binary results.
     with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
         set_json_loads(orjson.loads, cursor)
         yield from cursor.stream(sql, parameters, binary=True, size=AT_ONCE)

@@ -1,11 +1,12 @@
-"""Parts: what a selection consists of, piece by piece, each ready to be added to a sum.
+"""Scan of a selection: its profiles as a sequence of inputs, each ready to be added to a sum.
 
-    with parts(selection, metric, deadline=…) as found:
+    with scan(selection, metric, deadline=…) as found:
         for part in found:
             part.add_to(merge, used)
 
-A part is some profiles that are stored together. Which ones are there is read in one snapshot, so
-that a profile that moves meanwhile is neither lost nor counted twice.
+An input is a number of profiles that are stored together. All inputs come from one database
+snapshot, so that a profile that compaction moves in the meantime is neither lost nor counted
+twice.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -33,11 +34,12 @@ def scan(
     moments: bool = False,
     trees: Trees = Trees.WHOLE,
 ) -> Generator["PlannedScan", None, None]:
-    """All that matches and has the metric, in no particular order.
+    """Open a scan of all matching profiles that have the metric, in no particular order.
 
-    `cuts` are moments, ascending, that no part lies across; `by_profile` asks for parts that know
-    the values of each profile, not only their sums; `moments` for such as have at least those.
-    Without `trees` parts know their dimension alone. DeadlinePassed is raised between parts.
+    No input lies across one of the times `cuts`, which are ascending. With `by_profile`, inputs
+    have the values of each profile, not only sums; with `moments`, they have at least sums of
+    squares. With `Trees.NONE`, inputs of the head provide `dimension` only. Iteration raises
+    DeadlinePassed between inputs.
     """
     with snapshot():
         there = plan_query(
@@ -48,14 +50,15 @@ def scan(
             return
         of_type = selection.type.value
         with closing(head_inputs(there.head, of_type, metric, cuts, trees)) as head:
-            in_order = moments or by_profile  # sums of floats depend on it, in their last bits
+            # The last bits of floating-point sums depend on the order of the inputs.
+            in_order = moments or by_profile
             found = chain(head, there.blocks) if in_order else _blocks_first(there.blocks, head)
             yield PlannedScan(there, _checked(found, deadline))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedScan:
-    """The parts, to be gone through once, inside the snapshot."""
+    """Inputs of a scan; iterate over them once, inside the snapshot."""
 
     _there: QueryPlan
     _parts: Iterator[ScanInput]
@@ -65,17 +68,20 @@ class PlannedScan:
 
     @property
     def is_in_blocks(self) -> bool:
-        """Whether the head has nothing of it: then the database is not needed any more."""
+        """Return True if the scan has no head rows and needs the database no longer."""
         return self._there.is_in_blocks
 
     def blocks(self) -> tuple[int, ...] | None:
-        """Block.pk of all that the parts are in; None if some are in the head, which changes."""
+        """Return Block.pk of all planned blocks; None if there are head rows, which may change."""
         return None if self._there.head.exists() else self._there.rows
 
 
 def _blocks_first(blocks: Iterator[ScanInput], head: Iterator[ScanInput]) -> Iterator[ScanInput]:
-    """The first rows of the head are unpacked meanwhile, and most of their functions are known
-    then: of these their texts are not read."""
+    """Yield the blocks before the head rows, but start to read the head first.
+
+    Other threads unpack the first head rows while the blocks are added. The sum then contains
+    most functions of the head already, and their strings need not be decoded.
+    """
     begun = [*islice(head, 1)]
     yield from blocks
     yield from begun

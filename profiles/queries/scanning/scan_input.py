@@ -1,4 +1,4 @@
-"""What a part of a selection is, wherever it is stored, and what it adds itself to."""
+"""Interfaces of a scan: its inputs, and the accumulators that sum them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from profiles.queries.scanning.scan_stats import ScanStats
 
 
 class Trees(Enum):
-    """What of the trees of the head's rows is read."""
+    """Part of a head row's call tree that a scan reads."""
 
     NONE = "no tree"
     WHOLE = "all of each"
@@ -23,12 +23,12 @@ class Trees(Enum):
 
 
 class Accumulator(Protocol):
-    """A sum under way: profiles.engine.calltree.merge.Merge, or moments."""
+    """Sum in progress: profiles.engine.calltree.merge.Merge or one of its subclasses."""
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
-        """Add a tree as it is stored; BadTree, before anything is added, if it is damaged.
+        """Add a stored tree; raise BadTree, before anything is added, if it is damaged.
 
-        `numbers` are what codec.unpack said of it, if it was asked.
+        `numbers` is the result of codec.unpack for this tree, if the tree was unpacked ahead.
         """
 
     def add_hour(self, block: HourBlock, profiles: Rows | None) -> None: ...
@@ -38,31 +38,31 @@ class Accumulator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What is known of each of P profiles without its tree; each array int64 [P]."""
+    """Columns of P profiles that are known without their trees; each array is int64 [P]."""
 
     time: NDArray[np.int64]  # µs since 1970
     deployment: NDArray[np.int64]  # Deployment.pk
     duration_ns: NDArray[np.int64]
     weight: NDArray[np.int64]  # total of the type's default metric
-    total: NDArray[np.int64]  # of the metric that was asked for
+    total: NDArray[np.int64]  # total of the query's metric
 
 
 NOTHING = Dimension(*(np.empty(0, np.int64) for _ in range(5)))
 
 
 class ScanInput(Protocol):
-    """Profiles that have the metric, stored together, between two cuts; perhaps none."""
+    """Profiles that have the metric, stored together, between two cuts; possibly none."""
 
     @property
     def start(self) -> datetime:
-        """A moment between the same two cuts, not after its earliest profile."""
+        """Return a time between the same two cuts that is not after the earliest profile."""
 
     def add_to(self, sink: Accumulator, used: ScanStats) -> None:
-        """Add its profiles to the sum, and count them.
+        """Add the input's profiles to the accumulator `sink`, and count them in `used`.
 
-        What cannot be read is left out, and named in `used`. Raises BadProfile or TooLarge where
-        the sum itself becomes impossible.
+        Unreadable profiles are left out and reported in `used`. Raise BadProfile if the sum
+        passes 64 bits, and TooLarge if it passes the accumulator's limit.
         """
 
     def dimension(self, used: ScanStats) -> Dimension:
-        """What is known of its profiles; they are counted as by `add_to`."""
+        """Return the columns of the input's profiles, and count them in `used` as `add_to` does."""

@@ -1,4 +1,4 @@
-"""What an answer is made of, and what it leaves out, counted on the way."""
+"""Statistics of a scan: the profiles that a result includes and those that it leaves out."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -7,26 +7,28 @@ from datetime import datetime
 from profiles.engine.metrics import Metric
 from profiles.queries.results import Coverage, Missing, Reason
 
-MOST_LISTED = 10  # groups of profiles without the metric that an answer names one by one
+MOST_LISTED = 10  # groups of profiles without the metric that a result lists separately
 _OTHERS = frozenset[Metric]()
 
 
 @dataclass(slots=True)
 class ScanStats:
+    """Counters of the profiles that a scan has added and left out so far."""
+
     profiles: int = 0
-    total: int = 0  # Σ of the metric
+    total: int = 0  # Σ of the query's metric
     duration_ns: int = 0  # Σ
     first: datetime | None = None
     last: datetime | None = None
-    missing: list[Missing] = field(default_factory=list)  # unreadable
-    # Of the metrics that were asked about those that so far the very same profiles have.
+    missing: list[Missing] = field(default_factory=list)  # unreadable profiles
+    # Candidate metrics that exactly the profiles with the query's metric have, so far.
     shared: set[Metric] = field(default_factory=set)
     lacking: dict[tuple[Metric, frozenset[Metric]], Missing] = field(default_factory=dict)
 
     def take(
         self, profiles: int, total: int, duration_ns: int, first: datetime, last: datetime
     ) -> None:
-        """So many profiles were added, `first` and `last` their earliest and latest time."""
+        """Count profiles that were added; `first` and `last` are their earliest and latest time."""
         self.profiles += profiles
         self.total += total
         self.duration_ns += duration_ns
@@ -34,11 +36,11 @@ class ScanStats:
         self.last = last if self.last is None else max(self.last, last)
 
     def leave_out(self, start: datetime, end: datetime, why: str, profiles: int = 1) -> None:
-        """Name what could not be read."""
+        """Report profiles that could not be read, with the reason `why`."""
         self.missing.append(Missing(start, end, why, profiles, Reason.UNREADABLE))
 
     def narrow(self, having: Collection[Metric]) -> None:
-        """Keep of `shared` what a profile with the metric has too."""
+        """Reduce `shared` to metrics that another profile with the query's metric has too."""
         self.shared.intersection_update(having)
 
     def lack(
@@ -49,7 +51,7 @@ class ScanStats:
         first: datetime,
         last: datetime,
     ) -> None:
-        """Count profiles that have `others`, but not the metric that was asked for."""
+        """Count profiles that have the metrics `others`, but not the query's metric."""
         self.shared.difference_update(others)
         self._lack(metric, frozenset(others), Missing(first, last, "", profiles, Reason.NO_METRIC))
 
@@ -66,7 +68,7 @@ class ScanStats:
         )
 
     def add(self, other: "ScanStats") -> None:
-        """Add what was counted elsewhere, of other profiles."""
+        """Add the statistics of other profiles."""
         if other.first is not None and other.last is not None:
             self.take(other.profiles, other.total, other.duration_ns, other.first, other.last)
         self.missing.extend(other.missing)
@@ -91,5 +93,5 @@ def _why(metric: Metric, others: frozenset[Metric]) -> str:
 
 
 def _text(metric: Metric) -> str:
-    """At most 100 characters of what a sender may have named at will."""
+    """Format a metric in about 100 characters at most: uploads may contain names of any length."""
     return f"{metric.name[:60]} ({metric.unit[:40]})"
