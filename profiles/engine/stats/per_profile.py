@@ -1,7 +1,7 @@
-"""Per profile: many profiles as one tree whose rows of values are the profiles.
+"""Merge of many profiles into one tree that has a row of values for each profile.
 
-Whatever is linear (filters, focus, grouping) is done to all of them at once by doing it to that
-tree: so comparisons get their intervals where a view changes the nodes.
+Linear operations (filters, focus, grouping) are applied to all profiles at once by applying them to
+that tree. Comparisons get their intervals from it for views that change the nodes.
 """
 
 import numpy as np
@@ -17,17 +17,17 @@ from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 
-MAX_CELLS = 2**23  # profiles times nodes: 64 MB
-LIMIT = "max_profile_cells"  # how it is called in TooLarge
+MAX_CELLS = 2**23  # profiles × nodes: 64 MB
+LIMIT = "max_profile_cells"  # name of the limit in TooLarge
 
 Cells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # row, node, value
 
 
 class PerProfile(Merge):
-    """A merge over one metric that keeps the profiles apart, in the order in which they came.
+    """Merge over one metric that keeps the profiles' values separate, in order of addition.
 
-    Profiles without the metric have a row of zeros. TooLarge (max_profile_cells) when there are
-    more profiles times nodes than allowed.
+    Profiles without the metric have a row of zeros. Raise `TooLarge` (max_profile_cells) if
+    profiles × nodes exceeds `max_cells`.
     """
 
     def __init__(
@@ -83,13 +83,16 @@ class PerProfile(Merge):
         raise ValueError("A day block does not hold the values of each profile.")
 
     def next_side(self) -> int:
-        """How many profiles came so far. Only what comes from now on has to be summable: what
-        is asked of the profiles are their own values."""
+        """Start the second side of a comparison, and return the number of profiles so far.
+
+        The sums are reset, so that the limit of 64 bits applies to each side on its own; the result
+        has the values of each profile, not their sums.
+        """
         self._forest.nodes.sums.clear()
         return self.count
 
     def tree(self) -> Tree:
-        """The tree with a row of values for each profile, named by their numbers: self [P, N]."""
+        """Return the tree with a row of values per profile, self [P, N]; metrics are row numbers."""
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
         for row, node, value in self._cells:
