@@ -92,7 +92,7 @@ class PerProfile(Merge):
         return self.count
 
     def tree(self) -> Tree:
-        """Return the tree with a row of values per profile, self [P, N]; metrics are row numbers."""
+        """Return the tree with a row of values per profile: self [P, N], metrics "0" to "P - 1"."""
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
         for row, node, value in self._cells:
