@@ -95,14 +95,17 @@ class Block:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics, under canonical names if the profile type is known."""
         return self.columns.metrics
 
     @cached_property
     def columns(self) -> MetricColumns:
+        """Return the stored columns of each metric."""
         return metric_columns(self._profile_type, self._stored, self._read_profiles)
 
     @cached_property
     def profiles(self) -> ProfileColumns:
+        """Return the metadata of the profiles."""
         return self.columns.of_profiles(self._read_profiles())
 
     def _read_profiles(self) -> ProfileColumns:
@@ -114,10 +117,12 @@ class Block:
 
     @cached_property
     def functions(self) -> BlockFunctions:
+        """Return the distinct functions."""
         return read_functions(self._container)
 
     @cached_property
     def strings(self) -> StringTable:
+        """Return the strings. Raise `BadBlock` if a function refers to a missing one."""
         strings = read_texts(self._container)
         if len(strings) <= self._last_string():
             raise BadBlock("The block is damaged, in its section texts: strings are missing.")
@@ -129,24 +134,29 @@ class Block:
 
     @cached_property
     def tree(self) -> FunctionTree:
+        """Return the function tree."""
         return read_tree(self._container, len(self.functions.id))
 
     @cached_property
     def node_of_line(self) -> NDArray[np.int32]:
+        """Return the function node of each line node, int32 [L]."""
         return self.tree.node_of_line()
 
     @cached_property
     def lines(self) -> LineTree:
+        """Return the line tree."""
         return read_lines(self._container, self.tree, len(self.strings))
 
     @cached_property
     def labelled(self) -> LabelledValues | None:
+        """Return the values with sample labels, or None if the block has none."""
         lines = len(self.node_of_line)
         found = read_labelled(self._container, self.rows, lines, len(self._stored))
         return found.with_values(self.columns.folded(found.values)) if found else None
 
     @cached_property
     def cells(self) -> SparseValueReader:
+        """Return the reader of the sparse values."""
         lines = len(self.node_of_line)
         return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
 

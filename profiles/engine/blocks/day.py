@@ -42,6 +42,7 @@ class DayBlock(Block):
 
     @cached_property
     def groups(self) -> Groups:
+        """Return the groups of profiles."""
         sets = len(self.profiles.label_sets)
         with self._container.section("groups") as columns:
             deployment = columns.values(self.rows)
@@ -50,6 +51,7 @@ class DayBlock(Block):
         return Groups(deployment, label_set, of_profile)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
         if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
         return super().sums(metrics, rows, by_function)

@@ -21,10 +21,16 @@ class HourBlock(Block):
 
     @cached_property
     def identities(self) -> Identities:
+        """Return the names, body hashes and time sources of the profiles."""
         with self._container.section("identities") as columns:
             return read_identities(columns, self.count)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        """Sum like Block.sums, from the stored sums if all rows are included.
+
+        Stored sums do not mark nodes: all nodes count as having a value. Metrics without stored
+        sums, which may exceed 64 bits, are summed from the rows.
+        """
         if rows is not None and not rows.all():
             return super().sums(metrics, rows, by_function)
         stored = [self.columns.stored[k] for k in metrics]

@@ -38,6 +38,7 @@ def matcher(value: str) -> Callable[[str], bool]:
 
 
 def is_expression(value: str) -> bool:
+    """Return True if the value is written as `/an expression/`."""
     return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
 

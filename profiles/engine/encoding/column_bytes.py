@@ -19,6 +19,7 @@ _SIZE = 4  # bytes of the header's length
 
 
 def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    """Encode columns, with a header that may hold any JSON values."""
     codes, data = packed([np.ascontiguousarray(column) for column in columns])
     text = orjson.dumps({**head, "columns": codes})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
@@ -47,6 +48,7 @@ class ColumnReader:
         return column
 
     def ids(self) -> NDArray[np.uint64]:
+        """Read unsigned 64-bit numbers."""
         return self._numbers().astype(np.uint64)
 
     def values(self, count: int, factors: Sequence[int]) -> NDArray[np.int64]:
@@ -69,6 +71,7 @@ class ColumnReader:
             self.at += abs(code) * count
 
     def end(self) -> None:
+        """Raise `ValueError` if bytes remain after the last column that was read."""
         if self.at != len(self._data):
             raise ValueError(f"{len(self._data) - self.at} bytes too many")
 

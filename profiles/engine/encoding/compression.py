@@ -19,6 +19,7 @@ Unpacked = bytes | memoryview
 
 
 def compress(data: bytes, level: int = FAST) -> bytes:
+    """Compress to a zstd frame."""
     return _local.compressor(level).compress(data)
 
 
@@ -45,6 +46,7 @@ def decompress_all(frames: Sequence[memoryview]) -> Sequence[Unpacked]:
 
 
 def checksum(body: bytes | memoryview) -> int:
+    """Return the CRC-32 of stored bytes."""
     return int(isal_zlib.crc32(body))
 
 

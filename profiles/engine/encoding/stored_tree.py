@@ -52,6 +52,7 @@ class StoredTree:
 
     @cached_property
     def strings(self) -> StringTable:
+        """Return the strings, which are decompressed on first use."""
         return self.read_strings()
 
 

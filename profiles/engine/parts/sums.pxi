@@ -6,7 +6,7 @@ cdef enum:
     FIRST = 256
 
 # This process's secrets, odd: nobody can choose keys that fall into one slot. Two, with a shift in
-# between: keys of nodes are regular, and what one factor makes of them stands in long runs.
+# between: keys of nodes are regular, and a single factor maps them to long runs of slots.
 cdef uint64_t FACTOR = secrets.randbits(64) | 1
 cdef uint64_t SECOND = secrets.randbits(64) | 1
 # Seed of chained hashes, unpredictable for senders, too.

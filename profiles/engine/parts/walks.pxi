@@ -70,7 +70,7 @@ def gather(
     with nogil:
         for i in range(order.shape[0]):
             node = order[i]
-            while above != parent[node]:  # leave what does not lead to this node
+            while above != parent[node]:  # leave calls that are not ancestors of this node
                 open_calls[function[above]] -= 1
                 above = parent[above]
             f = function[node]
@@ -92,7 +92,7 @@ def outermost(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t
     with nogil:
         for i in range(order.shape[0]):
             node = order[i]
-            while above != parent[node]:  # leave what does not lead to this node
+            while above != parent[node]:  # leave calls that are not ancestors of this node
                 open_calls[function[above]] -= 1
                 above = parent[above]
             outer[node] = open_calls[function[node]] == 0

@@ -44,10 +44,12 @@ class DecodedProfile:
 
     @property
     def weight(self) -> int:
+        """Return the total of the default metric."""
         return self.totals[self.default]
 
     @cached_property
     def tree(self) -> Tree:
+        """Return the call tree, converted from the columns on first use."""
         return tree_of(self.columns)
 
 

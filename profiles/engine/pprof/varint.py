@@ -22,8 +22,10 @@ def int_field(field: int, number: int) -> bytes:
 
 
 def bytes_field(field: int, data: bytes) -> bytes:
+    """Encode a length-delimited field."""
     return varint(field << 3 | _BYTES) + varint(len(data)) + data
 
 
 def packed_field(field: int, numbers: Iterable[int]) -> bytes:
+    """Encode a packed repeated varint field."""
     return bytes_field(field, b"".join(varint(number) for number in numbers))

@@ -77,6 +77,7 @@ def pairs(tree: Tree) -> FunctionPairs:
 
 
 def untested(count: int) -> TestedDifferences:
+    """Return `count` rows without tests: NaN."""
     return TestedDifferences(*np.full((3, count), np.nan))
 
 

@@ -43,6 +43,7 @@ class PerProfile(Merge):
         self._cells: list[Cells] = []
 
     def add_tree(self, tree: Tree) -> None:
+        """Add a tree as one profile."""
         place = self._add_tree(tree)
         metrics = self._named(tree.metrics)
         if self.metrics[0] in metrics:
@@ -52,6 +53,7 @@ class PerProfile(Merge):
         self._count(1)
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a stored tree as one profile."""
         if not self.by_function:
             self.add_tree(decode(data))
             return
@@ -65,6 +67,7 @@ class PerProfile(Merge):
         self._count(1)
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        """Add the marked profiles of an hour block (None: all) as a row each."""
         marks = np.ones(block.rows, bool) if profiles is None else profiles
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
@@ -80,6 +83,7 @@ class PerProfile(Merge):
         self._count(int(marks.sum()))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        """Raise `ValueError`: day blocks have no values of single profiles."""
         raise ValueError("A day block does not hold the values of each profile.")
 
     def next_side(self) -> int:

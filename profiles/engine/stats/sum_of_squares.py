@@ -70,9 +70,11 @@ class VarianceMerge(Merge):
         self._moments = MomentSums()
 
     def add_tree(self, tree: Tree) -> None:
+        """Add a tree as one profile."""
         self.add_encoded(encode(tree))
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a stored tree as one profile."""
         numbers = numbers or numbers_of(data)
         with reading():
             metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
@@ -80,6 +82,7 @@ class VarianceMerge(Merge):
             self._packed.add_moments(self._moments, self._add_packed(numbers, data))
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        """Add the marked profiles of an hour block (None: all)."""
         metric = self._metric_of(block)
         if metric is not None:
             sums = block.used_sums([metric], profiles, by_function=True)
@@ -97,6 +100,7 @@ class VarianceMerge(Merge):
             self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
 
     def moments(self) -> TreeVariance:
+        """Return the merged tree with its sums of squares and counts."""
         tree = self.tree()
         nodes, functions = self._moments.tables(len(tree.id), len(tree.frames.id))
         return TreeVariance(

@@ -71,6 +71,7 @@ class SeriesByFunction:
         return sorted(found, key=self.files.__getitem__)
 
     def of(self, functions: Sequence[int]) -> list[FunctionSeries]:
+        """Return the time series of these functions, by index."""
         total = np.array([totals(self._tree.parent, row) for row in self._tree.self])
         return [self._of(function, total) for function in functions]
 

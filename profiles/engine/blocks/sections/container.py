@@ -61,6 +61,7 @@ class Container:
         return len(self._first) + sum(self._sizes.values())
 
     def has(self, name: str) -> bool:
+        """Return True if the block has a section of this name."""
         return name in self._places
 
     def _check(self, kind: bytes) -> int:

@@ -76,6 +76,7 @@ def _write_functions(functions: BlockFunctions, strings: int) -> bytes:
 
 
 def read_functions(container: Container) -> BlockFunctions:
+    """Read the section `functions`."""
     with container.section("functions") as columns:
         strings = int(columns.head["strings"])
         ids = columns.ids()
@@ -89,6 +90,7 @@ def _write_texts(texts: StringTable) -> bytes:
 
 
 def read_texts(container: Container) -> StringTable:
+    """Read the section `texts`."""
     with container.section("texts") as columns:
         ends = columns.starts()[1:]
         texts = StringTable(columns.data(), ends)
@@ -106,6 +108,7 @@ def _write_tree(tree: FunctionTree) -> bytes:
 
 
 def read_tree(container: Container, functions: int) -> FunctionTree:
+    """Read the section `tree`, in which all of `functions` functions must occur."""
     with container.section("tree") as columns:
         ups = columns.index(ANY)
         refs = columns.index(ANY, len(ups))
@@ -141,6 +144,7 @@ def _first_frames(function: NDArray[np.int32], functions: int) -> NDArray[np.int
 
 
 def read_lines(container: Container, tree: FunctionTree, strings: int) -> LineTree:
+    """Read the section `lines`; `strings` is the number of strings."""
     with container.section("lines") as columns:
         first_frame = columns.starts()
         function = place_in(first_frame[1:], int(first_frame[-1]))

@@ -29,6 +29,7 @@ class Identities:
 
 
 def write_identities(identities: Identities) -> bytes:
+    """Encode the section `identities`."""
     names = StringTable.of(identities.name_id)
     sources = sorted(set(identities.time_source))
     columns = [
@@ -42,6 +43,7 @@ def write_identities(identities: Identities) -> bytes:
 
 
 def read_identities(columns: PackedColumnReader, count: int) -> Identities:
+    """Read the section `identities`, which must have `count` profiles."""
     sources = [str(source) for source in columns.head["sources"]]
     ends = columns.starts()[1:]
     names = StringTable(columns.data(), ends)

@@ -25,6 +25,7 @@ _HEAD_SIZE, _TEXT_SIZE = 8, 4  # approximate growth of header JSON and of string
 
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    """Encode columns, with a header that may hold any JSON values."""
     packed = [_packed(column) for column in columns]
     text = orjson.dumps({**head, "columns": [code for code, _ in packed]})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(data for _, data in packed)])
@@ -69,6 +70,7 @@ class PackedColumnReader:
         return self.ids(count).view(np.int64)
 
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
+        """Read unsigned 64-bit numbers. Raise `ValueError` if `count` is given and differs."""
         at, width, rows, base, factor = self._next(count)
         self.size += 8 * rows
         return unshuffle(self._data, at, rows, width, base & _64_BITS, factor)
@@ -99,6 +101,7 @@ class PackedColumnReader:
         return self._data[at : at + count]
 
     def end(self) -> None:
+        """Raise `ValueError` if bytes remain after the last column that was read."""
         if self._at != len(self._data):
             raise ValueError(f"{len(self._data) - self._at} bytes too many")
 

@@ -146,6 +146,7 @@ def _spread(table: NDArray[Any], rows: NDArray[np.int32], height: int) -> NDArra
 
 
 def write_profiles(profiles: ProfileColumns) -> bytes:
+    """Encode the section `profiles`."""
     head = {
         "metrics": [[*metric] for metric in profiles.metrics],
         "label_sets": [[[*label] for label in labels] for labels in profiles.label_sets],
@@ -172,6 +173,7 @@ def write_profiles(profiles: ProfileColumns) -> bytes:
 
 
 def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
+    """Read the section `profiles`, which must have `count` profiles."""
     metrics = tuple(Metric(str(name), str(unit)) for name, unit in columns.head["metrics"])
     label_sets = tuple(
         tuple((str(name), str(value)) for name, value in labels)

@@ -83,6 +83,7 @@ def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValu
 
 
 def write_labelled(cells: LabelledValues) -> bytes:
+    """Encode the section `labels`."""
     sets = [[[*label] for label in labels] for labels in cells.label_sets]
     steps = np.diff(cells.row, prepend=0)
     return pack({"label_sets": sets}, [steps, cells.node, cells.label_set, *cells.values])

@@ -42,6 +42,7 @@ def write_variance(moments: GroupVariance, tree: FunctionTree) -> bytes:
 def read_variance(
     columns: PackedColumnReader, tree: FunctionTree, functions: int, groups: int
 ) -> GroupVariance:
+    """Read the sums of squares and counts of one metric."""
     several, node = _places(tree, functions)
     tables = _tables(columns, groups, [len(tree.parent), functions, len(several)])
     square, present = next(tables)
