@@ -66,7 +66,8 @@ class Merge:
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
         self._packed = PackedTrees(self._forest)
         self._texts = TextPool()
-        # [3, frames] in pieces: name, file and line; name and file are indexes of self._texts
+        # Arrays [3, frames]: name, file and line, in order of frame index; name and file are
+        # indexes of self._texts.
         self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
         self._mappings: dict[int, str] = {}  # by frame index
         self._labelled = Sums(len(self.metrics), max_nodes, LIMIT)

@@ -99,7 +99,7 @@ cdef class Wire:
     cdef Py_ssize_t varints(
         self, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] into, Py_ssize_t filled
     ) except -1 nogil:
-        """Append packed numbers after the `filled` ones; return the new number of numbers.
+        """Append packed numbers after the `filled` ones; return the new count.
 
         If `into` cannot hold them all, the result is one more than its size.
         """
@@ -122,8 +122,8 @@ cdef class Wire:
             filled += 1
         return filled
 
-    # The marker for exceptions is a number that no profile has: when it occurs as a value, the GIL
-    # is taken to check for an exception.
+    # The error return value is a number that practically no profile contains, because the GIL is
+    # taken to check for an exception whenever it is returned.
     cdef inline uint64_t varint(
         self, Py_ssize_t* at, Py_ssize_t end
     ) except? 0x9D5C2A6F31B7E48D nogil:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 MAX_NAME_BYTES = 4096  # of one string; longer strings are truncated and marked, see Strings
 MAX_SAMPLE_TYPES = 64  # each is a column of values, and a row of the database's JSON
 MAX_SAMPLE_TYPE_BYTES = 256  # of a sample type's name, and of its unit
-# Decoded size that is allowed for any profile, however small.
+# Bytes to which any profile may expand when decoded, however small it is.
 FREE_EXPANSION_BYTES = 2**20
 NODE_BYTES = 8  # counted per node of the call tree: its parent and its frame
 

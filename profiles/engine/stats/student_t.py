@@ -13,8 +13,7 @@ from profiles.engine.loops import erfcs
 Floats = NDArray[np.float64]
 
 _Z = 1.959963984540054  # 97.5 % of the normal distribution
-# Cornish-Fisher expansion in G. W. Hill's form: entry i is the coefficient of 1/df to the power of
-# i.
+# Cornish-Fisher expansion in G. W. Hill's form: entry i is the coefficient of df**-i.
 _TERMS = (
     _Z,
     (_Z**3 + _Z) / 4,

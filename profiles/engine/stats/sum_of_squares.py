@@ -63,7 +63,7 @@ class TreeVariance:
 
 
 class VarianceMerge(Merge):
-    """Merge by function, over one metric, that also sums squares and counts."""
+    """Merge by function, over one metric, that also keeps sums of squares and counts."""
 
     def __init__(self, metric: Metric, max_nodes: int = MAX_NODES, profile_type: str = "") -> None:
         super().__init__([metric], True, max_nodes, profile_type)
