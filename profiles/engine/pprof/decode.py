@@ -87,7 +87,10 @@ def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> Decod
 
 
 def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
-    """Raise `BadProfile` for names and units that PostgreSQL's text cannot store unchanged."""
+    """Raise `BadProfile` for names and units that are too long, not UTF-8, or contain NUL.
+
+    They become text in PostgreSQL, which must store them unchanged.
+    """
     for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
         for number in (name, unit):
             text = strings.text(number)
