@@ -1,7 +1,8 @@
-"""Checkpoints: where long work looks whether it is still wanted.
+"""Cancellation of long computations by checkpoints.
 
-The engine knows neither clock nor deadline: who asks it says what a look is, and whatever that
-raises ends the work. Between two looks stands at most one pass over one tree or one chunk of rows.
+The engine knows neither clock nor deadline: the caller supplies a check, and an exception that it
+raises ends the computation. Between two checkpoints there is at most one pass over one tree or over
+one chunk of rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +13,13 @@ from typing import TypeVar
 T = TypeVar("T")
 Look = Callable[[], None]
 
-EVERY = 4096  # items between two looks
+EVERY = 4096  # items between two checkpoints
 
 _look: ContextVar[Look | None] = ContextVar("flamewatch_look", default=None)
 
 
 def checkpoint() -> None:
+    """Call the check of the current context, if there is one."""
     look = _look.get()
     if look is not None:
         look()
@@ -25,7 +27,7 @@ def checkpoint() -> None:
 
 @contextmanager
 def checking(look: Look) -> Iterator[None]:
-    """Within, checkpoints call `look`, and then what they called before."""
+    """Make checkpoints in the `with` block call `look`, and then the check of the outer context."""
     outer = _look.get()
 
     def both() -> None:
@@ -41,7 +43,7 @@ def checking(look: Look) -> Iterator[None]:
 
 
 def looked(items: Iterable[T]) -> Iterator[T]:
-    """The items, with a look at the first of each EVERY: for loops over nodes in Python."""
+    """Yield the items, with a checkpoint every EVERY items: for Python loops over nodes."""
     for number, item in enumerate(items):
         if number % EVERY == 0:
             checkpoint()

@@ -1,8 +1,8 @@
-"""What can be wrong with the bytes of a profile."""
+"""Exceptions for invalid profiles, trees and blocks."""
 
 
 class BadProfile(Exception):
-    """The bytes are not a usable profile; `reason` is a sentence that says why."""
+    """Bytes that are not a usable profile; `reason` is a sentence that says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -10,9 +10,9 @@ class BadProfile(Exception):
 
 
 class TooLarge(Exception):
-    """A profile passes a limit: its name (the setting's), the value met, and the value allowed.
+    """Profile that exceeds a limit: the setting's name, the actual value, and the allowed value.
 
-    `unit` follows the allowed value in the message where the setting's name does not say it.
+    `unit` follows the allowed value in the message if the setting's name does not imply it.
     """
 
     def __init__(self, limit: str, value: int, allowed: int, unit: str = "") -> None:
@@ -24,8 +24,8 @@ class TooLarge(Exception):
 
 
 class BadTree(Exception):
-    """Stored bytes are not a tree that this version can read."""
+    """Stored bytes that are not a tree for this version."""
 
 
 class BadBlock(BadTree):
-    """Stored bytes are not a block that this version can read; the text names the section."""
+    """Stored bytes that are not a block for this version; the message names the section."""

@@ -137,7 +137,7 @@ class CallNodes:
 
 class Stacks:
     nodes: CallNodes
-    label_sets: Sums | None  # so are those labelled: None where no sample has labels
+    label_sets: Sums | None  # None if no sample has labels; the same for `labelled`
     labelled: Sums | None
     def __init__(
         self,

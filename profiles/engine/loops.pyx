@@ -1,7 +1,7 @@
-"""The loops of the engine that NumPy has no word for, in one module so that they inline.
+"""Compiled loops of the engine that NumPy cannot express, in one module so that they inline.
 
-Bounds are checked everywhere, for many of these read bytes that strangers send; the GIL is given
-back where no Python object is touched. Each part is one file of parts/.
+Bounds are checked everywhere, because many loops read bytes from untrusted senders. The GIL is
+released wherever no Python object is used. Each part is a file in parts/.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""Metrics: what the values of a sample mean, after names and units were normalised."""
+"""Metrics of sample values, with normalised names and units."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Metric(NamedTuple):
-    """A kind of value: its name and unit, normalised (times in nanoseconds, sizes in bytes)."""
+    """Kind of value: its name and unit, normalised (times in nanoseconds, sizes in bytes)."""
 
     name: str
     unit: str
 
 
-# The metric that a profile type is shown by, unless another is chosen.
+# Metric that is shown for a profile type, unless another is chosen.
 DEFAULT_METRICS = {
     "CPU": Metric("cpu", "nanoseconds"),
     "WALL": Metric("wall", "nanoseconds"),
@@ -23,10 +23,10 @@ DEFAULT_METRICS = {
     "THREADS": Metric("thread", "count"),
 }
 
-# What else is shown, in this order, where a profile lacks the metric above.
+# Fallbacks, in this order, for profiles without the metric above.
 SECOND_CHOICE = {"THREADS": (Metric("goroutine", "count"),)}
 
-# Unit as met, in lower case: (normal unit, factor). Sizes are powers of 1024, as in pprof.
+# Unit in lower case: (normal unit, factor). Sizes are powers of 1024, as in pprof.
 _UNITS = {
     **dict.fromkeys(("nanoseconds", "nanosecond", "nanos", "ns"), ("nanoseconds", 1)),
     **dict.fromkeys(("microseconds", "microsecond", "us", "µs", "μs"), ("nanoseconds", 10**3)),
@@ -41,8 +41,8 @@ _UNITS = {
     **dict.fromkeys(("count", "counts", "samples", "sample", "objects", "object"), ("count", 1)),
 }
 
-# Names of the same metric, in lower case, by profile type and (name, normal unit) here. Only names
-# that stand for the whole of the metric: JFR splits allocations in several, which stay apart.
+# Aliases in lower case, by profile type and canonical (name, unit). Only names for the whole of a
+# metric: JFR splits allocations into several metrics, which stay separate.
 _ALIASES: dict[str, dict[tuple[str, str], tuple[str, ...]]] = {
     "CPU": {
         ("cpu", "nanoseconds"): ("cpu_time", "cpu-time", "itimer", "ctimer", "on_cpu"),
@@ -77,7 +77,7 @@ _ALIASES: dict[str, dict[tuple[str, str], tuple[str, ...]]] = {
 }
 _ALIASES["PEAK_HEAP"] = _ALIASES["HEAP"]
 
-# (profile type, name in lower case, normal unit): the name that it goes by here.
+# (profile type, name in lower case, normal unit): canonical name.
 _NAMES = {
     (profile_type, alias, unit): name
     for profile_type, metrics in _ALIASES.items()
@@ -94,7 +94,7 @@ def unit_of(unit: str) -> tuple[str, int]:
 
 
 def normalise(profile_type: str, name: str, unit: str) -> tuple[Metric, int]:
-    """The metric that a sample type means, and the factor that its values are multiplied by."""
+    """Return the metric of a sample type, and the factor to multiply its values by."""
     normal, factor = unit_of(unit)
     lower = name.lower()
     return Metric(_NAMES.get((profile_type, lower, normal), lower), normal), factor
@@ -102,11 +102,12 @@ def normalise(profile_type: str, name: str, unit: str) -> tuple[Metric, int]:
 
 @lru_cache(maxsize=256)
 def canonical(profile_type: str, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
-    """Name the distinct metrics of one profile as queries do; units are normalised already.
+    """Return the canonical names, as queries use them, of the distinct metrics of one profile.
 
-    Stored profiles keep the names that they came with, so every reader of stored names calls this.
-    Of several that mean the same, one gets the name (an exact one first) and the others keep
-    theirs, so that nothing is counted twice. Without a profile type all names stay.
+    Units are normalised already. Stored profiles keep the names that they were uploaded with, so
+    every reader of stored names calls this. If several metrics have the same canonical name, one
+    gets it (an exact match first) and the others keep theirs, so that nothing is counted twice.
+    Without a profile type all names stay.
     """
     if not profile_type:
         return metrics
@@ -120,13 +121,13 @@ def canonical(profile_type: str, metrics: tuple[Metric, ...]) -> tuple[Metric, .
 
 
 def _same_unit(profile_type: str, metric: Metric) -> Metric:
-    """The canonical metric, unless values would have to be multiplied."""
+    """Return the canonical metric, or `metric` if its values would have to be multiplied."""
     found, factor = normalise(profile_type, *metric)
     return found if factor == 1 else metric
 
 
 def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") -> int:
-    """Index of the metric that is shown first: the type's own, else `named`, else the last."""
+    """Return the index of the default metric: the type's own, else `named`, else the last."""
     wanted = (DEFAULT_METRICS.get(profile_type), *SECOND_CHOICE.get(profile_type, ()))
     for metric in wanted:
         if metric in metrics:
@@ -136,5 +137,5 @@ def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") ->
 
 
 def dropped_when_zero(profile_type: str, metric: Metric) -> bool:
-    """Whether a column of nothing but zeros is left out: what Go's heap says of allocations."""
+    """Return True if a column of zeros is dropped: Go's heap profiles report such allocations."""
     return profile_type in _HEAPS and metric.name.startswith("alloc_")

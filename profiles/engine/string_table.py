@@ -1,4 +1,4 @@
-"""Many strings as one piece of UTF-8: decoded only where somebody looks."""
+"""Table of many strings in one UTF-8 buffer, decoded on access."""
 
 from collections.abc import Iterator, Sequence
 from typing import overload
@@ -10,7 +10,7 @@ from profiles.engine.loops import text_ids_of
 
 
 class StringTable(Sequence[str]):
-    """Strings that stand one behind the other in `data`; each stops at its place in `ends`."""
+    """Strings stored one after the other in `data`; each ends at its offset in `ends`."""
 
     __slots__ = ("data", "ends")
 
@@ -20,13 +20,14 @@ class StringTable(Sequence[str]):
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> "StringTable":
+        """Return a table of the strings, or `strings` itself if it is a table."""
         if isinstance(strings, cls):
             return strings
         parts = [string.encode() for string in strings]
         return cls(b"".join(parts), np.cumsum([len(part) for part in parts], dtype=np.int64))
 
     def ids(self) -> NDArray[np.uint64]:
-        """The id of each string."""
+        """Return the 64-bit id of each string."""
         return text_ids_of(self.data, self.ends)
 
     def __len__(self) -> int:
@@ -46,7 +47,7 @@ class StringTable(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         ends = self.ends.tolist()
         places = map(slice, [0, *ends], ends)
-        if self.data.isascii():  # decoded at once: a byte is a character
+        if self.data.isascii():  # decoded at once: one byte is one character
             return map(self.data.decode().__getitem__, places)
         return (self.data[place].decode("utf-8", "replace") for place in places)
 

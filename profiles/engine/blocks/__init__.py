@@ -1,4 +1,7 @@
-"""Blocks: many profiles of one service and type in one run of bytes; docs/reference/formats.md."""
+"""Blocks: immutable columnar storage for many profiles of one service and profile type.
+
+The byte format is described in docs/reference/formats.md.
+"""
 
 from profiles.engine.blocks.build_day import build_day
 from profiles.engine.blocks.build_hour import build_hour

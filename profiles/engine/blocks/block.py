@@ -1,4 +1,4 @@
-"""What hour and day blocks have in common: symbols, two trees, and the values of rows."""
+"""Base class of hour and day blocks: symbols, the two call trees, and the values of rows."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
@@ -30,18 +30,20 @@ Sums = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 
 class Derived(Protocol):
-    """Something that takes time to make of a block."""
+    """Result derived from a block that is expensive to compute and therefore cached with it."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in memory, in bytes."""
 
 
 D = TypeVar("D", bound=Derived)
 
 
 class UsedSums(NamedTuple):
-    values: NDArray[np.int64]  # [K, M], of the nodes that are used
+    """Sums over rows, restricted to the nodes that the rows use."""
+
+    values: NDArray[np.int64]  # [K, M], K metrics at the M used nodes
     used: UsedNodes
 
     @property
@@ -50,10 +52,11 @@ class UsedSums(NamedTuple):
 
 
 class Block:
-    """Sections are read when they are first asked for; BadBlock if one of them is damaged.
+    """Immutable block; sections are read and decompressed on first access.
 
-    For any threads at once. With a profile type, metrics go by the names of queries, whatever
-    they are stored as.
+    Raise `BadBlock` on access to a section that is damaged. Safe to use from several threads at
+    once. If a profile type is given, metrics are returned under their canonical names (as queries
+    use them), whatever names they are stored under.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class Block:
         try:
             self._stored = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
             self.count = int(head["profiles"])
-            self.rows = int(head["rows"])  # of cells: profiles, or groups of them
+            self.rows = int(head["rows"])  # of sparse values: profiles, or groups of profiles
             self._cuts = [int(cut) for cut in head["cuts"]]
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
@@ -73,13 +76,16 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in memory now, about."""
-        derived = [*self._derived.values()]  # of other threads more may come at any time
+        """Approximate bytes that the block occupies in memory at the moment."""
+        derived = [*self._derived.values()]  # a copy: other threads may add entries at any time
         return self._container.size + sum(each.size for _, each in derived)
 
     def derived(self, kind: type[D], asked: Hashable, make: Callable[[], D]) -> D:
-        """What `make` gives, kept until another of its kind is asked for: meant for what is of all
-        rows, as most questions want it."""
+        """Return the result of `make`, cached until its kind is needed with another key.
+
+        `asked` is the key. One result per kind is cached; this is meant for results over all rows
+        of the block, which most queries read.
+        """
         known = self._derived.get(kind)
         if known and known[0] == asked:
             return cast("D", known[1])
@@ -89,14 +95,17 @@ class Block:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics, under canonical names if the profile type is known."""
         return self.columns.metrics
 
     @cached_property
     def columns(self) -> MetricColumns:
+        """Return the stored columns of each metric."""
         return metric_columns(self._profile_type, self._stored, self._read_profiles)
 
     @cached_property
     def profiles(self) -> ProfileColumns:
+        """Return the metadata of the profiles."""
         return self.columns.of_profiles(self._read_profiles())
 
     def _read_profiles(self) -> ProfileColumns:
@@ -108,10 +117,12 @@ class Block:
 
     @cached_property
     def functions(self) -> BlockFunctions:
+        """Return the distinct functions."""
         return read_functions(self._container)
 
     @cached_property
     def strings(self) -> StringTable:
+        """Return the strings. Raise `BadBlock` if a function refers to a missing one."""
         strings = read_texts(self._container)
         if len(strings) <= self._last_string():
             raise BadBlock("The block is damaged, in its section texts: strings are missing.")
@@ -123,32 +134,38 @@ class Block:
 
     @cached_property
     def tree(self) -> FunctionTree:
+        """Return the function tree."""
         return read_tree(self._container, len(self.functions.id))
 
     @cached_property
     def node_of_line(self) -> NDArray[np.int32]:
+        """Return the function node of each line node, int32 [L]."""
         return self.tree.node_of_line()
 
     @cached_property
     def lines(self) -> LineTree:
+        """Return the line tree."""
         return read_lines(self._container, self.tree, len(self.strings))
 
     @cached_property
     def labelled(self) -> LabelledValues | None:
+        """Return the values with sample labels, or None if the block has none."""
         lines = len(self.node_of_line)
         found = read_labelled(self._container, self.rows, lines, len(self._stored))
         return found.with_values(self.columns.folded(found.values)) if found else None
 
     @cached_property
     def cells(self) -> SparseValueReader:
+        """Return the reader of the sparse values."""
         lines = len(self.node_of_line)
         return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
-        """Σself over the rows (None: all), of these of the block's metrics, by index.
+        """Sum the self values of the rows (None: all rows) for the metrics with these indexes.
 
-        int64 [len(metrics), nodes] and which nodes have any value, uint8 [nodes]; nodes are
-        those of the function tree, or else of lines. BadProfile beyond 64 bits.
+        Return int64 [len(metrics), nodes] and uint8 [nodes], which marks the nodes that have a
+        value. Nodes are those of the function tree if `by_function` is set, of the line tree
+        otherwise. Raise `BadProfile` if a sum exceeds 64 bits.
         """
         lines = len(self.node_of_line)
         place = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
@@ -157,7 +174,10 @@ class Block:
         )
 
     def used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
-        """The same of those nodes alone that have values, and of what leads to them."""
+        """Return the result of `sums` restricted to the nodes with values and their ancestors.
+
+        The result for all rows (`rows` is None) is cached with the block.
+        """
         if rows is None:
             asked = (*metrics, by_function)
             return self.derived(
@@ -171,12 +191,12 @@ class Block:
         return UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
 
     def used(self, used: NDArray[np.uint8], by_function: bool) -> UsedNodes:
-        """The nodes that `sums` marked, and what leads to them; of the same tree."""
+        """Return the subtree of the nodes that `sums` marked and of their ancestors."""
         tree = self.tree
         if by_function:
             return used_nodes(tree.parent, tree.function, used)
         return used_nodes(self.lines.parent, self.lines.frame, used)
 
     def labelled_of(self, rows: Rows | None) -> LabelledValues | None:
-        """What the labels of samples add in the rows; None where there is nothing."""
+        """Return the values with sample labels in these rows, or None if the block has none."""
         return self.labelled.of_rows(rows) if self.labelled else None

@@ -1,4 +1,4 @@
-"""Build a day block: hour blocks, summed by deployment and label set."""
+"""Builder of day blocks: hour blocks summed by deployment and label set."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,21 +24,24 @@ from profiles.engine.blocks.sections.variance import write_variance
 from profiles.engine.blocks.sparse_values import SparseValues, summable, write_sparse_values
 from profiles.engine.loops import Sums, add_rows, add_table
 
-MAX_LABEL_SETS = 64  # of a day; with more, groups are deployments alone
-MAX_VARIANCE_ROWS = 2**21  # groups times nodes; not more than row_moments.MAX_NODES
+MAX_LABEL_SETS = 64  # distinct label sets; beyond this, groups are by deployment only
+MAX_VARIANCE_ROWS = 2**21  # groups × nodes; at most row_variance.MAX_NODES
 _NODE_BITS = np.uint64(2**32 - 1)
 
 
 class _Hour(NamedTuple):
+    """Hour block with its positions in the day block."""
+
     block: HourBlock
-    place: NDArray[np.int32]  # [L], of its lines among those of the day
-    group: NDArray[np.int32]  # [R], of its profiles
+    place: NDArray[np.int32]  # [L], line node of the day block for each line node of the hour block
+    group: NDArray[np.int32]  # [R], group of each profile of the hour block
 
 
 def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
-    """A block of all profiles of the hour blocks, which may hold any spans of time.
+    """Build a day block of all profiles of the hour blocks, which may cover any time ranges.
 
-    BadBlock if one cannot be read, TooLarge (max_nodes) if they have too many nodes together.
+    Raise `BadBlock` if an hour block cannot be read, and `TooLarge` (max_nodes) if the blocks have
+    more than `max_nodes` line nodes together.
     """
     builder = Builder(max_nodes)
     every = [np.arange(len(hour.node_of_line), dtype=np.int32) for hour in hours]
@@ -101,7 +104,10 @@ def _groups(profiles: ProfileColumns) -> Groups:
 def _sparse_values(
     hours: list[_Hour], profiles: ProfileColumns, groups: int
 ) -> tuple[SparseValues, set[int]]:
-    """Σ by group and line node, and the metrics that would pass 64 bits: they are all zero."""
+    """Sum values by group and line node; return the sums and the metrics that exceed 64 bits.
+
+    The values of those metrics are all zero in the result.
+    """
     metrics = profiles.metrics
     sums = Sums(len(metrics), 2**30, "rows of a day block")
     parts = [(hour, sparse_values_of(hour.block, None)) for hour in hours]
@@ -122,7 +128,7 @@ def _sparse_values(
 
 
 def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -> LabelledValues:
-    """Labels of samples, by group."""
+    """Sum the values with sample labels by group; metrics in `passing` become zero."""
     metrics = profiles.metrics
     parts = []
     for hour in hours:
@@ -135,7 +141,10 @@ def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -
 def _variance(
     hours: list[_Hour], dictionary: Dictionary, profiles: ProfileColumns, groups: int
 ) -> list[GroupVariance] | None:
-    """By metric; None where they would be too many."""
+    """Compute the sums of squares and the counts of each metric.
+
+    Return None if groups × nodes exceeds MAX_VARIANCE_ROWS.
+    """
     nodes, functions = len(dictionary.tree.parent), len(dictionary.functions.id)
     if groups * nodes > MAX_VARIANCE_ROWS:
         return None
@@ -159,7 +168,11 @@ def _of_metric(
 
 
 def _add_variance(sums: GroupVariance, hour: _Hour, dictionary: Dictionary, metric: int) -> None:
-    """Groups, nodes and functions of the hour are distinct: each place is added to once."""
+    """Add the sums of squares and the counts of one hour block to those of the day.
+
+    Groups, nodes and functions are distinct within an hour block, so each position is added to
+    once.
+    """
     here, group = np.unique(hour.group, return_inverse=True)
     found = row_variance(hour.block, metric, group.astype(np.int32), len(here))
     first = hour.place[hour.block.tree.first_line[:-1]]

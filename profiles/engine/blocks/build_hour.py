@@ -1,4 +1,4 @@
-"""Build an hour block, from profiles as they are stored and from what other hour blocks hold."""
+"""Builder of hour blocks, from stored profiles and from the profiles of other hour blocks."""
 
 from collections.abc import Sequence
 
@@ -22,12 +22,12 @@ def build_hour(
     max_nodes: int = MAX_NODES,
     level: int = LEVEL,
 ) -> bytes:
-    """A block of the profiles, and of those of the blocks that their masks say (None: all).
+    """Build an hour block of the profiles and of the marked profiles (None: all) of the blocks.
 
-    The order in which they come does not matter, and any span of time is possible: the hours of
-    a quiet day together are one block that is smaller than they were. BadTree for a profile or
-    block that cannot be read, TooLarge (max_nodes) if they have too many nodes for one block.
-    `level` is zstd's: compression.FAST for a block that is soon built into another.
+    The order of the input does not matter, and the block may cover any time range: the hours of a
+    quiet day are smaller as one block than as several. Raise `BadTree` for a profile or block that
+    cannot be read, and `TooLarge` (max_nodes) if the block would have more than `max_nodes` nodes.
+    `level` is the zstd level: use compression.FAST for a block that will soon be compacted again.
     """
     builder = Builder(max_nodes)
     parts = [

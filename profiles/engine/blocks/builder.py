@@ -1,4 +1,4 @@
-"""The dictionary of a block while it is built: trees of profiles and of other blocks go in."""
+"""Builder of a block's dictionary, from the call trees of profiles and of other blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
 
 MAX_NODES = 16_000_000
-LIMIT = "max_nodes"  # how it is called in TooLarge
+LIMIT = "max_nodes"  # name of the limit in TooLarge
 
 _NO_NODES = np.zeros(0, np.int32)
 _NO_VALUES = np.zeros((0, 0), np.int64)
@@ -31,7 +31,7 @@ _NO_STARTS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """The tree of a block, with lines."""
+    """Line tree of a block with its symbols: P functions, F frames, N nodes."""
 
     strings: StringTable
     function_id: NDArray[np.uint64]  # [P]
@@ -45,17 +45,17 @@ class Nodes:
 
 
 class StoredLabels(NamedTuple):
-    """Labels of samples of a stored tree."""
+    """Sample labels of a stored tree."""
 
     cells: LabelledSelf
-    metrics: list[Metric]  # of its values
-    place: NDArray[np.int32]  # of each node of the tree
+    metrics: list[Metric]  # metrics of the values
+    place: NDArray[np.int32]  # position in the builder of each node of the tree
 
 
 class Builder:
-    """Enters nodes once each; frames differ by their mapping too.
+    """Accumulates nodes, each distinct node once; frames with different mappings are different.
 
-    Places of nodes are good until `finish`, which says new ones.
+    The node positions that the methods return are valid until `finish`, which renumbers them.
     """
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
@@ -63,7 +63,7 @@ class Builder:
         self._trees = LineTrees(max_nodes, LIMIT)
 
     def add(self, nodes: Nodes) -> NDArray[np.int32]:
-        """The place of each node here, int32 [N]."""
+        """Add the nodes of a block; return their positions in this builder, int32 [N]."""
         texts = self._trees.texts
         strings = nodes.strings.data, nodes.strings.ends
         rows = self._trees.enter_block(
@@ -79,14 +79,15 @@ class Builder:
         )
 
     def start(self, metrics: int) -> None:
-        """Cells of stored trees are kept from now on, of so many metrics."""
+        """Discard all values, and collect those of this many metrics from `add_stored`."""
         self._trees.clear(metrics)
 
     def add_stored(self, data: bytes, among: Sequence[Metric]) -> tuple[int, StoredLabels | None]:
-        """Add a tree as codec.encode gave it: how many cells it has, and its labels of samples.
+        """Add a tree encoded by codec.encode; return its number of values and its sample labels.
 
-        BadTree if these bytes are none, or have other metrics: of what is here then, no block
-        can be made.
+        `among` are the metrics of the block. Raise `BadTree` if the bytes are not a stored tree or
+        have a metric that is not in `among`. After that the builder holds part of the tree, so no
+        block can be built from it.
         """
         numbers = numbers_of(data)
         mappings = mappings_of(data, numbers)
@@ -117,15 +118,15 @@ class Builder:
         return cells, StoredLabels(labelled, metrics, place) if labelled else None
 
     def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """(place int32 [C], values int64 [K, C]) of all stored trees, one behind the other."""
+        """Return the values of all stored trees: (node int32 [C], values int64 [K, C])."""
         return self._trees.cells()
 
     def finish(self) -> tuple[Dictionary, NDArray[np.int32]]:
-        """The dictionary, and where each place that `add` gave stands among its lines."""
+        """Return the dictionary, and the line node that each position returned by `add` became."""
         _, parent, frame, _ = self._trees.forest.nodes.table()
         ids, names, frames = self._trees.table()
         tree, node = self._function_tree(parent, frame, frames[0], ids)
-        # By node; of one node as they came, and so every parent before its children.
+        # Sorted by function node, and stable within one: every parent stays before its children.
         first_line, place = in_groups(node, len(tree.parent))
         order = np.empty(len(place), np.int64)
         order[place] = np.arange(len(place))
@@ -149,7 +150,7 @@ class Builder:
         of_frame: NDArray[np.int32],
         ids: NDArray[np.uint64],
     ) -> tuple[FunctionTree, NDArray[np.int32]]:
-        """The tree of functions in pre-order, and the node of each line node; lines to come."""
+        """Return the function tree in pre-order, without lines, and the node of each line node."""
         grouped = Forest(0, self._max_nodes, LIMIT)
         grouped.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         node = grouped.add(parent, frame, of_frame, _NO_NODES, _NO_VALUES, _NO_NODES)
@@ -162,7 +163,7 @@ class Builder:
     def _strings_of(
         self, *columns: NDArray[np.int32]
     ) -> tuple[StringTable, list[NDArray[np.int32]]]:
-        """The strings that the columns name, by first use, and the columns so numbered."""
+        """Return the strings in use, in order of first use, and the renumbered columns."""
         index = np.concatenate(columns)
         kept, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
@@ -172,13 +173,13 @@ class Builder:
 def _by_first_use(
     index: NDArray[np.int32], below: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """What occurs in the index, in order of first use, and the index into that."""
+    """Return the distinct values in order of first use, and each value's index among these."""
     first, number = first_uses(index, below)
     return index[first].astype(np.int64), number
 
 
 def _inverse(order: NDArray[np.int64], size: int | None = None) -> NDArray[np.int32]:
-    """Where each number stands in the order; 0 for those that do not."""
+    """Return the position of each number in `order`; 0 for numbers that are not in it."""
     place = np.zeros(len(order) if size is None else size, np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return place

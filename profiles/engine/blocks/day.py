@@ -1,4 +1,4 @@
-"""Day blocks: what hour blocks hold, summed over the profiles of a deployment and label set."""
+"""Day blocks: values of hour blocks summed over the profiles of a deployment and label set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ ALL_LABELS = -1
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """G groups of profiles, the rows of a day block's cells."""
+    """G groups of profiles: the rows of a day block's sparse values."""
 
     deployment: NDArray[np.int64]  # [G]
-    label_set: NDArray[np.int32]  # [G], of `profiles.label_sets`; ALL_LABELS where they differ
+    label_set: NDArray[np.int32]  # [G], index of `profiles.label_sets`, or ALL_LABELS
     of_profile: NDArray[np.int32]  # [P], the group of each profile
 
 
 class DayBlock(Block):
-    """The groups are the rows of its cells; `profiles` says what each profile came to in all."""
+    """Block whose rows are groups of profiles; `profiles` has the totals of each single profile."""
 
     def __init__(self, data: bytes | memoryview | Source, profile_type: str = "") -> None:
         super().__init__(data, KIND, profile_type)
         head = self._container.head
         try:
-            self.by_labels = bool(head["by_labels"])  # else groups are deployments, of any labels
+            self.by_labels = bool(head["by_labels"])  # False: groups span all label sets
             self.has_moments = bool(head["moments"])
             self._passing = {int(k) for k in head["passing"]}
         except (KeyError, TypeError, ValueError) as error:
@@ -42,6 +42,7 @@ class DayBlock(Block):
 
     @cached_property
     def groups(self) -> Groups:
+        """Return the groups of profiles."""
         sets = len(self.profiles.label_sets)
         with self._container.section("groups") as columns:
             deployment = columns.values(self.rows)
@@ -50,17 +51,21 @@ class DayBlock(Block):
         return Groups(deployment, label_set, of_profile)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
         if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
         return super().sums(metrics, rows, by_function)
 
     def moments(self, metric: int, rows: Rows | None) -> GroupVariance:
-        """Of the groups in `rows` (None: all), as one; ValueError without `has_moments`."""
+        """Sum the squares and counts of the groups in `rows` (None: all) into one group.
+
+        Raise `ValueError` if the block has none, see `has_moments`.
+        """
         if not self.has_moments:
             raise ValueError("This block has too many groups and nodes to hold moments.")
         marks = np.ones(self.rows, bool) if rows is None else rows
         first, *others = (self._moments(k, marks) for k in self.columns.stored[metric])
-        for other in others:  # of other profiles
+        for other in others:  # columns of one metric are of different profiles
             first = GroupVariance(
                 first.square + other.square,
                 first.present + other.present,
@@ -79,9 +84,9 @@ class DayBlock(Block):
 
 
 def open_day(data: bytes | memoryview | Source, profile_type: str = "") -> DayBlock:
-    """The block in these bytes, or behind a function (offset, length) -> bytes that reads them.
+    """Open a day block from bytes, or from a function (offset, length) -> bytes that reads them.
 
-    BadBlock, here or when a part is first used, if the bytes are not such a block. With the type
-    of its profiles, its metrics go by the names of queries.
+    Raise `BadBlock` if the bytes are not a day block: now, or when a damaged section is first read.
+    If `profile_type` is given, metrics get their canonical names, as queries use them.
     """
     return DayBlock(data, profile_type)

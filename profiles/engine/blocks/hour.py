@@ -1,4 +1,4 @@
-"""Hour blocks: the profiles of a service and type within some time, each with its values."""
+"""Hour blocks: profiles of one service and type within a time range, each with its values."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,19 +17,25 @@ KIND = b"h"
 
 
 class HourBlock(Block):
-    """The profiles are the rows of its cells."""
+    """Block whose rows are profiles."""
 
     @cached_property
     def identities(self) -> Identities:
+        """Return the names, body hashes and time sources of the profiles."""
         with self._container.section("identities") as columns:
             return read_identities(columns, self.count)
 
     def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+        """Sum like Block.sums, from the stored sums if all rows are included.
+
+        Stored sums do not mark nodes: all nodes count as having a value. Metrics without stored
+        sums, which may exceed 64 bits, are summed from the rows.
+        """
         if rows is not None and not rows.all():
             return super().sums(metrics, rows, by_function)
         stored = [self.columns.stored[k] for k in metrics]
         if not all(self._container.has(f"sums.{s}") for of in stored for s in of):
-            return super().sums(metrics, None, by_function)  # passes 64 bits, or nearly
+            return super().sums(metrics, None, by_function)  # not stored: may exceed 64 bits
         return self._stored_sums(stored, by_function)
 
     def _stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:
@@ -54,9 +60,9 @@ class HourBlock(Block):
 
 
 def open_hour(data: bytes | memoryview | Source, profile_type: str = "") -> HourBlock:
-    """The block in these bytes, or behind a function (offset, length) -> bytes that reads them.
+    """Open an hour block from bytes, or from a function (offset, length) -> bytes that reads them.
 
-    BadBlock, here or when a part is first used, if the bytes are not such a block. With the type
-    of its profiles, its metrics go by the names of queries.
+    Raise `BadBlock` if the bytes are not an hour block: now, or when a damaged section is first
+    read. If `profile_type` is given, metrics get their canonical names, as queries use them.
     """
     return HourBlock(data, KIND, profile_type)

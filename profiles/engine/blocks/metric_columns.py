@@ -1,7 +1,8 @@
-"""Metrics of a block, and the stored columns that each is made of.
+"""Metrics of a block, and the stored columns that make up each of them.
 
-A block keeps the names that its profiles came with. Of one metric under several names (`CPU` of one
-agent, `cpu` of another) each profile has one, so their columns add up to that of the metric.
+A block stores metrics under the names that its profiles were uploaded with. If one metric has
+several names (`CPU` from one agent, `cpu` from another), each profile has a value in one of these
+columns only, so the metric is the sum of the columns.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,24 +18,25 @@ from profiles.engine.metrics import Metric, canonical
 
 @dataclass(frozen=True, slots=True)
 class MetricColumns:
-    """K metrics over the stored ones."""
+    """K metrics, each the sum of one or several stored columns."""
 
     metrics: tuple[Metric, ...]  # [K]
     stored: tuple[tuple[int, ...], ...]  # [K], indexes of stored metrics
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether each metric is one stored column, in the same order."""
+        """Return True if each metric is exactly one stored column, in the same order."""
         return all(columns == (k,) for k, columns in enumerate(self.stored))
 
     def folded(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a table [stored, N] as [K, N]. BadProfile beyond 64 bits."""
+        """Sum a table [stored, N] to [K, N]. Raise `BadProfile` if a sum exceeds 64 bits."""
         if self.is_plain:
             return table
         rows = [added([table[k] for k in columns]) for columns in self.stored]
         return np.array(rows, np.int64).reshape(len(rows), table.shape[1])
 
     def of_profiles(self, profiles: ProfileColumns) -> ProfileColumns:
+        """Return the profile columns with these metrics instead of the stored ones."""
         if self.is_plain:
             return replace(profiles, metrics=self.metrics)
         place = np.zeros(len(profiles.metrics), np.int32)
@@ -53,10 +55,11 @@ class MetricColumns:
 def metric_columns(
     profile_type: str, stored: tuple[Metric, ...], profiles: Callable[[], ProfileColumns]
 ) -> MetricColumns:
-    """Find the stored metrics that mean the same; `profiles` is asked only where some do.
+    """Group the stored metrics that have the same canonical name.
 
-    A profile that has two of them has them by mistake: then they stay apart. Without a profile
-    type all do.
+    If any profile has two metrics of one group, one of them is misnamed, and all metrics stay
+    separate; `profiles` is called only to check this. Without a profile type all metrics stay
+    separate.
     """
     places: dict[Metric, list[int]] = {}
     for k, metric in enumerate(stored):
@@ -71,7 +74,7 @@ def _meet(profiles: ProfileColumns, columns: Sequence[int]) -> bool:
 
 
 def added(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Add columns of one length. BadProfile beyond 64 bits."""
+    """Add columns of equal length. Raise `BadProfile` if a sum exceeds 64 bits."""
     total = columns[0]
     for column in columns[1:]:
         before, total = total, total + column

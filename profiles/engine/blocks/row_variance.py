@@ -1,4 +1,4 @@
-"""Moments of the rows of a block, over its tree of functions."""
+"""Sums of squares and counts over the rows of a block, by node of its function tree."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,26 +12,26 @@ from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
 from profiles.engine.errors import TooLarge
 from profiles.engine.loops import RowMoments, add_table, mark_cells
 
-MAX_NODES = 2**21  # that the profiles of a chunk meet: 256 MB while they are added up
-LIMIT = "max_moment_nodes"  # how it is called in TooLarge
+MAX_NODES = 2**21  # nodes that one chunk of rows may use: 256 MB while they are summed
+LIMIT = "max_moment_nodes"  # name of the limit in TooLarge
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupVariance:
-    """Σ over profiles, for G groups of them, of one metric."""
+    """Sums over the profiles of each of G groups, for one metric and P functions."""
 
-    square: NDArray[np.float64]  # [G, N], of the total of each node of the function tree
-    present: NDArray[np.float64]  # [G, N], profiles in which that is not zero
+    square: NDArray[np.float64]  # [G, N], Σtotal² of each node of the function tree
+    present: NDArray[np.float64]  # [G, N], number of profiles in which the total is not zero
     # [G, 4, P]: Σself², profiles with self, Σtotal² (recursion counted once), profiles with total.
     functions: NDArray[np.float64]
 
 
 class UsedVariance(NamedTuple):
-    """Σ over rows of a block, of one metric; of those nodes and functions alone that they use."""
+    """Sums over rows of a block for one metric, restricted to the nodes and functions they use."""
 
-    square: Floats  # [M], as in GroupMoments
+    square: Floats  # [M], as in GroupVariance
     present: Floats  # [M]
     functions: Floats  # [4, frames]
 
@@ -41,9 +41,10 @@ class UsedVariance(NamedTuple):
 
 
 def used_variance(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
-    """Of a metric of the block, by index; `used` is what its used_sums of these rows says.
+    """Compute the sums of squares and counts of a metric (by index) over the rows.
 
-    Those of all rows (None) are kept with the block. TooLarge as row_moments.
+    `used` is that of the block's `used_sums` of the same rows. The result for all rows (None) is
+    cached with the block. Raise `TooLarge` like `row_variance`.
     """
     if rows is None:
         return block.derived(UsedVariance, metric, lambda: _used_moments(block, metric, None, used))
@@ -58,7 +59,7 @@ def _used_moments(block: Block, metric: int, rows: Rows | None, used: UsedNodes)
 
 
 def taken(moments: GroupVariance, used: UsedNodes) -> UsedVariance:
-    """Of the only group, those of the nodes that are used."""
+    """Select the used nodes and functions of the only group."""
     return UsedVariance(
         moments.square[0, used.node],
         moments.present[0, used.node],
@@ -67,11 +68,11 @@ def taken(moments: GroupVariance, used: UsedNodes) -> UsedVariance:
 
 
 def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
-    """The nodes that its rows meet need not be looked for: the sums have found them."""
+    """Compute the variance of a block with one chunk, on the nodes that its sums found already."""
     chunk = block.cells.chunks[0]
     cells = block.cells.read(chunk, [metric])
     meant = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
-    # Sums of all rows may be stored ones, which do not say what they were made of.
+    # Sums over all rows may come from stored sums, which do not mark the nodes with own values.
     marked = _met(block, cells, meant)[used.node] if rows is None else used.marked
     sums = RowMoments(used.parent, used.frame, marked, len(used.frames), 1)
     place = np.full(len(block.tree.parent), -1, np.int32)
@@ -83,16 +84,17 @@ def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes)
 
 
 def _met(block: Block, cells: SparseValues, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Which nodes of its tree of functions these rows have cells at."""
+    """Mark the nodes of the function tree at which these rows have values, uint8 [N]."""
     marks = np.zeros(len(block.tree.parent), np.uint8)
     mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
     return marks
 
 
 def row_variance(block: Block, metric: int, group: NDArray[np.int32], groups: int) -> GroupVariance:
-    """Of a metric of the block, by index; `group` of each row, [rows], -1: of none.
+    """Compute the sums of squares and counts of a metric (by index) for each group of rows.
 
-    TooLarge (max_moment_nodes) if the rows of a chunk meet too many nodes.
+    `group` is the group of each row, int32 [rows], or -1 to skip the row. Raise `TooLarge`
+    (max_moment_nodes) if the rows of one chunk use more than MAX_NODES nodes.
     """
     nodes, functions = len(block.tree.parent), len(block.functions.id)
     sums = GroupVariance(
@@ -106,7 +108,10 @@ def row_variance(block: Block, metric: int, group: NDArray[np.int32], groups: in
 def _add_chunk(
     sums: GroupVariance, block: Block, cells: SparseValues, group: NDArray[np.int32]
 ) -> None:
-    """Over those nodes alone that the rows meet: a block may have many more."""
+    """Add one chunk of rows, working only on the nodes that its rows use.
+
+    A block may have many more nodes than one chunk.
+    """
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
     here, of_row = np.unique(group[rows], return_inverse=True)

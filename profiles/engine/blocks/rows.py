@@ -1,4 +1,4 @@
-"""Rows on their way into an hour block, wherever they come from: profiles with their cells."""
+"""Rows of an hour block while it is built: profiles with their sparse values, from any source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,17 +25,18 @@ from profiles.engine.metrics import Metric
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """R profiles with their cells, over one list of metrics; nodes are places in a builder."""
+    """R profiles with their C sparse values, for K metrics; nodes are builder positions."""
 
     profiles: ProfileColumns
     identities: Identities
-    lengths: NDArray[np.int64]  # [R], how many cells each has
+    lengths: NDArray[np.int64]  # [R], number of sparse values of each profile
     node: NDArray[np.int32]  # [C]
     values: NDArray[np.int64]  # [K, C]
     labelled: LabelledValues
 
 
 def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> BlockRows:
+    """Add stored profiles to the builder and return their rows."""
     columns = columns_of(profiles)
     metrics = columns.metrics
     lengths, labelled = np.zeros(len(profiles), np.int64), []
@@ -60,6 +61,7 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
 
 
 def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
+    """Add the marked profiles (None: all) of a block to the builder and return their rows."""
     kept = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     cells = sparse_values_of(block, rows)
     place = enter_used(builder, block, cells.node)
@@ -79,7 +81,7 @@ def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> Bloc
 
 
 def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
-    """The rows of all parts, one part behind the other, over all their metrics."""
+    """Concatenate rows, over the union of their metrics."""
     profiles = joined([part.profiles for part in parts])
     at = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
     return BlockRows(
@@ -109,7 +111,10 @@ def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
 
 
 def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
-    """In order of time then name, cells in order of node; places become `place` of them."""
+    """Sort rows by time, then name, and their sparse values by node.
+
+    `place` maps builder positions to the final line nodes.
+    """
     names = np.array(rows.identities.name_id, object)
     order = np.lexsort((names, rows.profiles.time)).astype(np.int64)
     rank = np.empty(len(order), np.int64)
@@ -138,7 +143,7 @@ def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> Lab
 
 
 def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
-    """Of the marked rows alone, all metrics."""
+    """Return the sparse values of the marked rows (None: all rows), for all metrics."""
     metrics = range(len(block.metrics))
     lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     values = [np.zeros((len(block.metrics), 0), np.int64)]
@@ -156,7 +161,10 @@ def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
 
 
 def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Enter the nodes that lead to these; their places by line node, -1 for the others."""
+    """Add the given line nodes and their ancestors to the builder.
+
+    Return the builder position of each line node of the block, -1 for nodes that were not added.
+    """
     lines, functions = block.lines, block.functions
     used = np.zeros(len(lines.parent), np.uint8)
     used[node] = 1
@@ -180,14 +188,14 @@ def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArr
 
 
 def _places(metrics: Sequence[Metric], among: Sequence[Metric]) -> NDArray[np.int64]:
-    """Where each of the metrics stands among the others; those that don't are an error."""
+    """Return the index of each metric in `among`. Raise `ValueError` if one is not in it."""
     return np.array([among.index(metric) for metric in metrics], np.int64)
 
 
 def spread(
     values: NDArray[np.int64], metrics: Sequence[Metric], among: Sequence[Metric]
 ) -> NDArray[np.int64]:
-    """The values [K, C] as rows of the greater table of metrics."""
+    """Expand values [K, C] to the metrics `among`; the other metrics become zero."""
     if tuple(metrics) == tuple(among):
         return values
     spread = np.zeros((len(among), values.shape[1]), np.int64)

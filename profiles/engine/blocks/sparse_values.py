@@ -1,7 +1,7 @@
-"""Cells: the values of rows (profiles, or groups of them) at line nodes, in chunks of rows.
+"""Sparse values of rows (profiles or groups of profiles) at line nodes, in chunks of rows.
 
-A chunk has one section that says which nodes its rows have, and one of values for each metric:
-a question reads those that it needs.
+A chunk has one section with the nodes of each of its rows, and one section of values for each
+metric, so that a query reads only the metrics that it needs. The sections are named `cells…`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ from profiles.engine.cancellation import checkpoint
 from profiles.engine.loops import cell_nodes, sum_cells
 
 CHUNK_ROWS = 256
-CHUNK_VALUES = 2**22  # a chunk ends with the row that passes it
-_SURELY = 2.0**62  # a sum of floats below it is less than 2**63, however it was rounded
+CHUNK_VALUES = 2**22  # values; a chunk ends with the row that exceeds this
+_SURELY = 2.0**62  # a sum of floats below this is less than 2**63 in spite of rounding
 _LOW = np.uint64(2**32 - 1)
 
 Rows = NDArray[np.bool_]
@@ -27,7 +27,7 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class SparseValues:
-    """Row r has the cells starts[r] to starts[r + 1], their nodes in ascending order."""
+    """Sparse values of R rows: row r has the values starts[r] to starts[r + 1], sorted by node."""
 
     starts: NDArray[np.int64]  # [R + 1]
     node: NDArray[np.int32]  # [C], line nodes
@@ -36,13 +36,15 @@ class SparseValues:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
+    """Range of rows that is stored together."""
+
     number: int
     first: int  # row
     last: int  # the row after its last
 
 
 def cut(starts: NDArray[np.int64]) -> list[int]:
-    """The first row of each chunk, and one more than the last row."""
+    """Return the first row of each chunk, followed by the number of rows."""
     rows, cuts = len(starts) - 1, [0]
     while cuts[-1] < rows:
         most = int(np.searchsorted(starts, starts[cuts[-1]] + CHUNK_VALUES))
@@ -51,7 +53,7 @@ def cut(starts: NDArray[np.int64]) -> list[int]:
 
 
 def write_sparse_values(cells: SparseValues, prefix: str) -> tuple[list[int], dict[str, bytes]]:
-    """(the cuts, for the directory; the sections)."""
+    """Encode sparse values: (chunk boundaries for the directory, sections by name)."""
     cuts, sections = cut(cells.starts), {}
     for number, (first, last) in enumerate(pairwise(cuts)):
         starts = cells.starts[first : last + 1]
@@ -67,7 +69,7 @@ def write_sparse_values(cells: SparseValues, prefix: str) -> tuple[list[int], di
 
 
 class SparseValueReader:
-    """The cells of a block, read chunk by chunk."""
+    """Reader of a block's sparse values, one chunk at a time."""
 
     def __init__(
         self,
@@ -87,12 +89,12 @@ class SparseValueReader:
         self._last: tuple[Chunk, list[int], SparseValues] | None = None
 
     def read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
-        """The cells of its rows, counted from the chunk's first; values of the given metrics.
+        """Return the values of the given metrics in a chunk, whose first row is row 0.
 
-        What was read last is kept: sums and moments ask for the same, and most blocks are of one
-        chunk.
+        The last result is cached: sums and variance of one query read the same values, and most
+        blocks have one chunk.
         """
-        last = self._last  # that of another thread may be there at any time
+        last = self._last  # local copy: another thread may replace the attribute at any time
         if last is None or last[:2] != (chunk, [*metrics]):
             self._last = last = chunk, [*metrics], self._read(chunk, metrics)
         return last[2]
@@ -118,7 +120,7 @@ class SparseValueReader:
     def marked(
         self, rows: Rows | None, metrics: Sequence[int]
     ) -> Iterator[tuple[Chunk, SparseValues, NDArray[np.uint8]]]:
-        """(chunk, its cells, which of its rows are meant) of chunks with any row that is."""
+        """Yield (chunk, its values, uint8 mask of its rows) for each chunk with any marked row."""
         for chunk in self.chunks:
             marks = np.ones(chunk.last - chunk.first, np.uint8)
             if rows is not None:
@@ -130,9 +132,10 @@ class SparseValueReader:
     def sums(
         self, rows: Rows | None, metrics: Sequence[int], place: NDArray[np.int32], places: int
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Σ over the rows (None: all) at `place` [L] of each node, and which places have cells.
+        """Sum the rows (None: all) at `place`[node] for each line node; `place` is [L].
 
-        int64 [len(metrics), places] and uint8 [places]. BadProfile beyond 64 bits.
+        Return int64 [len(metrics), places], and uint8 [places], which marks the places with values.
+        Raise `BadProfile` if a sum exceeds 64 bits.
         """
         sums = np.zeros((len(metrics), places), np.int64)
         used = np.zeros(places, np.uint8)
@@ -143,16 +146,16 @@ class SparseValueReader:
 
 
 def summable(values: NDArray[np.int64]) -> bool:
-    """Whether no sum of any of these passes 64 bits."""
+    """Return True if no sum of any subset of the values can exceed 64 bits."""
     if float(np.abs(values.astype(np.float64)).sum()) < _SURELY:
         return True
-    size = np.abs(values).view(np.uint64)  # also of -2**63, which has no positive one
+    size = np.abs(values).view(np.uint64)  # correct for -2**63, too
     high, low = int((size >> np.uint64(32)).sum()), int((size & _LOW).sum())
     return (high << 32) + low < 2**63
 
 
 def safe_sums(cells: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
-    """Σ of each node over all rows, by metric: not of those that may pass 64 bits."""
+    """Sum each node over all rows, by metric; leave out metrics that may exceed 64 bits."""
     sums = {}
     every = np.ones(len(cells.starts) - 1, np.uint8)
     place, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)

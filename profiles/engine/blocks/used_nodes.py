@@ -1,4 +1,4 @@
-"""Of a block's nodes those that lead to a value, as a tree of their own."""
+"""Subtree of the nodes of a block that have values or lead to values."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,17 @@ from profiles.engine.loops import mark_parents
 
 @dataclass(frozen=True, slots=True)
 class UsedNodes:
-    """M of the nodes, and the frames that they have."""
+    """M nodes of a block and their frames."""
 
-    node: NDArray[np.int64]  # [M], which of the block's
-    parent: NDArray[np.int32]  # [M], among these
+    node: NDArray[np.int64]  # [M], node of the block
+    parent: NDArray[np.int32]  # [M], index of the parent in this subtree
     frame: NDArray[np.int32]  # [M], index `frames`
-    frames: NDArray[np.int64]  # which of the block's
-    marked: NDArray[np.uint8]  # [M], not those that only lead to others
+    frames: NDArray[np.int64]  # frame of the block
+    marked: NDArray[np.uint8]  # [M], 1 for nodes with values, 0 for mere ancestors
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in memory, in bytes."""
         columns = (self.node, self.parent, self.frame, self.frames, self.marked)
         return sum(column.nbytes for column in columns)
 
@@ -28,7 +28,7 @@ class UsedNodes:
 def used_nodes(
     parent: NDArray[np.int32], frame: NDArray[np.int32], used: NDArray[np.uint8]
 ) -> UsedNodes:
-    """The marked nodes and what leads to them; `used` is marked so too."""
+    """Return the marked nodes and their ancestors; the ancestors are marked in `used`, too."""
     marked = used.copy()
     mark_parents(parent, used)
     node = np.flatnonzero(used)

@@ -1,4 +1,4 @@
-"""United: two trees side by side, every node of either once."""
+"""Alignment of two call trees on one set of nodes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from profiles.engine.string_table import StringTable
 
 
 def align(a: Tree, b: Tree) -> tuple[Tree, NDArray[np.int64]]:
-    """The nodes of `a`, then those that only `b` has, with self values [2, N] of the first
-    metric of each; and where the nodes of `b` stand in it. Sample labels are dropped.
+    """Align two trees: the nodes of `a`, followed by the nodes that only `b` has.
+
+    Return the aligned tree, with self values [2, N] of the first metric of each side, and the index
+    in it of each node of `b`. Sample labels are dropped.
     """
     checkpoint()
     place, new = _places(a.id, b.id)
@@ -35,7 +37,10 @@ def align(a: Tree, b: Tree) -> tuple[Tree, NDArray[np.int64]]:
 def _places(
     first: NDArray[np.uint64], second: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each id of `second` stands in `first` followed by those that are new, and which are."""
+    """Locate the ids of `second` in `first`, extended by the ids that `first` lacks.
+
+    Return the index of each id of `second`, and the mask of the ids that `first` lacks.
+    """
     order = np.argsort(first)
     at = np.searchsorted(first, second, sorter=order)
     known = np.append(order, -1)[at]
@@ -45,7 +50,10 @@ def _places(
 
 
 def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
-    """No text is decoded: most are the same on both sides, and of many nobody is asked."""
+    """Combine the frames of `a` with the new frames of `b`.
+
+    Strings are not decoded: most are equal on both sides, and many are never shown.
+    """
     pool = TextPool()
     of_a, of_b = (StringTable.of(frames.strings) for frames in (a, b))
 

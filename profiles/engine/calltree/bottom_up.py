@@ -1,4 +1,4 @@
-"""Bottom-up: the functions in which values arise, and below each its callers."""
+"""Bottom-up call tree: the functions that have self values, each with its callers below it."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from profiles.engine.calltree.tree import Tree
 
 
 def bottom_up(tree: Tree) -> Tree:
-    """The inverted tree; its roots' totals are the self values of the list of functions.
+    """Invert the tree from each node with a self value; the roots' totals are the self values.
 
-    Group the tree by function first, or each line is a root. Sample labels are dropped.
-    TooManyFrames if the stacks are too long in all.
+    Group the tree by function first, or each line becomes a root. Sample labels are dropped. Raise
+    `TooManyFrames` if the stacks have too many frames in total.
     """
     starts = np.flatnonzero(tree.self.any(axis=0))
     return pruned(inverted(tree, starts, tree.self[:, starts]))

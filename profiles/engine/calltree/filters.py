@@ -1,4 +1,4 @@
-"""Filters: which stacks and frames of a tree are shown; the console's and pprof's."""
+"""Filters for the stacks and frames of a call tree, as in the console and in pprof."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,21 @@ from profiles.engine.calltree.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Each value is part of a function's or file's name, or `/an expression/`.
+    """Filter values: each is a part of a function or file name, or `/a regular expression/`.
 
-    Several values of one kind: a frame matches if any of them does.
+    If there are several values of one kind, a frame matches if it matches any of them.
     """
 
     show: tuple[str, ...] = ()  # keep the stacks with a match
     hide: tuple[str, ...] = ()  # drop the stacks with a match; wins over show
-    hide_frames: tuple[str, ...] = ()  # drop matching frames alone; what they cost stays
-    show_from: tuple[str, ...] = ()  # drop what is above the match nearest the root
+    hide_frames: tuple[str, ...] = ()  # drop matching frames; their values go to their callers
+    show_from: tuple[str, ...] = ()  # drop the frames above the match nearest the root
 
 
 def filtered(tree: Tree, filters: Filters) -> Tree:
-    """The tree as it is shown: stacks first, then frames, then show-from.
+    """Apply the filters in the order stacks, frames, show-from.
 
-    Without filters it is the tree itself. BadPattern if a value cannot be used.
+    Return the tree itself if there are no filters. Raise `BadFilterPattern` if a value is invalid.
     """
     if filters.show or filters.hide:
         tree = only_stacks(tree, _stacks(tree, filters))
@@ -38,12 +38,12 @@ def filtered(tree: Tree, filters: Filters) -> Tree:
 
 
 def highlighted(tree: Tree, values: tuple[str, ...]) -> NDArray[np.int64]:
-    """Indexes of the nodes whose frame matches any of the values, in order."""
+    """Return the indexes of the nodes whose frame matches any of the values, in ascending order."""
     return np.flatnonzero(_nodes(tree, values))
 
 
 def _stacks(tree: Tree, filters: Filters) -> Nodes:
-    """The nodes at which a stack ends that is shown."""
+    """Mark the nodes at which a stack ends that passes the filters."""
     ends = np.ones(len(tree.parent), bool)
     if filters.show:
         ends &= opened(tree, _nodes(tree, filters.show)) > 0

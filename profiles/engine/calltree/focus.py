@@ -1,4 +1,4 @@
-"""Focus: one function, who calls it and what it calls, summed over all its call sites."""
+"""Focus on one function: its callers and its callees, summed over all its call sites."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ from profiles.engine.encoding.preorder_columns import totals
 
 @dataclass(frozen=True, slots=True)
 class Focused:
-    """Two trees with the function as root, and with equal totals: what it costs in all."""
+    """Two trees whose root is the function; both have the function's total as their total."""
 
     callers: Tree  # inverted: a node's children are its callers
     callees: Tree
 
 
 def focused(tree: Tree, name: str) -> Focused:
-    """The function of this name, whatever its file, in a tree grouped by function.
+    """Focus on the functions with this name, in any file, in a tree grouped by function.
 
-    Recursion counts once: of nested calls the outermost is meant, and the others stand among
-    the callees. Both trees are empty where the function is not met. Sample labels are dropped
-    from the callers. TooManyFrames if the stacks are too long in all.
+    Recursion counts once: the outermost of nested calls is the root, and the others are among its
+    callees. Both trees are empty if the function does not occur. Sample labels are dropped from the
+    callers. Raise `TooManyFrames` if the stacks have too many frames in total.
     """
     calls = named(tree.frames, name)[tree.frame]
     outermost = np.flatnonzero(calls & (opened(tree, calls) == 1))
@@ -34,5 +34,5 @@ def focused(tree: Tree, name: str) -> Focused:
 
 
 def reaching(tree: Tree, name: str) -> Tree:
-    """The tree of the stacks that reach a function of this name, whole."""
+    """Keep the complete stacks that contain a function of this name."""
     return only_stacks(tree, opened(tree, named(tree.frames, name)[tree.frame]) > 0)

@@ -1,11 +1,11 @@
-"""Group: nodes whose paths of (function, file) are equal become one; lines are dropped."""
+"""Grouping by function: nodes with equal paths of (function, file) become one, without lines."""
 
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 
 
 def by_function(tree: Tree) -> Tree:
-    """The tree grouped by function, with ids of its own; sample labels are dropped."""
+    """Group the tree by function; nodes get new ids, and sample labels are dropped."""
     grouped = Merge(tree.metrics, by_function=True)
     grouped.add_tree(tree)
     return grouped.tree()

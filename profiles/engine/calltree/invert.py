@@ -1,4 +1,4 @@
-"""Invert: stacks read from a node towards the root, so that callers stand below what they call."""
+"""Inversion of call trees: callers become the children of their callees."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,17 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import checkpoint
 from profiles.engine.loops import node_ids
 
-MAX_STEPS = 50_000_000  # from node to parent, over all stacks: bounds time and memory
+MAX_STEPS = 50_000_000  # steps from node to parent over all stacks; bounds time and memory
 
 
 def inverted(
     tree: Tree, starts: NDArray[np.int64], values: NDArray[np.int64], max_steps: int = MAX_STEPS
 ) -> Tree:
-    """The tree of the ways from `starts` [S] to the root, with values [K, S]; no labels.
+    """Build the tree of the paths from the nodes `starts` [S] to the root, with values [K, S].
 
-    Its roots are the frames of `starts`; a way's value is the self value of the node where it
-    ends, the frame that is the root in `tree`. TooManyFrames if the ways are too long in all.
+    Its roots are the frames of `starts`. The value of a path becomes the self value of its last
+    node, whose frame is the root in `tree`. Sample labels are dropped. Raise `TooManyFrames` if the
+    paths have more than `max_steps` nodes in total.
     """
     growing = _Growing(len(tree.metrics), max_steps)
     above = np.full(len(starts), -1, np.int64)
@@ -31,7 +32,7 @@ def inverted(
 
 
 class TooManyFrames(Exception):
-    """The stacks are too long in all to be inverted; the text says how long they may be."""
+    """Stacks with too many frames in total to be inverted; the message names the limit."""
 
     def __init__(self, allowed: int) -> None:
         super().__init__(
@@ -41,7 +42,7 @@ class TooManyFrames(Exception):
 
 
 class _Growing:
-    """The inverted tree, level by level."""
+    """Builder of the inverted tree, one level at a time."""
 
     def __init__(self, width: int, max_steps: int) -> None:
         self.count = 0
@@ -53,7 +54,7 @@ class _Growing:
         self.values = [np.zeros((width, 0), np.int64)]
 
     def level(self, above: NDArray[np.int64], frame: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The node of each (node above or -1, frame): equal ones are one."""
+        """Return the node of each (parent node or -1, frame); equal pairs share a node."""
         self.steps += len(above)
         if self.steps > self.max_steps:
             raise TooManyFrames(self.max_steps)

@@ -1,7 +1,7 @@
-"""Merge: any number of call trees become one, exactly.
+"""Exact sum of any number of call trees.
 
-Associative and commutative but for the order of nodes, which carries no meaning. Sums that pass
-64 bits are BadProfile, more nodes than allowed are TooLarge.
+Merging is associative and commutative except for the order of nodes, which has no meaning. Raise
+`BadProfile` if a sum exceeds 64 bits, and `TooLarge` if the result has too many nodes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,22 +35,22 @@ from profiles.engine.metrics import Metric, canonical
 from profiles.engine.string_table import StringTable
 
 MAX_NODES = 16_000_000
-LIMIT = "max_nodes"  # how it is called in TooLarge
+LIMIT = "max_nodes"  # name of the limit in TooLarge
 
 
 class _Added(NamedTuple):
-    """What was added of a block, and where it is now."""
+    """Nodes of a block that were added, and their positions in the merged tree."""
 
     used: UsedNodes
-    frames: NDArray[np.int32]  # rows of its frames
-    place: NDArray[np.int32]  # of its nodes
+    frames: NDArray[np.int32]  # index in the merged tree of each frame of `used`
+    place: NDArray[np.int32]  # index in the merged tree of each node of `used`
 
 
 class Merge:
-    """A sum under way, over `metrics`; other metrics of what is added are left out.
+    """Accumulator of call trees over `metrics`; other metrics of the inputs are ignored.
 
-    By function, lines and mappings are dropped and sample labels too. With a profile type, the
-    metrics of stored trees go by the names of queries.
+    If `by_function` is set, lines, mappings and sample labels are dropped. If a profile type is
+    given, the metrics of stored trees are matched by their canonical names, as queries use them.
     """
 
     def __init__(
@@ -66,17 +66,19 @@ class Merge:
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
         self._packed = PackedTrees(self._forest)
         self._texts = TextPool()
-        # (name, file, line) of the frames in order of their rows; the former index the texts.
+        # Arrays [3, frames]: name, file and line, in order of frame index; name and file are
+        # indexes of self._texts.
         self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
-        self._mappings: dict[int, str] = {}  # by frame
+        self._mappings: dict[int, str] = {}  # by frame index
         self._labelled = Sums(len(self.metrics), max_nodes, LIMIT)
         self._label_sets: dict[tuple[Label, ...], int] = {}
 
     def add_tree(self, tree: Tree) -> None:
+        """Add a tree to the sum."""
         self._add_tree(tree)
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
-        """Where each of its nodes is now."""
+        """Add a tree and return the index of each of its nodes in the merged tree."""
         checkpoint()
         ids = tree.frames.id
         if self.by_function:
@@ -96,10 +98,10 @@ class Merge:
         return place
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
-        """Add a tree as codec.encode gave it: the fastest way for trees that come from outside.
+        """Add a tree encoded by codec.encode; when merging by function, no Tree is built.
 
-        `numbers` are what codec.unpack said of it, if it was asked. BadTree, before anything is
-        added, if these bytes are none.
+        `numbers` is the result of codec.unpack for it, if there is one. Raise `BadTree`, before
+        anything is added, if the bytes are not a stored tree.
         """
         if self.by_function:
             self._add_packed(numbers or numbers_of(data), data)
@@ -107,7 +109,7 @@ class Merge:
             self.add_tree(decode(data))
 
     def _add_packed(self, numbers: Numbers, data: bytes) -> bool:
-        """Whether there are new nodes now."""
+        """Add a stored tree by function; return True if the merged tree got new nodes."""
         checkpoint()
         try:
             columns, metrics = numbers.head["columns"], numbers.head["metrics"]
@@ -127,7 +129,7 @@ class Merge:
         return self._packed.add(wanted)
 
     def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
-        """Enter these functions of the tree."""
+        """Add these functions of the tree, by index, with their names."""
         strings = stored.strings
         ids = stored.function_id[functions]
         _, new = self._forest.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
@@ -135,14 +137,14 @@ class Merge:
         self._name(strings, stored.function_name[here], stored.function_file[here])
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
-        """Add the marked profiles of an hour block; None: all of them.
+        """Add the marked profiles of an hour block (None: all profiles).
 
-        BadBlock if what this needs of the block cannot be read: then nothing was added.
+        Raise `BadBlock` if a section that is needed cannot be read; nothing was added in that case.
         """
         self._add_block(block, profiles)
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
-        """The same of a day block, and of the marked groups of its profiles."""
+        """Add the marked groups of a day block (None: all groups). Raise like `add_hour`."""
         self._add_block(block, groups)
 
     def _add_block(self, block: Block, rows: Rows | None) -> _Added:
@@ -157,7 +159,7 @@ class Merge:
         return added
 
     def _add_sums(self, block: Block, sums: UsedSums) -> _Added:
-        """Of those of its metrics that are wanted."""
+        """Add the sums of a block's metrics that the merge has, too."""
         values, used = sums
         enter = self._enter_functions if self.by_function else self._enter_lines
         frames = enter(block, used.frames)
@@ -167,7 +169,10 @@ class Merge:
         return _Added(used, frames, place)
 
     def _enter_functions(self, block: Block, functions: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Rows of these functions of the block; its texts are read only where one is new."""
+        """Add functions of a block; return their frame indexes.
+
+        The block's strings are read only if one of the functions is new.
+        """
         known = block.functions
         ids = frame_ids(known.id[functions], np.zeros(len(functions), np.int32))
         strings = None if self._forest.frames.has_all(ids) else block.strings
@@ -178,7 +183,7 @@ class Merge:
         return rows
 
     def _enter_lines(self, block: Block, used: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Rows of these frames of the block."""
+        """Add frames of a block; return their indexes."""
         function, line = block.lines.function[used], block.lines.line[used]
         frames = Frames(
             strings=block.strings,
@@ -193,6 +198,7 @@ class Merge:
         return rows
 
     def tree(self) -> Tree:
+        """Return the sum of everything added so far."""
         checkpoint()
         ids, parent, frame, own = self._forest.nodes.table()
         return Tree(self.metrics, self._tree_frames(), ids, parent, frame, own, self._tree_labels())
@@ -210,7 +216,7 @@ class Merge:
         file: NDArray[np.int32],
         line: NDArray[np.int32] | None = None,
     ) -> None:
-        """Say how the frames are called that were entered last; name and file index strings."""
+        """Set the names of the frames added last; `name` and `file` are indexes of `strings`."""
         columns = [self._texts.enter(strings.data, strings.ends, index) for index in (name, file)]
         columns.append(np.zeros(len(name), np.int32) if line is None else line)
         self._frames.append(np.stack(columns))
@@ -219,7 +225,7 @@ class Merge:
         return canonical(self._profile_type, tuple(stored))
 
     def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:
-        """Which of the metrics are wanted, and where they stand here."""
+        """Return the indexes of the metrics to use, and the column in the merged tree of each."""
         kept = [k for k, metric in enumerate(metrics) if metric in self.metrics]
         places = [self.metrics.index(metrics[k]) for k in kept]
         return kept, np.array(places, np.int32)
@@ -266,7 +272,7 @@ class Merge:
 
 
 def merge(trees: Iterable[Tree]) -> Tree:
-    """The sum of the trees, over all their metrics (in order of name)."""
+    """Merge trees over the union of their metrics, sorted by name."""
     trees = list(trees)
     merging = Merge(sorted({metric for tree in trees for metric in tree.metrics}))
     for tree in trees:
@@ -275,5 +281,5 @@ def merge(trees: Iterable[Tree]) -> Tree:
 
 
 def _rank(mapping: str) -> tuple[bool, int]:
-    """Of several mappings of a frame the one of the highest rank stays, as in the digest."""
+    """Rank the mappings of one frame: the highest rank is used, as in decoding."""
     return mapping != "", int(text_ids([mapping])[0])

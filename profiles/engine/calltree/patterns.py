@@ -1,7 +1,7 @@
-"""Patterns: what the value of a filter matches, functions and files alike.
+"""Patterns of filter values, matched against function and file names.
 
-Regular expressions are RE2's, as pprof's are: their time is linear in the text, whatever the
-pattern, so that a stranger's expression cannot hold a worker.
+Regular expressions are RE2's, like pprof's: matching takes linear time for any pattern, so that a
+hostile expression cannot block a worker.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,17 +14,17 @@ from profiles.engine.calltree.tree import Frames
 from profiles.engine.cancellation import looked
 
 MAX_PATTERN = 500  # characters
-MAX_PROGRAM = 2**20  # bytes of a compiled expression and what it caches
+MAX_PROGRAM = 2**20  # bytes of a compiled expression and its cache
 
 
 class BadFilterPattern(ValueError):
-    """A filter's value cannot be used; the text is a sentence that says why."""
+    """Invalid filter value; the message is a sentence with the reason."""
 
 
 def matcher(value: str) -> Callable[[str], bool]:
-    """Whether a text contains the value, or matches it if it is `/an expression/`.
+    """Return a predicate: the text contains the value, or matches it if it is `/an expression/`.
 
-    BadPattern if the value is empty or too long, or no expression of RE2.
+    Raise `BadFilterPattern` if the value is empty, too long, or not a valid RE2 expression.
     """
     if not value:
         raise BadFilterPattern("A filter has no value; give a part of a name, or /an expression/.")
@@ -38,11 +38,12 @@ def matcher(value: str) -> Callable[[str], bool]:
 
 
 def is_expression(value: str) -> bool:
+    """Return True if the value is written as `/an expression/`."""
     return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
 
 def matching_frames(frames: Frames, values: Iterable[str]) -> NDArray[np.bool_]:
-    """Which frames, bool [F], any of the values matches by function or by file."""
+    """Mark the frames whose function or file name matches any of the values, bool [F]."""
     match = [matcher(value) for value in values]
     used = np.unique(np.concatenate([frames.name, frames.file]))
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)

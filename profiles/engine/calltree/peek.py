@@ -1,4 +1,4 @@
-"""Peek: the direct callers and callees of a function, as `go tool pprof -peek` counts them."""
+"""Direct callers and callees of a function, counted like `go tool pprof -peek`."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,24 +14,26 @@ from profiles.engine.loops import outermost
 
 
 class Neighbour(NamedTuple):
+    """Direct caller or callee of a function."""
+
     name: str
     file: str
-    total: int  # of the stacks in which one of them calls the other directly
+    total: int  # sum of the stacks in which one calls the other directly
 
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """The greatest totals first; where there is recursion they may overlap."""
+    """Callers and callees, sorted by descending total; totals may overlap if there is recursion."""
 
     callers: tuple[Neighbour, ...] = ()
     callees: tuple[Neighbour, ...] = ()
 
 
 def peek(tree: Tree, name: str, metric: int = 0) -> Peek:
-    """Of the function of this name, whatever its file, in a tree grouped by function.
+    """Return the neighbours of the functions with this name, in a tree grouped by function.
 
-    Every call counts, also those that are nested in another; a stack counts once for each pair
-    of a caller and a callee, however often it has it. Calls of itself are left out.
+    All files count. Every call counts, including nested calls; a stack counts once for each pair of
+    caller and callee, however often the pair occurs in it. Recursive calls are left out.
     """
     its = named(tree.frames, name)[tree.frame]
     child = np.flatnonzero(tree.parent >= 0)
@@ -52,8 +54,10 @@ def _neighbours(
     calls: NDArray[np.int64],
     neighbours: NDArray[np.signedinteger],
 ) -> tuple[Neighbour, ...]:
-    """The totals of these calls by the function at the other end, which `neighbours` are nodes of;
-    a call below another of the same pair is a part of that."""
+    """Sum the totals of `calls` by the function at the other end, whose nodes are `neighbours`.
+
+    A call below another call of the same pair is part of that call's total and not added again.
+    """
     none = len(functions.id)
     function = functions.of_node[neighbours]
     pair = np.full(len(tree.parent), none, np.int32)

@@ -1,6 +1,6 @@
-"""Reshape: a tree with some of its stacks, some of its nodes, or other parents.
+"""Transformations of a call tree: selected stacks, selected nodes, or new parents.
 
-All walks are sums over arrays: stacks may be 10,000 frames deep.
+There is no recursion, only passes over arrays: stacks may be 10,000 frames deep.
 """
 
 from dataclasses import replace
@@ -16,12 +16,12 @@ Nodes = NDArray[np.bool_]  # [N], a set of nodes
 
 
 def opened(tree: Tree, nodes: Nodes) -> NDArray[np.int64]:
-    """How many of `nodes` stand on the way from the root to each node, itself included, [N]."""
+    """Count the members of `nodes` on the path from the root to each node, inclusive, [N]."""
     return summed_down(tree, nodes.astype(np.int64))
 
 
 def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of `values` [N] on the way from the root to each node, itself included, [N]."""
+    """Sum `values` [N] over the path from the root to each node, inclusive, [N]."""
     checkpoint()
     order = follow(tree.parent, np.arange(len(tree.parent)))
     size = sum_up(tree.parent, np.ones(len(order), np.int64))
@@ -35,7 +35,7 @@ def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def only_stacks(tree: Tree, ends: Nodes) -> Tree:
-    """Without the values of the other nodes, and without what leads to no value any more."""
+    """Keep the values of the nodes `ends` only, and prune nodes that lead to no value."""
     labelled = tree.labelled
     if labelled:
         rows = ends[labelled.node]
@@ -49,26 +49,26 @@ def only_stacks(tree: Tree, ends: Nodes) -> Tree:
 
 
 def without_nodes(tree: Tree, hidden: Nodes) -> Tree:
-    """Without the hidden nodes: values and children go to the nearest node above that is shown.
+    """Remove the hidden nodes; their values and children go to the nearest visible ancestor.
 
-    A stack of hidden nodes alone goes, as in pprof.
+    Stacks that consist of hidden nodes only are dropped, as in pprof.
     """
     shown = _nearest(tree.parent, hidden)
     return regrown(tree, place=shown, parent=_at(shown, tree.parent))
 
 
 def from_nodes(tree: Tree, starts: Nodes) -> Tree:
-    """Only what is at or below `starts`, which become roots; those below others do not."""
+    """Keep the subtrees of the outermost nodes of `starts`, which become roots."""
     depth = opened(tree, starts)
     place = np.where(depth > 0, np.arange(len(depth)), -1)
     return regrown(tree, place, parent=np.where(starts & (depth == 1), -1, tree.parent))
 
 
 def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> Tree:
-    """The tree whose node i gives its values to node place[i] (-1: to none), below parent[i].
+    """Rebuild the tree: node i gives its values to node place[i] (-1: to none), below parent[i].
 
-    Nodes that are their own place stay; a parent is one of them and stands before its children.
-    Nodes whose stacks are equal now become one.
+    Nodes with place[i] = i remain. A parent is one of these and comes before its children. Nodes
+    whose stacks have become equal are merged.
     """
     checkpoint()
     kept = np.flatnonzero(place == np.arange(len(place)))
@@ -77,7 +77,7 @@ def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> 
     above, frame = _at(rank, parent[kept]).astype(np.int32), tree.frame[kept]
     ids = node_ids(above, frame, tree.frames.id)
     first, group = _groups(ids)
-    to = _at(_at(group, rank), place)  # new node of each old one
+    to = _at(_at(group, rank), place)  # new node of each old node
     own = np.zeros((len(tree.metrics), len(first)), np.int64)
     _add(own, to, tree.self)
     return pruned(
@@ -93,7 +93,7 @@ def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> 
 
 
 def _groups(ids: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each distinct id stands first, in that order, and which of these each id is."""
+    """Return the first index of each distinct id, ascending, and the number of each id's group."""
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
@@ -102,7 +102,7 @@ def _groups(ids: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _nearest(parent: NDArray[np.int32], hidden: Nodes) -> NDArray[np.int64]:
-    """The nearest node that is not hidden: itself, or above it; -1 where there is none."""
+    """Return the nearest visible node: the node itself or an ancestor; -1 if there is none."""
     nearest = np.where(hidden, parent, np.arange(len(parent)))
     while True:
         further = _at(nearest, nearest)
@@ -113,13 +113,13 @@ def _nearest(parent: NDArray[np.int32], hidden: Nodes) -> NDArray[np.int64]:
 
 
 def _at(table: NDArray[np.int64], index: NDArray[np.signedinteger]) -> NDArray[np.int64]:
-    """table[index], and -1 where the index is."""
+    """Return table[index], with -1 for an index of -1."""
     taken: NDArray[np.int64] = np.append(table, -1)[index]
     return taken
 
 
 def _add(sums: NDArray[np.int64], to: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-    """Add the columns of `values` to the columns `to` of `sums`; -1: to none."""
+    """Add the columns of `values` to the columns `to` of `sums`; skip columns with -1."""
     columns = np.flatnonzero((to >= 0) & values.any(axis=0))
     for row, value in zip(sums, values, strict=True):
         np.add.at(row, to[columns], value[columns])
@@ -142,12 +142,12 @@ def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf
 
 
 def with_values(tree: Tree) -> Tree:
-    """Without what leads to no value; the tree itself where everything does."""
+    """Prune nodes that lead to no value; return the tree itself if there are none."""
     return tree if _leads_to_values(tree).all() else pruned(tree)
 
 
 def pruned(tree: Tree) -> Tree:
-    """Without nodes that have no value at or below them, and frames of no node."""
+    """Remove nodes without a value at or below them, and frames without a node."""
     checkpoint()
     kept = np.flatnonzero(_leads_to_values(tree))
     rank = np.full(len(tree.parent), -1, np.int64)

@@ -1,4 +1,4 @@
-"""Ways: each stack of a tree, written out from the root."""
+"""Stacks of a call tree, written out from the root."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from profiles.engine.encoding.preorder_columns import pre_order
 
 
 def stacks_of(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
-    """(frames from the root to the node, self value) of each node that has one, in pre-order.
+    """Yield (frames from the root, self value) for each node with a self value, in pre-order.
 
-    The list is the caller's; its entries index the tree's frames.
+    The list is a new one each time; its items are indexes of the tree's frames.
     """
     own, parent, frame = tree.self[metric].tolist(), tree.parent.tolist(), tree.frame.tolist()
     nodes: list[int] = []

@@ -1,4 +1,4 @@
-"""Parts of a tree: what is below a node, and what is wide enough to be drawn."""
+"""Subtrees: the nodes below a node, and the largest nodes of a tree for drawing."""
 
 from dataclasses import replace
 
@@ -14,13 +14,13 @@ Folded = dict[int, tuple[int, int]]
 
 
 def node_of(tree: Tree, node_id: int) -> int | None:
-    """Index of the node with this id."""
+    """Return the index of the node with this id, or None."""
     found = np.flatnonzero(tree.id == np.uint64(node_id))
     return int(found[0]) if len(found) else None
 
 
 def below(tree: Tree, node: int | None) -> Tree:
-    """The node, now a root, and all below it; nothing where there is no node."""
+    """Return the subtree of the node, which becomes the root; an empty tree if `node` is None."""
     start = np.zeros(len(tree.parent), bool)
     if node is not None:
         start[node] = True
@@ -28,15 +28,15 @@ def below(tree: Tree, node: int | None) -> Tree:
 
 
 def fold(tree: Tree, max_nodes: int) -> tuple[Tree, Folded]:
-    """The `max_nodes` nodes with the greatest totals of the first metric, and what was left out.
+    """Keep the `max_nodes` nodes with the greatest totals of the first metric, and all roots.
 
-    Folded has, by node that is still there: how many nodes below it are not, and their total.
-    Roots come first and are all there, so that no total is lost. For trees without negative values.
+    Return the tree and, by node that remains, the number of removed nodes below it and their total.
+    No total is lost, as all roots remain. The tree must not have negative values.
     """
     if len(tree.parent) <= max_nodes:
         return tree, {}
     total = totals(tree.parent, tree.self[0])
-    # A parent's total is never less than its child's, and it stands first: parents stay.
+    # A parent's total is never less than its child's, and the parent comes first: it remains.
     inside = np.zeros(len(total), bool)
     below = tree.parent >= 0
     inside[np.lexsort((-total, below))[:max_nodes]] = True
@@ -45,7 +45,7 @@ def fold(tree: Tree, max_nodes: int) -> tuple[Tree, Folded]:
 
 
 def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> Folded:
-    """Of the nodes that are outside below one that is inside: each stands for what is below it."""
+    """Count and sum the removed nodes, by the nearest node that remains."""
     outside = np.flatnonzero(~inside & inside[tree.parent])
     above = (np.cumsum(inside) - 1)[tree.parent[outside]]
     size = totals(tree.parent, np.ones(len(total), np.int64))
@@ -59,7 +59,10 @@ def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> 
 
 
 def _only(tree: Tree, inside: NDArray[np.bool_]) -> Tree:
-    """The tree without the other nodes; sample labels are dropped."""
+    """Keep the marked nodes; those whose parent is not marked become roots.
+
+    Sample labels are dropped.
+    """
     checkpoint()
     place = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
     parent = tree.parent[inside]

@@ -1,4 +1,4 @@
-"""Top: what each function costs, over all the places where it is called; or each of its lines."""
+"""Cost of each function over all its call sites, and of each of its lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,26 +15,29 @@ from profiles.engine.loops import follow, gather, sum_up
 
 @dataclass(frozen=True, slots=True)
 class FunctionCost:
-    """A function, (name, file), in the values of one metric."""
+    """Values of one metric for a function, identified by name and file."""
 
     name: str
     file: str
     self: int
     total: int  # recursion counted once
-    count: int  # distinct stacks with a value that reach it
+    count: int  # number of distinct stacks with a value that contain it
 
 
 @dataclass(frozen=True, slots=True)
 class LineValues:
-    """A line of one function, in the values of one metric."""
+    """Values of one metric for a line of a function."""
 
-    line: int  # 0 where unknown
+    line: int  # 0 if unknown
     self: int
     total: int  # recursion counted once
 
 
 def top(tree: Tree, metric: int = 0) -> list[FunctionCost]:
-    """The functions of a tree grouped by function; by self, then total, then name and file."""
+    """List the functions of a tree grouped by function, by self, total, name and file.
+
+    Self and total are in descending order.
+    """
     functions = functions_of(tree)
     names, files = names_of(tree, functions)
     sums = function_sums(tree, functions.of_node, len(functions.id), metric)
@@ -45,9 +48,9 @@ def top(tree: Tree, metric: int = 0) -> list[FunctionCost]:
 
 
 def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None:
-    """What a function of this name costs, whatever its file; None where it is not met.
+    """Sum the cost of the functions with this name, in any file; None if there is none.
 
-    `file` is empty where there are several.
+    `file` of the result is empty if there are several files.
     """
     calls = named(tree.frames, name)[tree.frame]
     if not calls.any():
@@ -65,18 +68,18 @@ def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None
 
 
 def lines(tree: Tree, name: str, file: str, metric: int = 0) -> list[LineValues]:
-    """The lines of one function that are met in a tree with lines, in order of line."""
+    """List the lines of one function in a tree with lines, by line number."""
     frames = tree.frames
     calls = (named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
     found = np.unique(frames.line[tree.frame[calls]])
-    # One more place, the last, takes what belongs to other functions.
+    # The extra group at the end takes the nodes of other functions.
     place = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
     sums = function_sums(tree, place, len(found) + 1, metric)[:2, :-1]
     return [LineValues(*row) for row in zip(found.tolist(), *sums.tolist(), strict=True)]
 
 
 def named(frames: Frames, name: str) -> NDArray[np.bool_]:
-    """Which frames have this whole name, [F]."""
+    """Mark the frames with exactly this name, [F]."""
     return _is(frames.strings, frames.name, name)
 
 
@@ -88,7 +91,7 @@ def _is(strings: Sequence[str], column: NDArray[np.int32], text: str) -> NDArray
 def function_sums(
     tree: Tree, place: NDArray[np.signedinteger], places: int, metric: int
 ) -> NDArray[np.int64]:
-    """(self, total, stacks) by `place`, to which each node belongs: int64 [3, places]."""
+    """Sum (self, total, stacks) by group; `place` is the group of each node: int64 [3, places]."""
     checkpoint()
     own = np.ascontiguousarray(tree.self[metric])
     return gather(

@@ -12,22 +12,22 @@ from profiles.engine.metrics import Metric
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Distinct frames, F of them; `name`, `file` and `mapping` index `strings`.
+    """F distinct frames; `name`, `file` and `mapping` are indexes of `strings`.
 
-    `id` is a 64-bit hash of (function name, file, line): the same frame has the same id in
-    every profile of every agent. A frame without symbols is named `binary+0x…`.
+    `id` is a 64-bit hash of (function name, file, line): the same frame has the same id in every
+    profile of every agent. A frame without symbols is named `binary+0x…`.
     """
 
     strings: Sequence[str]
     id: NDArray[np.uint64]  # [F]
     name: NDArray[np.int32]  # [F]
     file: NDArray[np.int32]  # [F]
-    line: NDArray[np.int32]  # [F], 0 where unknown
+    line: NDArray[np.int32]  # [F], 0 if unknown
     mapping: NDArray[np.int32]  # [F], build id or binary's name
 
 
 class Label(NamedTuple):
-    """A label of a sample: text (unit None), or a number in a unit ("" where it is not said)."""
+    """Label of a sample: text (unit None), or a number with a unit ("" if it is not given)."""
 
     key: str
     value: str
@@ -36,7 +36,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelledSelf:
-    """What the labels of samples add: self values by (node, label set), L rows."""
+    """Self values of samples with labels, by (node, label set): L rows."""
 
     label_sets: tuple[tuple[Label, ...], ...]  # each sorted
     node: NDArray[np.int32]  # [L]
@@ -46,10 +46,10 @@ class LabelledSelf:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """N nodes, K metrics. A parent stands before its children; roots have parent -1.
+    """Call tree of N nodes and K metrics; parents come before children, and roots have parent -1.
 
-    `id` is the hash of (parent's id, frame's id), so equal stacks have equal ids everywhere.
-    `self` includes what `labelled` has; samples without labels are in `self` alone.
+    `id` is a hash of (parent's id, frame's id), so equal stacks have equal ids in all trees. `self`
+    includes the values in `labelled`; samples without labels are in `self` only.
     """
 
     metrics: tuple[Metric, ...]  # [K]

@@ -1,4 +1,4 @@
-"""Codec: a call tree as bytes and back; docs/reference/formats.md describes them."""
+"""Encoding of call trees as bytes; the format is described in docs/reference/formats.md."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,26 +24,28 @@ _SIZE = 4  # bytes
 
 
 def encode(tree: Tree) -> bytes:
+    """Encode a tree."""
     return encode_columns(columns_of(tree))
 
 
 def encode_columns(columns: StoredTree) -> bytes:
+    """Encode the columns of a tree."""
     numbers, texts = (compress(section) for section in stored_tree.write(columns))
     body = len(numbers).to_bytes(_SIZE, "little") + numbers + texts
     return MAGIC + _checksum(body) + body
 
 
 def decode(data: bytes) -> Tree:
-    """The tree that was encoded; BadTree if these bytes are not one."""
+    """Decode a tree. Raise `BadTree` if the bytes are not a stored tree."""
     columns = open_stored(data)
     with reading():
         return tree_of(columns)
 
 
 def open_stored(data: bytes, labels: bool = True) -> StoredTree:
-    """The columns of an encoded tree, checked; BadTree if these bytes are not one.
+    """Read and check the columns of an encoded tree. Raise `BadTree` if the bytes are not one.
 
-    The checksum covers the strings too, although they are unpacked later.
+    The checksum covers the strings, too, although they are decompressed on first use.
     """
     with reading():
         sections = _checked(data)
@@ -52,15 +54,15 @@ def open_stored(data: bytes, labels: bool = True) -> StoredTree:
 
 
 class Numbers(NamedTuple):
-    """The first section of an encoded tree; its columns are not checked."""
+    """Numbers section of an encoded tree; its columns are not checked."""
 
     head: dict[str, Any]
     data: Unpacked
-    at: int  # where the columns begin
+    at: int  # offset of the columns in `data`
 
 
 def numbers_of(data: bytes) -> Numbers:
-    """For whoever reads the columns without making arrays of them. BadTree as `open_stored`."""
+    """Read the numbers section only, without arrays. Raise `BadTree` like `open_stored`."""
     try:
         return Numbers(*stored_tree.head_of(decompress(_checked(data).numbers)))
     except DAMAGE as error:
@@ -68,13 +70,16 @@ def numbers_of(data: bytes) -> Numbers:
 
 
 def texts_of(data: bytes, numbers: Numbers) -> StringTable:
-    """The strings of the tree that has these numbers. BadTree as `open_stored`."""
+    """Read the strings of the tree with these numbers. Raise `BadTree` like `open_stored`."""
     with reading():
         return stored_tree.texts_of(decompress(_checked(data).texts), int(numbers.head["strings"]))
 
 
 def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
-    """[[string, id of its text], …] of its mappings, ascending; trees of old do not say them."""
+    """Return [[string, text id], …] of the tree's mappings, in ascending order of string.
+
+    Trees written by older versions have no such list; it is derived from their columns.
+    """
     if "mappings" in numbers.head:
         return list(numbers.head["mappings"])
     tree = open_stored(data, labels=False)
@@ -83,15 +88,16 @@ def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
 
 
 def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:
-    """The first sections of many encoded trees, at once: for a thread beside that which adds them.
+    """Decompress the numbers sections of many trees in one call, ahead of the thread that merges.
 
-    BadTree for those that are damaged; None for what is too large to be unpacked ahead.
+    The result has a `BadTree` for each damaged tree, and None for trees that were not decompressed,
+    because they are too large together or one of them is damaged.
     """
     found = [_checked_or_bad(tree) for tree in trees]
     good = [sections.numbers for sections in found if isinstance(sections, _Sections)]
     try:
         unpacked = iter(decompress_all(good))
-    except DAMAGE:  # who adds them finds which it is
+    except DAMAGE:  # the thread that adds them finds the damaged one
         return [None] * len(trees)
     return [
         sections if isinstance(sections, BadTree) else _numbers(next(unpacked))
@@ -117,7 +123,7 @@ def _numbers(data: Unpacked) -> Numbers | BadTree:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """What damaged columns raise becomes BadTree."""
+    """Turn the exceptions that damaged columns cause into `BadTree`."""
     try:
         yield
     except DAMAGE as error:
@@ -148,7 +154,7 @@ def _sections(data: bytes) -> _Sections:
 
 
 def damaged(error: Exception) -> BadTree:
-    """What columns raise that are not what they should be, explained."""
+    """Return the `BadTree` for an exception that damaged columns caused."""
     return BadTree(f"The stored call tree is damaged: {error}.")
 
 

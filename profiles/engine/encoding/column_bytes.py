@@ -1,4 +1,4 @@
-"""Columns of numbers as bytes, each in the narrowest width that holds it, behind a JSON head."""
+"""Columns of integers as bytes after a JSON header, each in the narrowest sufficient width."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,27 +12,28 @@ from profiles.engine.loops import packed, widen
 
 Column = NDArray[Any]
 
-ANY = 2**31  # a bound for columns that are no indexes
+ANY = 2**31  # upper bound for columns that are not indexes
 _UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
 _SIGNED = -8  # the code of int64
-_SIZE = 4  # bytes that say how long the head is
+_SIZE = 4  # bytes of the header's length
 
 
 def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    """Encode columns, with a header that may hold any JSON values."""
     codes, data = packed([np.ascontiguousarray(column) for column in columns])
     text = orjson.dumps({**head, "columns": codes})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
 
 
 def head_in(data: Unpacked) -> tuple[dict[str, Any], int]:
-    """The head, and where the columns begin."""
+    """Return the header, and the offset of the columns."""
     view = memoryview(data)
     start = _SIZE + int.from_bytes(view[:_SIZE], "little")
     return orjson.loads(view[_SIZE:start]), start
 
 
 class ColumnReader:
-    """Takes column after column; ValueError for what cannot be one."""
+    """Reads columns in their stored order. Raise `ValueError` for invalid columns."""
 
     def __init__(self, data: Unpacked) -> None:
         self.head, self.at = head_in(data)
@@ -40,17 +41,18 @@ class ColumnReader:
         self._columns = iter(self.head["columns"])
 
     def index(self, below: int) -> NDArray[np.int32]:
-        """Numbers that are less than `below`."""
+        """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
         width, count = self._next()
         column = widen(self._data, self.at, count, width, below)
         self.at += count * width
         return column
 
     def ids(self) -> NDArray[np.uint64]:
+        """Read unsigned 64-bit numbers."""
         return self._numbers().astype(np.uint64)
 
     def values(self, count: int, factors: Sequence[int]) -> NDArray[np.int64]:
-        """A column for each factor, multiplied by it: int64 [len(factors), count]."""
+        """Read a column for each factor, multiplied by it: int64 [len(factors), count]."""
         rows = np.empty((len(factors), count), np.int64)
         for k, factor in enumerate(factors):
             rows[k] = self._numbers()
@@ -59,16 +61,17 @@ class ColumnReader:
         return rows
 
     def data(self) -> bytes:
-        """A column of bytes."""
+        """Read a column of bytes."""
         return self._numbers().astype(np.uint8).tobytes()
 
     def skip(self, columns: int) -> None:
-        """Leave out so many."""
+        """Skip the next columns."""
         for _ in range(columns):
             code, count = self._next()
             self.at += abs(code) * count
 
     def end(self) -> None:
+        """Raise `ValueError` if bytes remain after the last column that was read."""
         if self.at != len(self._data):
             raise ValueError(f"{len(self._data) - self.at} bytes too many")
 

@@ -1,4 +1,4 @@
-"""Compression: zstd frames of bounded size, and the checksum of stored bytes."""
+"""Compression with zstd in frames of limited size, and the checksum of stored bytes."""
 
 import threading
 from collections.abc import Sequence
@@ -6,24 +6,25 @@ from collections.abc import Sequence
 import zstandard
 from isal import isal_zlib
 
-MAX_BYTES = 2**30  # of one frame, unpacked
-MAX_AT_ONCE = 2**25  # of many
+MAX_BYTES = 2**30  # of one decompressed frame
+MAX_AT_ONCE = 2**25  # of the frames of one decompress_all, decompressed
 FAST = 1
 CHECKSUM = 4  # bytes
 
-# What reading damaged bytes may raise, here and in whoever makes columns of them.
+# Exceptions that damaged bytes may cause, here and where columns are made of them.
 DAMAGE = (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, IndexError)
 
-# What was unpacked, as the buffer that it is in.
+# Decompressed bytes, in the buffer that the decompressor returned.
 Unpacked = bytes | memoryview
 
 
 def compress(data: bytes, level: int = FAST) -> bytes:
+    """Compress to a zstd frame."""
     return _local.compressor(level).compress(data)
 
 
 def decompress(frame: bytes | memoryview) -> bytes:
-    """ValueError or ZstdError if it is no frame, or would be larger than MAX_BYTES."""
+    """Decompress a frame. Raise `ValueError` or `ZstdError` if it is invalid or above MAX_BYTES."""
     size = zstandard.frame_content_size(frame)
     if not 0 <= size <= MAX_BYTES:
         raise ValueError(f"it claims to be {size} bytes large")
@@ -31,9 +32,9 @@ def decompress(frame: bytes | memoryview) -> bytes:
 
 
 def decompress_all(frames: Sequence[memoryview]) -> Sequence[Unpacked]:
-    """The same of many frames in one go, for which the GIL is given back once.
+    """Decompress many frames in one call, which releases the GIL once.
 
-    ValueError or ZstdError if any is no frame, or all together are larger than MAX_AT_ONCE.
+    Raise `ValueError` or `ZstdError` if a frame is invalid, or all together exceed MAX_AT_ONCE.
     """
     sizes = [zstandard.frame_content_size(frame) for frame in frames]
     if min(sizes, default=0) < 0 or sum(sizes) > MAX_AT_ONCE:
@@ -45,11 +46,12 @@ def decompress_all(frames: Sequence[memoryview]) -> Sequence[Unpacked]:
 
 
 def checksum(body: bytes | memoryview) -> int:
+    """Return the CRC-32 of stored bytes."""
     return int(isal_zlib.crc32(body))
 
 
 class _Local(threading.local):
-    """zstd's contexts are costly to make, and may be used by one thread at a time."""
+    """Per-thread zstd contexts: they are expensive to create, and not thread-safe."""
 
     def __init__(self) -> None:
         self.decompressor = zstandard.ZstdDecompressor()

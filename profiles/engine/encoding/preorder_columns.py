@@ -1,4 +1,4 @@
-"""The tree on the wire: columns in pre-order, from which a reader derives totals and offsets."""
+"""Call tree as pre-order columns for JSON; readers derive totals and offsets from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from profiles.engine.loops import count_down, first_uses, follow, sum_up
 
 
 class FoldedColumns(TypedDict):
-    """Children that were left out of the drawing: under row `at`, so many, with this total."""
+    """Nodes removed by subtree.fold: below row `at`, `count` nodes with a total of `total`."""
 
     at: list[int]
     count: list[int]
@@ -21,45 +21,46 @@ class FoldedColumns(TypedDict):
 
 
 class FrameColumns(TypedDict):
-    """Distinct frames; `name` and `file` index the columns' `names` and `files`."""
+    """Distinct frames; `name` and `file` are indexes of the columns' `names` and `files`."""
 
     name: list[int]
     file: list[int]
-    line: NotRequired[list[int]]  # when grouped by line
+    line: NotRequired[list[int]]  # only if grouped by line
 
 
 class TreeColumns(TypedDict):
-    """The columns of the JSON of docs/reference/api.md; sums over the profiles, integers.
+    """Columns of the JSON described in docs/reference/api.md; values are sums over the profiles.
 
-    Nodes have no ids here: they are hashes of what is here (docs/decisions/0003-ids.md).
+    All are integers. There are no node ids: they are hashes of the data here
+    (docs/decisions/0003-ids.md).
     """
 
     names: list[str]
     files: list[str]
     frames: FrameColumns
-    frame: list[int]  # of each node, index into frames
+    frame: list[int]  # index of `frames` of each node
     depth: list[int]
     self: list[int]
     folded: FoldedColumns
-    highlight: NotRequired[list[int]]  # rows, where there are any
+    highlight: NotRequired[list[int]]  # rows, absent if there are none
 
 
 def totals(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Total of each node, [N]: its self value and the totals of its children.
+    """Return the total of each node, [N]: its self value plus the totals of its children.
 
-    `parent` as in Tree: parents stand before their children.
+    `parent` is as in Tree: parents come before their children.
     """
     checkpoint()
     return sum_up(parent, np.ascontiguousarray(own))
 
 
 def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Depth of each node, [N]; roots have 0."""
+    """Return the depth of each node, [N]; roots have depth 0."""
     return count_down(parent)
 
 
 def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
-    """Indexes of the nodes in pre-order, [N]; siblings by total then name, or by name."""
+    """Return the node indexes in pre-order, [N], with siblings by total then name, or by name."""
     children = np.bincount(tree.parent + 1)[tree.parent + 1]
     alone, siblings = np.flatnonzero(children == 1), np.flatnonzero(children > 1)
     rank = _name_ranks(tree.frames, tree.frame[siblings])
@@ -69,7 +70,7 @@ def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
 
 
 def _name_ranks(frames: Frames, frame: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The rank of the name of each of these."""
+    """Return the alphabetical rank of each frame's name."""
     first, name = first_uses(frames.name[frame], len(frames.strings))
     texts = [frames.strings[i] for i in frames.name[frame[first]].tolist()]
     order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
@@ -83,8 +84,10 @@ def to_columns(
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
 ) -> TreeColumns:
-    """The columns of a tree with one metric; `folded` as in subtree.fold, by node; so are those
-    that are highlighted."""
+    """Convert a tree with one metric to columns.
+
+    `folded` is the result of subtree.fold, by node; `highlighted` are node indexes.
+    """
     return ordered_columns(tree, by_name, lines, folded, highlighted)[0]
 
 
@@ -95,8 +98,8 @@ def ordered_columns(
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
 ) -> tuple[TreeColumns, NDArray[np.int64]]:
-    """The same, and which node each row is: for further columns."""
-    # Each is looked at several times: decoded here, once.
+    """Convert like `to_columns`, and return the node index of each row, for further columns."""
+    # Strings are read several times: decode them once.
     frames = replace(tree.frames, strings=tuple(tree.frames.strings))
     order = pre_order(replace(tree, frames=frames), by_name)
     checkpoint()
@@ -124,8 +127,10 @@ def ordered_columns(
 def _distinct(
     frames: Frames, frame: NDArray[np.int32], lines: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """A frame for each distinct name and file (and line), in order of first use, and the index
-    into them; what differs in its binary alone is one."""
+    """Return a frame for each distinct name, file and (if `lines`) line, and the index of each.
+
+    They are in order of first use; frames that differ only in their binary become one.
+    """
     first, number = first_uses(frame, len(frames.id))
     used = frame[first]
     group = _numbered(frames.name[used], frames.file[used])
@@ -136,7 +141,7 @@ def _distinct(
 
 
 def _numbered(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The number of each pair among those that are different; none is negative."""
+    """Number the distinct pairs and return the number of each pair; the inputs are not negative."""
     pairs = first.astype(np.int64) << 32 | second
     numbers: NDArray[np.int32] = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
     return numbers
@@ -153,13 +158,13 @@ def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> 
 
 
 def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
-    """Only the strings that occur, in order of first use, and the index into them."""
+    """Return the strings in use, in order of first use, and the indexes into them."""
     first, number = first_uses(index, len(strings))
     return [strings[i] for i in index[first].tolist()], number.tolist()
 
 
 def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each index stands in `order`."""
+    """Return the position of each index in `order`."""
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return ranks

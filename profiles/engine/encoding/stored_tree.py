@@ -1,7 +1,7 @@
-"""A tree as it is stored: two sections of columns, numbers and texts; docs/reference/formats.md.
+"""Stored form of a call tree: a numbers and a texts section; see docs/reference/formats.md.
 
-Merging needs the texts of those functions alone that it meets for the first time. Columns are
-little-endian, in the narrowest width that holds them. Every index is checked while it is read.
+Merging reads the texts only if a tree has functions that are not in the merged tree yet. Columns
+are little-endian, in the narrowest sufficient width. Every index is checked when it is read.
 """
 
 from collections.abc import Callable
@@ -29,33 +29,35 @@ from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
 
 _NONE = np.zeros(0, np.int64)
-_OF_TREE = 9  # columns before the values
+_OF_TREE = 9  # number of columns before the values
 
 
 @dataclass(frozen=True)
 class StoredTree:
-    """The columns of a stored tree; only nodes with values have sums."""
+    """Columns of a stored tree; values exist only for nodes that have self values."""
 
     metrics: tuple[Metric, ...]  # [K]
     function_id: NDArray[np.uint64]  # [P], distinct functions
-    function_name: NDArray[np.int32]  # [P], index `strings`
+    function_name: NDArray[np.int32]  # [P], index of `strings`
     function_file: NDArray[np.int32]  # [P]
-    function: NDArray[np.int32]  # [F], of each frame
+    function: NDArray[np.int32]  # [F], function of each frame
     line: NDArray[np.int32]  # [F]
-    mapping: NDArray[np.int32]  # [F], indexes `strings`
+    mapping: NDArray[np.int32]  # [F], index of `strings`
     parent: NDArray[np.int32]  # [N]
     frame: NDArray[np.int32]  # [N]
-    node: NDArray[np.int32]  # [M], the nodes that have values
+    node: NDArray[np.int32]  # [M], nodes with self values
     values: NDArray[np.int64]  # [K, M]
     labelled: LabelledSelf | None
     read_strings: Callable[[], StringTable]
 
     @cached_property
     def strings(self) -> StringTable:
+        """Return the strings, which are decompressed on first use."""
         return self.read_strings()
 
 
 def columns_of(tree: Tree) -> StoredTree:
+    """Convert a tree to the columns that are stored."""
     frames, texts = tree.frames, StringTable.of(tree.frames.strings)
     function, name, file = pairs(frames.name, frames.file)
     node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
@@ -77,6 +79,7 @@ def columns_of(tree: Tree) -> StoredTree:
 
 
 def tree_of(columns: StoredTree) -> Tree:
+    """Convert stored columns to a tree."""
     ids = frame_ids(columns.function_id[columns.function], columns.line)
     own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
     own[:, columns.node] = columns.values
@@ -99,7 +102,7 @@ def tree_of(columns: StoredTree) -> Tree:
 
 
 def write(columns: StoredTree) -> tuple[bytes, bytes]:
-    """The section of numbers, and that of texts."""
+    """Encode the numbers section and the texts section."""
     labelled, texts = columns.labelled, columns.strings
     scaled = [_scaled(row) for row in columns.values]
     table: list[Column] = [
@@ -127,23 +130,23 @@ def write(columns: StoredTree) -> tuple[bytes, bytes]:
 
 
 def mappings_of(mapping: NDArray[np.int32], texts: StringTable) -> list[list[int]]:
-    """[[string, id of its text], …] of the strings that are a mapping, ascending."""
+    """Return [[string, text id], …] of the strings that are a mapping, in ascending order."""
     used = np.flatnonzero(np.bincount(mapping)).tolist()
     ids = text_ids([texts[string] for string in used]).tolist()
     return [[string, id_] for string, id_ in zip(used, ids, strict=True)]
 
 
 def head_of(numbers: Unpacked) -> tuple[dict[str, Any], Unpacked, int]:
-    """(head of the section, the section, where its columns begin)."""
+    """Return (header, section, offset of its columns)."""
     head, at = head_in(numbers)
     return head, numbers, at
 
 
 def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> StoredTree:
-    """The columns; ValueError, KeyError or TypeError if they make no tree.
+    """Read the columns. Raise `ValueError`, `KeyError` or `TypeError` if they are not a valid tree.
 
-    `texts` gives the other section, should it be wanted. Without `labels` those of samples are
-    left out.
+    `texts` returns the texts section and is called on first use. If `labels` is False, sample
+    labels are skipped.
     """
     columns = ColumnReader(numbers)
     head = columns.head
@@ -176,14 +179,14 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
 
 
 def labelled_of(numbers: Unpacked, metrics: int, nodes: int) -> LabelledSelf | None:
-    """The labels of samples alone, as `read` gives them."""
+    """Read only the sample labels, as `read` returns them."""
     columns = ColumnReader(numbers)
     columns.skip(_OF_TREE + metrics)
     return _labelled(columns, metrics, nodes)
 
 
 def texts_of(section: bytes, count: int) -> StringTable:
-    """The strings, of which the other section says how many they are."""
+    """Read the texts section, which must have `count` strings."""
     columns = ColumnReader(section)
     ends = np.cumsum(columns.index(ANY), dtype=np.int64)
     data = columns.data()
@@ -218,13 +221,16 @@ def _same(*lengths: set[int]) -> None:
 
 
 def _steps(numbers: Column) -> Column:
-    """Each number less the one before it, and the first less zero."""
+    """Return the difference of each number to the one before it; the first stays."""
     steps = numbers.copy()
     steps[1:] -= numbers[:-1]
     return steps
 
 
 def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """The values by their common divisor, and that: a CPU profile counts in periods."""
+    """Return the values divided by their greatest common divisor, and the divisor.
+
+    A CPU profile's values are multiples of its sampling period.
+    """
     factor = divisor(row)
     return (row // factor, factor) if factor > 1 else (row, 1)

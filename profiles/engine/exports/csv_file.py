@@ -1,15 +1,15 @@
-"""Sheet: rows for spreadsheets, as CSV (RFC 4180)."""
+"""Table export as CSV (RFC 4180) for spreadsheets."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
 
-# What a spreadsheet would run as a formula, wherever the name of a function came from.
+# Spreadsheets run cells that start like this as formulas, and function names are user input.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def encode(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """One line of heads and one for each row; texts that look like formulas get a quote before."""
+    """Encode a header line and the rows; prefix texts that look like formulas with a quote."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([_harmless(head) for head in heads])
@@ -18,7 +18,7 @@ def encode(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _harmless(cell: object) -> object:
-    """Numbers stay: a negative one is no formula."""
+    """Quote texts that look like formulas; numbers stay, since a negative number is no formula."""
     if isinstance(cell, str) and cell.startswith(_FORMULA):
         return f"'{cell}"
     return cell

@@ -1,4 +1,4 @@
-"""Folded: one line for each stack, `root;…;leaf value`, as flame graph scripts read it."""
+"""Export as folded stacks: one line `root;…;leaf value` per stack, for flame graph scripts."""
 
 from collections import Counter
 
@@ -7,9 +7,9 @@ from profiles.engine.calltree.tree import Tree
 
 
 def encode(tree: Tree, metric: int = 0) -> str:
-    """The stacks that have a value in one metric, by function names alone, in order of name.
+    """Encode the stacks with a value in one metric, as function names, sorted.
 
-    Semicolons in names become colons, and line ends become spaces: the format has no quotes.
+    Semicolons in names become colons, and line breaks become spaces: the format has no quoting.
     """
     frames, strings = tree.frames, tree.frames.strings
     names = [_clean(strings[name]) for name in frames.name.tolist()]

@@ -1,4 +1,4 @@
-"""Speedscope: the JSON file format of speedscope.app, one sampled profile for each metric."""
+"""Export to the JSON file format of speedscope.app: one sampled profile per metric."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from profiles.engine.calltree.stacks import stacks_of
 from profiles.engine.calltree.tree import Frames, Tree
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
-_UNITS = frozenset({"nanoseconds", "bytes"})  # what speedscope writes in words of its own
+_UNITS = frozenset({"nanoseconds", "bytes"})  # units that speedscope formats itself
 
 
 def encode(tree: Tree, name: str = "", active: int = 0) -> bytes:
-    """The document: `name` is its title, `active` the metric that is shown first.
+    """Encode the document; `name` is its title, `active` the metric that is shown first.
 
-    Stacks stand in the order of the flame graph, so that its view over time is one too.
+    Stacks are in the order of the flame graph, so that the time order view looks like it, too.
     """
     document = {
         "$schema": SCHEMA,

@@ -1,19 +1,20 @@
-# Blocks: columns whose bytes are shuffled, trees in pre-order, and cells (row, node, value).
+# Blocks: columns with shuffled bytes, trees in pre-order, and sparse values by row and node.
 
 cdef check_column(Py_ssize_t size, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width):
     if at < 0 or count < 0 or not 0 <= width <= 8 or count > MOST_ROWS or count * width > size - at:
         raise ValueError("a column reaches beyond the end")
 
 cdef enum:
-    MOST_ROWS = 0x8000000  # of a column
+    MOST_ROWS = 0x8000000  # rows of one column
 
 
 def unshuffle(
     const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width, uint64_t base, uint64_t factor
 ):
-    """`count` numbers of `width` bytes, all first bytes before all second ones; uint64 [count].
+    """Read `count` numbers of `width` bytes, stored as planes of bytes; uint64 [count].
 
-    Each is multiplied by `factor` and added to `base`, modulo 2^64.
+    The first bytes of all numbers come before all second ones, and so on. Each number is multiplied
+    by `factor` and added to `base`, modulo 2^64.
     """
     check_column(data.shape[0], at, count, width)
     column = np.zeros(count, np.uint64)
@@ -34,7 +35,10 @@ def unshuffle_index(
     const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width, uint64_t base, uint64_t factor,
     uint64_t below,
 ):
-    """The same as int32 [count]; ValueError when one is not less than `below` (at most 2^31)."""
+    """Read numbers like `unshuffle`, as int32 [count].
+
+    Raise `ValueError` if a number is not less than `below` (at most 2^31).
+    """
     check_column(data.shape[0], at, count, width)
     column = np.empty(count, np.int32)
     cdef int32_t[::1] out = column
@@ -54,11 +58,12 @@ def unshuffle_index(
 
 
 def unfold(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t functions):
-    """(parent, function) of a tree in pre-order, int32 [N] each.
+    """Decode a tree in pre-order: (parent, function), int32 [N] each.
 
-    ups [N]: how many nodes to leave before this one is entered (the first leaves 0). refs [N]:
-    0 for the first function that was not met yet, else how far before it the function stands.
-    ValueError when they make no tree, or not all `functions` are met.
+    ups [N] is the number of levels to go up before the node is entered (0 for the first node). refs
+    [N] is 0 for the first function that has not occurred yet, otherwise the distance back from it
+    in the numbering of functions. Raise `ValueError` if the numbers are not a tree, or if not all
+    `functions` occur.
     """
     cdef Py_ssize_t count = ups.shape[0], i, depth = 0, met = 0
     parents_, functions_ = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -82,9 +87,10 @@ def unfold(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t functions
 
 
 def cell_nodes(int32_t[::1] steps, const int64_t[::1] starts, int64_t below):
-    """Steps become the nodes that they lead to, in place; each row begins at -1.
+    """Replace steps by the nodes that they lead to, in place; each row starts from -1.
 
-    Row r has the cells starts[r] to starts[r + 1]. ValueError when a node is not below.
+    Row r has the values starts[r] to starts[r + 1]. Raise `ValueError` if a node is not less than
+    `below`.
     """
     cdef Py_ssize_t r, i
     cdef int64_t at
@@ -108,7 +114,7 @@ def sum_cells(
     int64_t[::1] sums,
     uint8_t[::1] used,
 ):
-    """Add the cells of the marked rows to sums[place[node]], and mark those places as used."""
+    """Add the values of the marked rows to sums[place[node]], and mark these entries in `used`."""
     cdef Py_ssize_t r, i, places = min(sums.shape[0], used.shape[0])
     with nogil:
         for i in range(place.shape[0]):
@@ -119,7 +125,8 @@ def sum_cells(
                 sum_row(nodes, values, starts[r], starts[r + 1], place, sums, used)
 
 
-# Of a row are checked its ends, and each node: by pointers, for the loop takes most of the time.
+# Checks the range of the row and each node, and then uses pointers: this loop takes most of the
+# time.
 cdef int sum_row(
     const int32_t[::1] nodes, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
     const int32_t[::1] place, int64_t[::1] sums, uint8_t[::1] used,
@@ -154,7 +161,7 @@ cdef int sum_row(
 
 
 def mark_parents(const int32_t[::1] parent, uint8_t[::1] used):
-    """Mark what leads to a marked node."""
+    """Mark all ancestors of marked nodes."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(parent.shape[0] - 1, -1, -1):
@@ -163,7 +170,7 @@ def mark_parents(const int32_t[::1] parent, uint8_t[::1] used):
 
 
 def place_in(const int64_t[::1] ends, Py_ssize_t count):
-    """Which group each of `count` rows belongs to, int32; group g has the rows up to ends[g]."""
+    """Return the group of each of `count` rows, int32; group g has the rows up to ends[g]."""
     cdef Py_ssize_t g, i = 0
     groups = np.empty(count, np.int32)
     cdef int32_t[::1] out = groups
@@ -176,7 +183,7 @@ def place_in(const int64_t[::1] ends, Py_ssize_t count):
 
 
 def in_groups(const int32_t[::1] group, Py_ssize_t groups):
-    """(starts int64 [groups + 1], place int32 [N]): rows in order of their group, else as they came."""
+    """Sort rows by group, stably: (starts int64 [groups + 1], position of each row int32 [N])."""
     all_starts, places = np.zeros(groups + 1, np.int64), np.empty(group.shape[0], np.int32)
     cdef int64_t[::1] starts = all_starts, next
     cdef int32_t[::1] place = places
@@ -197,9 +204,9 @@ def in_groups(const int32_t[::1] group, Py_ssize_t groups):
 def sorted_cells(
     const int64_t[::1] rank, const int64_t[::1] lengths, const int32_t[::1] node, Py_ssize_t nodes
 ):
-    """The order in which cells stand by row, whose ranks these are, and then by node: int64 [C].
+    """Return the order of sparse values by the rank of their row, then by node: int64 [C].
 
-    They come row by row, so many of each; nodes are less than `nodes`.
+    The input is row by row, with lengths[r] values in row r; nodes are less than `nodes`.
     """
     cdef Py_ssize_t cells = node.shape[0], rows = lengths.shape[0], r, i, at = 0
     order = np.empty(cells, np.int64)

@@ -1,23 +1,23 @@
 # The nodes of one profile's call tree, and the sums of those that samples end in.
 
 cdef enum:
-    NODES_OF_A_SAMPLE = 5  # about as many in real profiles, and in small ones
-    NODES_OF_ALL = 1024  # so many more; there is room for as many as are allowed
+    NODES_OF_A_SAMPLE = 5  # approximate number of nodes per sample in real profiles
+    NODES_OF_ALL = 1024  # added to that for small profiles; the tables grow up to the limit
 
 
 @cython.final
 cdef class CallNodes:
-    """Nodes by a key that is one for each; a row of sums for each that has values."""
+    """Nodes by a key that is unique per node, and a row of sums for each node with values."""
 
     cdef readonly Keys keys
     cdef int32_t[::1] parent
     cdef int32_t[::1] frame
-    cdef int32_t[::1] row_of  # its sums; -1: it has none
+    cdef int32_t[::1] row_of  # row of sums of each node; -1 if it has none
     cdef int64_t[:, ::1] sums
     cdef Py_ssize_t rows
 
     def __init__(self, Py_ssize_t width, Py_ssize_t samples, allowed):
-        """There will be no more rows of sums than `samples`; `allowed`: limits.Allowed."""
+        """Create the tables; `samples` limits the rows of sums, `allowed` is a limits.Allowed."""
         expected = NODES_OF_A_SAMPLE * samples + NODES_OF_ALL
         self.keys = Keys(allowed.most, allowed.limit, expected, allowed.unit)
         self.parent = np.empty(self.keys.keys.shape[0], np.int32)
@@ -27,7 +27,7 @@ cdef class CallNodes:
         self.rows = 0
 
     cdef Py_ssize_t enter(self, uint64_t key, Py_ssize_t parent, int32_t frame) except -1 nogil:
-        """A new node; parent -1: it is a root."""
+        """Add a new node and return its index; roots have parent -1."""
         cdef Py_ssize_t node = self.keys.enter(key)
         if node >= self.parent.shape[0]:
             with gil:
@@ -40,7 +40,7 @@ cdef class CallNodes:
         return node
 
     cdef Py_ssize_t row(self, Py_ssize_t node) except -1 nogil:
-        """The row of a node's sums; a new one is all zeros."""
+        """Return the node's row of sums; a new row is zero."""
         cdef Py_ssize_t row = self.row_of[node], k
         if row >= 0:
             return row
@@ -52,14 +52,14 @@ cdef class CallNodes:
         return row
 
     def table(self):
-        """(parent, frame) of each node, int32."""
+        """Return (parent, frame) of each node, int32."""
         cdef Py_ssize_t count = self.keys.count
         return np.array(self.parent[:count]), np.array(self.frame[:count])
 
     def sampled(self, const int64_t[::1] kept):
-        """The nodes that have values of the metrics `kept`, and these.
+        """Return the nodes with values of the metrics `kept`, and these values.
 
-        (int32 [M], ascending; int64 [len(kept), M])
+        The result is (int32 [M], ascending; int64 [len(kept), M]).
         """
         nodes = np.empty(self.rows, np.int32)
         cdef int32_t[::1] node = nodes
@@ -74,7 +74,7 @@ cdef class CallNodes:
         return nodes[:count], values
 
     cdef bint some(self, Py_ssize_t row, const int64_t[::1] kept) except -1 nogil:
-        """Whether any of these sums is not zero."""
+        """Return True if any of these sums is not zero."""
         cdef Py_ssize_t k
         for k in range(kept.shape[0]):
             if self.sums[row, kept[k]] != 0:

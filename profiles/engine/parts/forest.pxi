@@ -1,7 +1,7 @@
-# Many call trees become one: equal stacks have equal ids, so merging is adding up by id.
+# Merging of call trees: equal stacks have equal ids, so trees are summed by id.
 
 cdef class Forest:
-    """The sum of the trees that were added; at most `max_nodes` nodes and as many frames."""
+    """Sum of call trees, with at most `max_nodes` nodes and as many frames."""
 
     cdef readonly Nodes nodes
     cdef readonly Keys frames
@@ -11,7 +11,7 @@ cdef class Forest:
         self.frames = Keys(max_nodes, limit)
 
     def enter_frames(self, const uint64_t[::1] ids):
-        """(row of each frame here, int32 [F]; where each new one stands first, in order)."""
+        """Add frames: (index of each, int32 [F]; position in `ids` of each new one, in order)."""
         return self.frames.enter_all(ids)
 
     def add(
@@ -23,10 +23,11 @@ cdef class Forest:
         const int64_t[:, :] values,
         const int32_t[::1] columns,
     ):
-        """Add a tree; returns the place of each of its nodes here, int32 [N].
+        """Add a tree and return the index of each of its nodes in the sum, int32 [N].
 
-        frame_rows is what enter_frames gave for the tree's frames; sampled [M] are the nodes
-        with values, values is [K, M], columns [K] where each metric stands here.
+        frame_rows is the result of enter_frames for the frames of the tree. sampled [M] are the
+        nodes with values, and values is [K, M]. columns [K] is the column of each metric in the
+        sum.
         """
         places = np.empty(parent.shape[0], np.int32)
         cdef int32_t[::1] place = places

@@ -1,6 +1,6 @@
-# The functions of a profile, and those that are made up for frames without symbols.
+# Functions of a profile, and functions generated for frames without symbols.
 
-cdef enum:  # field numbers, which are the columns of `numbers`
+cdef enum:  # field numbers, used as columns of the result of numbers()
     FUNCTION_NAME = 2
     FUNCTION_SYSTEM_NAME = 3
     FUNCTION_FILE = 4
@@ -8,11 +8,11 @@ cdef enum:  # field numbers, which are the columns of `numbers`
 
 @cython.final
 cdef class Functions:
-    """The rows of the profile's table; behind them the unknown one, and made-up ones."""
+    """Rows of the profile's function table, the unknown function, and generated functions."""
 
     cdef Strings strings
     cdef readonly Index index
-    cdef int32_t[::1] name  # which string; `none` where it has no name
+    cdef int32_t[::1] name  # index of the string; `none` if the function has no name
     cdef int32_t[::1] file
     cdef uint64_t[::1] id
     cdef Py_ssize_t unknown
@@ -32,7 +32,7 @@ cdef class Functions:
             self.enter(self.unknown, strings.unknown, strings.none)
 
     cdef int read(self, Py_ssize_t i, const uint64_t[:, ::1] table) except -1 nogil:
-        """Name and file have to exist; without a name the system name counts."""
+        """Read a row, whose strings must exist; the system name replaces a missing name."""
         cdef Py_ssize_t file = self.strings.checked(table[i, FUNCTION_FILE])
         cdef uint64_t name = table[i, FUNCTION_NAME]
         if self.strings.empty(name):
@@ -51,7 +51,7 @@ cdef class Functions:
         return self.name[row] != self.strings.none
 
     cdef append(self, list names):
-        """Add functions of these names, bytes, without files."""
+        """Add functions with these names (bytes), without files."""
         if not names:
             return
         first, none = len(self.strings.ids), self.strings.none

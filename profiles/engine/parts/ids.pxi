@@ -1,13 +1,13 @@
-# The content-addressed ids of frames and nodes; docs/decisions/0003-ids.md defines them.
-# Words are read as they lie in memory: the machine is little-endian, as all that we build for are.
+# Content-addressed ids of frames and nodes; docs/decisions/0003-ids.md defines them. Words are read
+# in memory order: all supported machines are little-endian.
 
 cdef enum:
-    ONES = 0x0101010101010101  # of each byte the lowest bit
-    UNUSUAL = 0x8080808080808080  # and the highest
+    ONES = 0x0101010101010101  # lowest bit of each byte
+    UNUSUAL = 0x8080808080808080  # highest bit of each byte
 
 
 cdef inline uint64_t mix(uint64_t x) noexcept nogil:
-    """The finaliser of splitmix64."""
+    """Apply the finaliser of splitmix64."""
     x ^= x >> 30
     x *= <uint64_t>0xBF58476D1CE4E5B9
     x ^= x >> 27
@@ -22,9 +22,9 @@ cdef inline uint64_t pair(uint64_t first, uint64_t second) noexcept nogil:
 cdef uint64_t text_id(
     const uint8_t[::1] data, Py_ssize_t start, Py_ssize_t stop, uint64_t* seen
 ) except? 7 nogil:
-    """Id of the text between start and stop.
+    """Compute the id of the text between start and stop.
 
-    `seen` gets a bit of UNUSUAL where a byte is 0, or not ASCII.
+    `seen` gets a bit of UNUSUAL if a byte is 0 or not ASCII.
     """
     cdef uint64_t h = <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>(stop - start)
     cdef uint64_t word, tail
@@ -33,7 +33,7 @@ cdef uint64_t text_id(
         out_of_bounds()
     while stop - at >= 8:
         memcpy(&word, &data[at], 8)
-        seen[0] |= word | (word - ONES)  # of a byte from 1 to 127 neither has the highest bit
+        seen[0] |= word | (word - ONES)  # both have a clear highest bit for bytes 1 to 127
         h = mix(h ^ word)
         at += 8
     word = 0
@@ -50,7 +50,7 @@ cdef int out_of_bounds() except -1 nogil:
 
 
 def text_ids(strings):
-    """Id of each text, uint64 [len(strings)]."""
+    """Compute the id of each text, uint64 [len(strings)]."""
     cdef uint64_t[::1] ids = np.empty(len(strings), np.uint64)
     cdef Py_ssize_t i
     for i, string in enumerate(strings):
@@ -59,7 +59,7 @@ def text_ids(strings):
 
 
 def text_ids_of(const unsigned char[::1] text, const int64_t[::1] ends):
-    """Id of each text, uint64 [len(ends)]; they stand one behind the other and end at `ends`."""
+    """Compute the id of each text, uint64 [len(ends)]; texts are contiguous and end at `ends`."""
     cdef uint64_t[::1] ids = np.empty(ends.shape[0], np.uint64)
     cdef Py_ssize_t i, start = 0
     cdef uint64_t seen = 0
@@ -71,7 +71,7 @@ def text_ids_of(const unsigned char[::1] text, const int64_t[::1] ends):
 
 
 def function_ids(const uint64_t[::1] texts, const int32_t[::1] name, const int32_t[::1] file):
-    """Id of each (name, file), uint64 [F]; both index `texts`, the ids of the strings."""
+    """Compute the id of each (name, file), uint64 [F]; both are indexes of `texts`, string ids."""
     cdef uint64_t[::1] ids = np.empty(name.shape[0], np.uint64)
     cdef Py_ssize_t i
     with nogil:
@@ -81,7 +81,7 @@ def function_ids(const uint64_t[::1] texts, const int32_t[::1] name, const int32
 
 
 def frame_ids(const uint64_t[::1] functions, const int32_t[::1] line):
-    """Id of each (function, line), uint64 [F]."""
+    """Compute the id of each (function, line), uint64 [F]."""
     numbers = np.empty(line.shape[0], np.uint64)
     cdef uint64_t[::1] ids = numbers
     cdef Py_ssize_t i
@@ -92,7 +92,10 @@ def frame_ids(const uint64_t[::1] functions, const int32_t[::1] line):
 
 
 def node_ids(const int32_t[::1] parent, const int32_t[::1] frame, const uint64_t[::1] frames):
-    """Id of each node, uint64 [N]; parents stand before their children, roots have parent -1."""
+    """Compute the id of each node, uint64 [N].
+
+    Parents come before their children; roots have parent -1.
+    """
     cdef uint64_t[::1] ids = np.empty(parent.shape[0], np.uint64)
     cdef Py_ssize_t i
     with nogil:

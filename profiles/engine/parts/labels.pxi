@@ -1,11 +1,11 @@
-# Labels of samples: the distinct ones as numbers, and which of them each sample has.
+# Sample labels: the distinct labels as rows of numbers, and the rows of each sample.
 
 cdef enum:
     LABEL_FIELDS = 5  # key 1, str 2, num 3, num_unit 4
 
 
 cdef int read_label(Wire wire, Py_ssize_t start, Py_ssize_t stop, uint64_t* parts) except -1 nogil:
-    """The label's numbers by field, LABEL_FIELDS of them; 0 where absent."""
+    """Read a label's LABEL_FIELDS numbers by field; 0 if absent."""
     cdef Field field
     cdef int i
     for i in range(LABEL_FIELDS):
@@ -18,7 +18,7 @@ cdef int read_label(Wire wire, Py_ssize_t start, Py_ssize_t stop, uint64_t* part
 
 
 cdef inline uint64_t label_key(uint64_t before, const uint64_t* parts) noexcept nogil:
-    """A hash of the label and of what came `before` it."""
+    """Hash the label together with the labels `before` it."""
     cdef int i
     for i in range(1, LABEL_FIELDS):
         before = chained(before, parts[i])
@@ -26,11 +26,11 @@ cdef inline uint64_t label_key(uint64_t before, const uint64_t* parts) noexcept 
 
 
 def label_rows(Wire wire, const Py_ssize_t[:, ::1] samples, limits):
-    """The labels of these samples, whose places are intp [S, 2].
+    """Read the labels of samples; `samples` has their byte ranges, intp [S, 2].
 
-    Gives the distinct ones, uint64 [U, LABEL_FIELDS], by field; the row of each label of each
-    sample, as they stand there, int32 [L]; and where each sample's end in these, int64 [S].
-    TooLarge if L passes `limits.max_sample_labels`.
+    Return the distinct labels by field, uint64 [U, LABEL_FIELDS]; the row of each label of each
+    sample in order, int32 [L]; and the end of each sample's labels in these, int64 [S]. Raise
+    `TooLarge` if L exceeds `limits.max_sample_labels`.
     """
     cdef Py_ssize_t most = limits.max_sample_labels, i, last = 0
     all_ends = np.empty(samples.shape[0], np.int64)
@@ -48,7 +48,7 @@ def label_rows(Wire wire, const Py_ssize_t[:, ::1] samples, limits):
 
 
 cdef numbered_labels(Wire wire, const Py_ssize_t[:, ::1] samples, Py_ssize_t count):
-    """The first two of what label_rows gives; there are `count` labels."""
+    """Return the first two results of label_rows; there are `count` labels."""
     cdef Keys keys = Keys(count, "", count)
     cdef uint64_t[LABEL_FIELDS] parts
     table, which = np.empty((count, LABEL_FIELDS), np.uint64), np.empty(count, np.int32)

@@ -1,20 +1,20 @@
-# Stored trees on their way into a block, each in one go: what roll-up is made of.
+# Stored trees with lines, merged into the dictionary of a block: used by compaction.
 
 @cython.final
 cdef class LineTrees(PackedColumns):
-    """A forest whose frames differ by function, line and mapping, and what profiles have there.
+    """Forest whose frames differ by function, line and mapping, and the values of each tree.
 
-    A tree is read (`read`), named if it has to be (`name`), and added (`add`). Whoever finds it
-    damaged has to leave all that was added: a part of it may be here.
+    A tree is read (`read`), named if necessary (`name`), and added (`add`). If a tree turns out to
+    be damaged, discard the whole object: part of the tree may have been added.
     """
 
     cdef readonly Forest forest
-    cdef readonly Keys functions_here  # by id
+    cdef readonly Keys functions_here  # function ids
     cdef readonly TextPool texts
-    cdef int32_t[:, ::1] names  # [functions, 2]: name and file, numbers of texts
+    cdef int32_t[:, ::1] names  # [functions, 2]: name and file, as text numbers
     cdef int32_t[:, ::1] lines  # [frames, 3]: function, line and the number of the mapping's text
-    cdef Py_ssize_t named  # functions that have names by now
-    cdef int32_t[::1] after_function, after_frame  # which came behind it last
+    cdef Py_ssize_t named  # number of functions that have names
+    cdef int32_t[::1] after_function, after_frame  # last successor of each
     cdef int32_t[::1] line, mapping  # of each frame of the tree
     cdef int32_t[::1] strings, numbers  # that the tree's mappings are, and which texts those are
     cdef uint64_t[::1] ids
@@ -32,7 +32,7 @@ cdef class LineTrees(PackedColumns):
         self.clear(0)
 
     def clear(self, Py_ssize_t metrics):
-        """The cells that are added from now on are of profiles with so many metrics."""
+        """Discard all values; from now on, values of `metrics` metrics are collected."""
         self.cell_node = np.empty(FIRST, np.int32)
         self.cell_value = np.zeros((metrics, FIRST), np.int64)
         self.cells_here = 0
@@ -41,10 +41,10 @@ cdef class LineTrees(PackedColumns):
         self, const uint8_t[::1] data, Py_ssize_t at, list columns, Py_ssize_t metrics,
         list mappings,
     ):
-        """Take the numbers of a tree; columns is [[width, count], …], they begin at `at`.
+        """Read the numbers of a tree; columns is [[width, count], …], and they begin at `at`.
 
-        mappings is [[string, id of its text], …] of those that are one, ascending. Returns
-        whether the tree has to be named. ValueError when the numbers make no tree.
+        mappings is [[string, text id], …] of the strings that are mappings, ascending. Return True
+        if the tree must be named. Raise `ValueError` if the numbers are not a valid tree.
         """
         cdef Py_ssize_t known = self.functions_here.count, unknown
         self.take(data, at, columns, metrics)
@@ -64,9 +64,9 @@ cdef class LineTrees(PackedColumns):
         return unknown > 0 or self.functions_here.count > known
 
     def name(self, const unsigned char[::1] text, const int64_t[::1] ends):
-        """Give names to what is new in the tree that was read; these are its strings.
+        """Name the new functions and mappings of the tree that was read; these are its strings.
 
-        IndexError or ValueError if there are others in it.
+        Raise `IndexError` or `ValueError` if the strings do not fit the tree.
         """
         cdef Py_ssize_t i, row
         with nogil:
@@ -83,9 +83,9 @@ cdef class LineTrees(PackedColumns):
             raise ValueError("its strings are not what they should be")
 
     def add(self, list wanted):
-        """Add what was read, and its cells: [(number of the metric, factor, metric here), …].
+        """Add the tree that was read, and its values; return the number of nodes with values.
 
-        Returns how many cells those are.
+        wanted is [(metric of the tree, factor, metric of the block), …], by index.
         """
         cdef Py_ssize_t i, metric, column
         cdef int64_t factor
@@ -106,11 +106,11 @@ cdef class LineTrees(PackedColumns):
         return self.sampled
 
     def places(self):
-        """Where each node of the tree that was added last is here, int32 [N]."""
+        """Return the index in the forest of each node of the last tree added, int32 [N]."""
         return np.array(self.place[: self.nodes])
 
     def cells(self):
-        """(places of the cells of all trees int32 [C], their values int64 [metrics, C])."""
+        """Return the values of all trees: (nodes int32 [C], values int64 [metrics, C])."""
         cdef Py_ssize_t count = self.cells_here
         return np.array(self.cell_node[:count]), np.array(self.cell_value[:, :count])
 
@@ -123,9 +123,9 @@ cdef class LineTrees(PackedColumns):
         const int32_t[::1] line,
         const int32_t[::1] mapping,
     ):
-        """Frames of a block, and its functions: rows of the frames, int32 [F].
+        """Add the functions and frames of a block; return the frame indexes, int32 [F].
 
-        name, file and mapping are numbers of texts here.
+        name, file and mapping are text numbers.
         """
         cdef Py_ssize_t i, last = -1
         cdef int32_t[::1] of_function = np.empty(function_id.shape[0], np.int32)
@@ -144,7 +144,11 @@ cdef class LineTrees(PackedColumns):
         return rows
 
     def table(self):
-        """(function ids uint64 [P]; name, file int32 [2, P]; function, line, mapping int32 [3, F])."""
+        """Return the functions and frames.
+
+        The result is (function ids uint64 [P]; name, file int32 [2, P]; function, line, mapping
+        int32 [3, F]).
+        """
         return (
             self.functions_here.table(),
             np.ascontiguousarray(self.names[: self.named].T),
@@ -160,7 +164,7 @@ cdef class LineTrees(PackedColumns):
                 raise ValueError("columns of one table differ in length")
 
     cdef make_room_for(self, Py_ssize_t functions, Py_ssize_t frames):
-        """So many may be new."""
+        """Make room for this many new functions and frames."""
         functions += self.functions_here.count
         if functions > self.names.shape[0]:
             self.names = enlarged(self.names, 2 * functions)
@@ -183,11 +187,11 @@ cdef class LineTrees(PackedColumns):
     cdef int32_t text_of(
         self, const unsigned char[::1] text, const int64_t[::1] ends, int64_t string
     ) except -1 nogil:
-        """The number of the text that a string of the tree is."""
+        """Return the text number of a string of the tree."""
         return self.texts.enter_one(text, ends[string - 1] if string else 0, ends[string])
 
     cdef Py_ssize_t find_mappings(self) except -1 nogil:
-        """Find the texts of the mappings; how many are not here."""
+        """Find the text numbers of the mappings; return the number of unknown texts."""
         cdef Py_ssize_t i, unknown = 0
         for i in range(self.ids.shape[0]):
             self.numbers[i] = <int32_t>self.texts.ids.find(self.ids[i])
@@ -209,7 +213,7 @@ cdef class LineTrees(PackedColumns):
         return 0
 
     cdef int enter_frames(self) except -1 nogil:
-        """Functions of frames become their rows."""
+        """Replace the function of each frame of the tree by its frame index in the forest."""
         cdef Py_ssize_t i, at = 0, last = -1
         for i in range(self.frames):
             at = self.mapping_of(at, self.mapping[i])
@@ -218,7 +222,7 @@ cdef class LineTrees(PackedColumns):
         return 0
 
     cdef Py_ssize_t mapping_of(self, Py_ssize_t guess, int32_t string) except -1 nogil:
-        """Where the string stands among the mappings of the tree."""
+        """Return the position of the string among the mappings of the tree."""
         cdef Py_ssize_t low = 0, high = self.strings.shape[0], middle
         if guess < high and self.strings[guess] == string:
             return guess
@@ -236,7 +240,7 @@ cdef class LineTrees(PackedColumns):
     cdef Py_ssize_t frame_after(
         self, Py_ssize_t last, int32_t function, int32_t line, int32_t mapping
     ) except -1 nogil:
-        """The row of a frame; fast where it follows the `last` one, as it did before."""
+        """Return the index of a frame; fast if it follows the `last` one as in an earlier tree."""
         cdef Py_ssize_t next, known = self.forest.frames.count
         cdef uint64_t id
         if last >= 0:

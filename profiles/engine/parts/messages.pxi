@@ -1,7 +1,7 @@
-# Embedded messages as rows of numbers, found by the ids that the profile gave them.
+# Embedded messages as rows of numbers, and lookup of rows by the ids in the profile.
 
 cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
-    """The varint fields below `width` of each message, uint64 [count, width]; 0 where absent."""
+    """Read the varint fields below `width` of each message, uint64 [count, width]; 0 if absent."""
     found = np.zeros((spans.shape[0], width), np.uint64)
     cdef uint64_t[:, ::1] table = found
     cdef Field field
@@ -16,7 +16,7 @@ cpdef numbers(Wire wire, const Py_ssize_t[:, ::1] spans, Py_ssize_t width):
 
 
 def comments(Wire wire, Py_ssize_t most):
-    """Numbers of the strings that are a profile's comments, the first `most` of them."""
+    """Return the string numbers of a profile's comments, at most `most` of them."""
     cdef Field field
     cdef Py_ssize_t at
     found = []
@@ -35,12 +35,12 @@ def comments(Wire wire, Py_ssize_t most):
 
 @cython.final
 cdef class Index:
-    """Finds a row of `table` by the id in its column 1: in order, scattered, or 64 bits wide."""
+    """Lookup of rows of `table` by the id in column 1; ids may be sparse, or 64 bits wide."""
 
     cdef str kind
-    cdef bint small  # ids are about as small as there are rows
-    cdef int32_t[::1] rows  # by id, if small: row + 1
-    cdef Keys ids  # else
+    cdef bint small  # ids are about as small as the number of rows
+    cdef int32_t[::1] rows  # row + 1 by id, if small
+    cdef Keys ids  # ids in order of row, otherwise
 
     def __init__(self, str kind, const uint64_t[:, ::1] table):
         cdef Py_ssize_t i
@@ -76,7 +76,7 @@ cdef class Index:
         return self.rows[<Py_ssize_t>key] - 1 if key < <uint64_t>self.rows.shape[0] else -1
 
     cdef inline Py_ssize_t find(self, uint64_t key) except -2 nogil:
-        """The row; -1 for id 0, which means none."""
+        """Return the row of an id, or -1 for id 0, which means none."""
         cdef Py_ssize_t row
         if key == 0:
             return -1

@@ -1,17 +1,17 @@
-# Moments: Σ of squares over profiles, of the totals of nodes and of functions.
+# Sums of squares over profiles, of the totals of nodes and of functions, and their counts.
 #
 # In float64, for the square of one profile's total may pass 2^63.
 
 cdef enum:
-    SELF_SQUARE = 0  # what is kept of each function
+    SELF_SQUARE = 0  # columns of each function
     SELF_PRESENT = 1
     TOTAL_SQUARE = 2
     TOTAL_PRESENT = 3
     FUNCTION_COLUMNS = 4
-    LANES = 16  # rows that are added up side by side
+    LANES = 16  # rows that are summed side by side (SIMD)
 
 
-# All lanes are read before any is written: so the compiler adds several of them at once.
+# All lanes are read before any is written, so that the compiler can vectorise.
 cdef inline void add_lanes(double* into, const double* row) noexcept nogil:
     cdef double[LANES] sums
     cdef int j
@@ -22,7 +22,10 @@ cdef inline void add_lanes(double* into, const double* row) noexcept nogil:
 
 
 cdef inline void add_squares(const double* row, double* square, double* present) noexcept nogil:
-    """In four sums, which the compiler can keep side by side."""
+    """Add the squares and the count of nonzero values of LANES numbers.
+
+    Four partial sums allow the compiler to vectorise.
+    """
     cdef double[4] sums, counts
     cdef int j
     for j in range(4):
@@ -51,7 +54,10 @@ cdef int add_all_squares(
 cdef int add_chains(
     double[:, ::1] total, const int32_t[::1] above, double[::1] square, double[::1] present
 ) except -1 nogil:
-    """Add each one's totals to its caller's, once its own are complete, and their squares."""
+    """Add the squares of each chain's totals, and the totals to those of the calling chain.
+
+    Chains are visited from last to first, so that totals are complete when they are squared.
+    """
     cdef Py_ssize_t i
     for i in range(total.shape[0] - 1, -1, -1):
         add_squares(&total[i, 0], &square[i], &present[i])
@@ -73,7 +79,7 @@ cdef int add_cells(
     double[:, ::1] into, Py_ssize_t lane, const int32_t[::1] row_of_line,
     const int32_t[::1] lines, const int64_t[::1] values, Py_ssize_t first, Py_ssize_t last,
 ) except -1 nogil:
-    """Checked as in sum_row."""
+    """Add the values of one row to its lane; bounds are checked as in sum_row."""
     cdef Py_ssize_t i
     cdef uint32_t count = <uint32_t>row_of_line.shape[0], rows = <uint32_t>into.shape[0], row
     cdef const int32_t* line
@@ -97,21 +103,22 @@ cdef int add_cells(
 
 @cython.final
 cdef class RowMoments:
-    """Moments of rows of cells over a function tree, by group of rows.
+    """Sums of squares and counts of rows of sparse values over a function tree, by group of rows.
 
-    Of LANES rows of a group the totals stand side by side: an array for each chain, which is
-    added to its caller's. A chain are nodes with the same total in every row: most callers have
-    one callee, and no values. Pointers go to rows of LANES numbers, where the bounds are checked.
+    The totals of LANES rows of a group are side by side: an array for each chain, which is added to
+    that of its caller. A chain consists of nodes with the same total in every row: most callers
+    have one callee and no values of their own. Pointers refer to rows of LANES numbers, where the
+    bounds are checked.
     """
 
     cdef const int32_t[::1] function
-    cdef int32_t[::1] chain  # of each node; they stand in the order of their ends
-    cdef int32_t[::1] above  # of each chain: that of the node which calls it; -1: none
-    cdef int32_t[::1] own  # of each function its row of `of_own`; -1: it has no values
-    cdef int32_t[::1] calling  # chains of the nodes of functions that are outermost at several
-    cdef int32_t[::1] called  # the row of `of_several` of each of these
-    cdef int32_t[::1] several  # the function of each such row
-    cdef int32_t[::1] only  # the node of a function that is at one; -1: at several
+    cdef int32_t[::1] chain  # chain of each node; chains are in the order of their last nodes
+    cdef int32_t[::1] above  # calling chain of each chain; -1 for roots
+    cdef int32_t[::1] own  # row of `of_own` of each function; -1 if it has no values
+    cdef int32_t[::1] calling  # chains of the outermost nodes of functions that have several
+    cdef int32_t[::1] called  # row of `of_several` of each of these
+    cdef int32_t[::1] several  # function of each row of `of_several`
+    cdef int32_t[::1] only  # outermost node of each function; -1 if there are several
     cdef double[:, ::1] total  # [chains, LANES]
     cdef double[:, ::1] of_own, of_several  # [rows, LANES]
     cdef double[:, ::1] square, present  # [G, chains]
@@ -137,7 +144,10 @@ cdef class RowMoments:
     cdef find_chains(
         self, const int32_t[::1] parent, const uint8_t[::1] has_values, int32_t[::1] children, int32_t[::1] end
     ):
-        """A node without values has the total of its child, if it has but one. How many chains."""
+        """Assign nodes to chains and return the number of chains.
+
+        A node without values has the total of its child if it has exactly one.
+        """
         cdef Py_ssize_t i, above, chains = 0
         cdef int32_t[::1] chain = self.chain, caller
         with nogil:
@@ -196,13 +206,16 @@ cdef class RowMoments:
         const int64_t[::1] rows,
         const int32_t[::1] group,
     ):
-        """Add these rows of cells at lines; group [R] of each row, those of one stand together."""
+        """Add rows of sparse values at line nodes; group [R] is the group of each row of the chunk.
+
+        Rows of one group must be adjacent in `rows`.
+        """
         cdef Py_ssize_t first = 0, last, row
         cdef const int32_t[::1] chain, own
         if not self.total.shape[0]:
             return
         node = np.asarray(node_of_line)
-        nowhere = node < 0  # lines that no row has
+        nowhere = node < 0  # lines without values in any row
         chain = np.where(nowhere, -1, np.asarray(self.chain)[node]).astype(np.int32)
         own = np.where(nowhere, -1, np.asarray(self.own)[np.asarray(self.function)[node]]).astype(np.int32)
         with nogil:
@@ -220,7 +233,7 @@ cdef class RowMoments:
                 first = last
 
     def tables(self):
-        """(squares [G, N], present [G, N], functions [G, 4, P])."""
+        """Return (squares [G, N], counts [G, N], functions [G, 4, P])."""
         square = np.take(self.square, self.chain, axis=1)
         present = np.take(self.present, self.chain, axis=1)
         only, own = np.asarray(self.only), np.flatnonzero(np.asarray(self.own) >= 0)
@@ -255,7 +268,7 @@ def mark_cells(
     const int64_t[::1] rows,
     uint8_t[::1] marks,
 ):
-    """Mark the places of the nodes that these rows have cells at."""
+    """Mark `place`[node] for each node at which these rows have values."""
     cdef Py_ssize_t r, i
     with nogil:
         for r in range(rows.shape[0]):
@@ -266,7 +279,7 @@ def mark_cells(
 cdef int mark_outermost(
     const int32_t[::1] parent, const int32_t[::1] function, uint8_t[::1] outermost, int32_t[::1] calls
 ) except -1 nogil:
-    """Mark the nodes of a tree in pre-order whose function does not call them.
+    """Mark the outermost nodes in a tree in pre-order: no ancestor is of the same function.
 
     `calls` are zeros, one for each function.
     """
@@ -285,12 +298,12 @@ cdef int mark_outermost(
 
 @cython.final
 cdef class MomentSums:
-    """Moments of the nodes and functions of a Forest that is grouped by function."""
+    """Sums of squares and counts of the nodes and functions of a Forest grouped by function."""
 
-    cdef double[:, ::1] nodes  # square, present
+    cdef double[:, ::1] nodes  # [2, N]: squares, counts
     cdef double[:, ::1] functions  # [FUNCTION_COLUMNS, P]
-    cdef uint8_t[::1] outermost  # of each node: its function does not call it
-    cdef double[::1] total  # of the nodes in the tree at hand
+    cdef uint8_t[::1] outermost  # 1 for nodes with no ancestor of the same function
+    cdef double[::1] total  # totals of the nodes in the current tree
     cdef double[:, ::1] of_function
     cdef int32_t[::1] calls
 
@@ -303,7 +316,7 @@ cdef class MomentSums:
         self.calls = np.zeros(FIRST, np.int32)
 
     def grow(self, Py_ssize_t nodes, Py_ssize_t functions):
-        """Make room for so many."""
+        """Make room for this many nodes and functions."""
         if nodes > self.total.shape[0]:
             self.nodes = wider(self.nodes, 2 * nodes)
             self.outermost = enlarged(self.outermost, 2 * nodes)
@@ -323,9 +336,11 @@ cdef class MomentSums:
         const int64_t[::1] values,
         bint is_new,
     ):
-        """Add one profile: the place of each node and its function's row, [N]; [M] have values.
+        """Add one profile of N nodes, M of which have values.
 
-        `functions` are the rows of all functions, each once; is_new: some of the places are.
+        place and function [N] are the index in the forest of each node and of its function;
+        functions are the indexes of all functions of the tree, each once. is_new is set if the
+        forest got new nodes from this tree.
         """
         cdef double[::1] own = np.zeros(parent.shape[0])
         cdef Py_ssize_t i
@@ -345,7 +360,10 @@ cdef class MomentSums:
                 self.take_function(functions[i])
 
     cdef int take_node(self, int32_t node, int32_t function) except -1 nogil:
-        """Square its total; another node of the tree at the same place finds it zero."""
+        """Add the square of the node's total, and reset the total.
+
+        If several nodes of the tree have the same index, only the first finds a total.
+        """
         cdef double total = self.total[node]
         if total != 0:
             self.nodes[0, node] += total * total
@@ -388,7 +406,7 @@ cdef class MomentSums:
         self, const int32_t[::1] parent, const int32_t[::1] place, const int32_t[::1] function,
         const double[::1] square, const double[::1] present,
     ):
-        """Add sums of many profiles at once; arguments as in add_tree."""
+        """Add squares and counts of many profiles at once; other arguments are as in add_tree."""
         cdef Py_ssize_t i
         self.find_outermost(parent, place, function)
         with nogil:
@@ -405,12 +423,12 @@ cdef class MomentSums:
                     self.functions[k, rows[i]] += columns[k, i]
 
     def tables(self, Py_ssize_t nodes, Py_ssize_t functions):
-        """(square, present) of nodes, float64 [2, nodes], and the columns [4, functions]."""
+        """Return (squares, counts) of nodes, float64 [2, nodes], and the columns [4, functions]."""
         return np.array(self.nodes[:, :nodes]), np.array(self.functions[:, :functions])
 
 
 cdef wider(old, Py_ssize_t capacity):
-    """A copy with `capacity` columns, the new ones zero."""
+    """Return a copy with `capacity` columns; new columns are zero."""
     old = np.asarray(old)
     new = np.zeros((old.shape[0], capacity))
     new[:, : old.shape[1]] = old
@@ -418,9 +436,9 @@ cdef wider(old, Py_ssize_t capacity):
 
 
 def outermost_nodes(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t functions):
-    """(count, last), int32 [functions]: of the nodes of each function those that it does not call.
+    """Return (count, last), int32 [functions], of the outermost nodes of each function.
 
-    The tree is in pre-order.
+    A node is outermost if no ancestor is of the same function. The tree is in pre-order.
     """
     counts, lasts = np.zeros(functions, np.int32), np.full(functions, -1, np.int32)
     cdef int32_t[::1] count = counts, last = lasts, calls = np.zeros(functions, np.int32)

@@ -1,6 +1,6 @@
-# The columns of stored trees, added to forests without making arrays of them.
+# Columns of stored trees, added to forests without creating arrays.
 
-cdef enum:  # in order; docs/reference/formats.md
+cdef enum:  # in order; see docs/reference/formats.md
     FUNCTION_ID = 0
     NAME_OF_FUNCTION = 1
     FILE_OF_FUNCTION = 2
@@ -14,18 +14,18 @@ cdef enum:  # in order; docs/reference/formats.md
 
 
 cdef class PackedColumns:
-    """One tree after the other; the arrays are used again."""
+    """Reader of stored trees, one at a time; its arrays are reused."""
 
     cdef const uint8_t[::1] data
-    cdef Py_ssize_t[::1] at  # where each column begins,
-    cdef Py_ssize_t[::1] count  # how many numbers it has,
-    cdef int[::1] width  # and how wide they are; -8: signed
+    cdef Py_ssize_t[::1] at  # offset of each column
+    cdef Py_ssize_t[::1] count  # length of each column
+    cdef int[::1] width  # bytes per number; -8 for signed ones
     cdef Py_ssize_t columns
     cdef Py_ssize_t functions, frames, nodes, sampled
-    cdef int32_t[::1] row  # of each function in the forest
-    cdef int32_t[::1] of_frame  # its function; once it was added, its row in the forest
+    cdef int32_t[::1] row  # index in the forest of each function
+    cdef int32_t[::1] of_frame  # function of each frame; once added, its index in the forest
     cdef int32_t[::1] parent, node
-    cdef int32_t[::1] frame  # of each node; once it was added, its row in the forest
+    cdef int32_t[::1] frame  # frame of each node; once added, its index in the forest
     cdef int32_t[::1] place
     cdef int64_t[::1] value
 
@@ -38,7 +38,10 @@ cdef class PackedColumns:
 
     @cython.final
     cdef take(self, const uint8_t[::1] data, Py_ssize_t at, list columns, Py_ssize_t metrics):
-        """The columns are [[width, count], …] and begin at `at`; ValueError if they make no tree."""
+        """Set the columns [[width, count], …] that begin at `at`, and check their shape.
+
+        Raise `ValueError` if they cannot be a tree.
+        """
         self.data = data
         self.find_columns(at, columns)
         self.check_shape(metrics)
@@ -46,7 +49,7 @@ cdef class PackedColumns:
 
     @cython.final
     cdef int widen_nodes(self) except -1 nogil:
-        """Read functions of frames, and nodes. ValueError when the numbers make no tree."""
+        """Read the functions of frames, and the nodes. Raise `ValueError` if they make no tree."""
         self.widen_into(FUNCTION_OF_FRAME, self.functions, self.of_frame)
         self.widen_into(PARENT_OF_NODE, MOST_ROWS, self.parent)
         self.widen_into(FRAME_OF_NODE, self.frames, self.frame)
@@ -141,9 +144,9 @@ cdef class PackedColumns:
 
     @cython.final
     cdef int add_nodes(self, Nodes nodes, const uint64_t[::1] ids) except -1 nogil:
-        """Find the place of each node; `of_frame` has rows by now, whose ids these are."""
+        """Find or add each node; `of_frame` has indexes in the forest, whose ids are `ids`."""
         cdef Py_ssize_t i, above, last = -1
-        # Of their own, so that the loop need not look where they are at each step.
+        # Local views, so that the loop does not reload them at each step.
         cdef const int32_t[::1] parent = self.parent, rows = self.of_frame
         cdef int32_t[::1] frame = self.frame, place = self.place
         cdef int32_t row

@@ -1,37 +1,37 @@
-# Stored trees, added to a forest by function in one go: what merging the last hour is made of.
+# Stored trees, merged by function: used by queries on recent profiles.
 
 @cython.final
 cdef class PackedTrees(PackedColumns):
-    """Reads a tree (`read`), then adds it (`add`): a damaged one is found before it is added."""
+    """Merges stored trees by function: `read` finds damaged trees before `add` adds anything."""
 
     cdef Forest forest
-    cdef int32_t[::1] following  # of each function of the forest: which came behind it last
+    cdef int32_t[::1] following  # last successor of each function of the forest
 
     def __init__(self, Forest forest):
         self.forest = forest
         self.following = np.zeros(FIRST, np.int32)
 
     def read(self, const uint8_t[::1] data, Py_ssize_t at, list columns, Py_ssize_t metrics):
-        """Take the numbers of a tree; columns is [[width, count], …], they begin at `at`.
+        """Read the numbers of a tree; columns is [[width, count], …], and they begin at `at`.
 
-        Returns where the functions stand that the forest does not know: they have to be entered
-        before the tree is added. ValueError when the numbers make no tree.
+        Return the positions of functions that the forest lacks: they must be entered before the
+        tree is added. Raise `ValueError` if the numbers are not a valid tree.
         """
         cdef Keys frames = self.forest.frames
         cdef Py_ssize_t i, missing
         self.take(data, at, columns, metrics)
         if frames.keys.shape[0] > self.following.shape[0]:
             self.following = enlarged(self.following, frames.keys.shape[0])
-        # Once for all of it: other threads want the GIL too, and it is long until it comes back.
+        # One release of the GIL for all loops: getting it back takes long if other threads want it.
         with nogil:
             self.widen_nodes()
             missing = self.find_functions(frames)
         return [i for i in range(self.functions) if self.row[i] < 0] if missing else []
 
     def add(self, list wanted):
-        """Add what was read; wanted is [(number of the metric in it, factor, metric here), …].
+        """Add the tree that was read; return True if the forest got new nodes.
 
-        Returns whether the forest has new nodes now.
+        wanted is [(metric of the tree, factor, metric of the forest), …], by index.
         """
         cdef Py_ssize_t before = self.forest.nodes.sums.keys.count
         cdef Py_ssize_t metric, column, i
@@ -48,7 +48,7 @@ cdef class PackedTrees(PackedColumns):
         return self.forest.nodes.sums.keys.count > before
 
     def add_moments(self, MomentSums sums, bint is_new):
-        """Add the tree to moments too, by the values that `add` took last."""
+        """Add the tree to sums of squares, too, with the values that `add` read last."""
         sums.grow(self.forest.nodes.sums.keys.count, self.forest.frames.count)
         sums.add_tree(
             self.parent[: self.nodes],
@@ -61,7 +61,7 @@ cdef class PackedTrees(PackedColumns):
         )
 
     def cells(self):
-        """(node int32 [M], value int64 [M]) of what `add` took last; a node may be there twice."""
+        """Return (node int32 [M], value int64 [M]) of the last `add`; nodes may repeat."""
         cdef int32_t[::1] place = np.empty(self.sampled, np.int32)
         cdef Py_ssize_t i
         for i in range(self.sampled):
@@ -69,7 +69,7 @@ cdef class PackedTrees(PackedColumns):
         return np.asarray(place), np.array(self.value[: self.sampled])
 
     cdef Py_ssize_t find_functions(self, Keys frames) except -1 nogil:
-        """Find the rows of the functions; how many have none."""
+        """Find the index in the forest of each function; return the number of missing functions."""
         cdef Py_ssize_t i, before, found = -1, missing = 0
         cdef uint64_t key
         cdef int32_t[::1] rows = self.row, following = self.following

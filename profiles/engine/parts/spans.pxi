@@ -5,17 +5,17 @@ KINDS = {"sample_types": 1, "samples": 2, "mappings": 3, "locations": 4, "functi
 SCALARS = {"time": 9, "duration": 10, "default_type": 14}
 cdef enum:
     SAMPLE_TYPES = 1
-    MESSAGES = 6  # the last of them
-    COMMENTS = 13  # numbers of strings, packed or one by one
+    MESSAGES = 6  # last field number of an embedded message
+    COMMENTS = 13  # string numbers, packed or not
     LAST = 15
 
 
 cdef class Spans:
-    """(start, stop) of each embedded message, intp [count, 2], and the numbers beside them."""
+    """Byte ranges of embedded messages by kind, intp [count, 2]; and the scalar fields."""
 
     cdef readonly dict places
     cdef readonly dict scalars
-    cdef readonly bint commented  # whether there is any comment
+    cdef readonly bint commented  # True if there is any comment
 
     def __init__(self, Wire wire, limits):
         cdef Py_ssize_t[LAST] counts, following
@@ -49,7 +49,7 @@ cdef check(const Py_ssize_t* counts, limits):
             raise TooLarge(setting(field), counts[<int>number], allowed)
 
 
-# Both arrays have LAST places, one for each field up to COMMENTS and the scalars.
+# Both arrays have LAST entries, one for each field up to COMMENTS and the scalars.
 cdef int count(Wire wire, Py_ssize_t* counts, int64_t* numbers) except -1 nogil:
     cdef Field field
     field.at = 0

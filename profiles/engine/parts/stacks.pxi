@@ -1,11 +1,11 @@
-# The samples of a profile become the nodes of a call tree.
+# Conversion of samples to the nodes of a call tree.
 
 cdef int64_t MOST = 2**63 - 1
 
 
 @cython.final
 cdef class Stacks:
-    """Adds up samples: self values by node, and by (node, set of labels)."""
+    """Accumulator of samples: self values by node, and by (node, label set)."""
 
     cdef Wire wire
     cdef Index locations
@@ -17,26 +17,26 @@ cdef class Stacks:
     cdef Py_ssize_t frames_left
     cdef int64_t max_total
     cdef object limits
-    cdef uint64_t[::1] stack  # of the sample at hand: ids of its locations, leaf first
+    cdef uint64_t[::1] stack  # of the current sample: location ids, leaf first
     cdef Py_ssize_t depth
-    cdef uint64_t[::1] row  # its values as they came
+    cdef uint64_t[::1] row  # values of the sample as encoded
     cdef Py_ssize_t filled
     cdef int64_t[::1] scaled_row
-    cdef uint64_t[::1] former  # the sample before: ids of its locations, root first,
-    cdef int32_t[::1] former_frames  # and how many frames lead down to the end of each
+    cdef uint64_t[::1] former  # of the previous sample: location ids, root first
+    cdef int32_t[::1] former_frames  # number of frames from the root to the end of each location
     cdef Py_ssize_t former_depth
-    cdef int32_t[::1] frame_at  # its frames, root first,
-    cdef uint64_t[::1] path  # and a hash of all frames down to each: the keys of its nodes
-    cdef uint64_t labels  # hash of the labels as they stand in the sample; 0: none
+    cdef int32_t[::1] frame_at  # frames of the current sample, root first
+    cdef uint64_t[::1] path  # hash of all frames down to each: the key of its node
+    cdef uint64_t labels  # hash of the sample labels in encoded order; 0 if none
     cdef readonly CallNodes nodes
-    # None as long as there are no labels.
-    cdef readonly Sums label_sets  # row: a set; its sum: the first sample that has it
-    cdef readonly Sums labelled  # key: node << 32 | set
+    # None until a sample with labels occurs.
+    cdef readonly Sums label_sets  # row: label set; value: first sample that has it
+    cdef readonly Sums labelled  # key: node << 32 | label set
     cdef int64_t[::1] total
-    cdef int64_t[::1] below  # of each metric the first value below zero that was met; 0: none
+    cdef int64_t[::1] below  # first negative value of each metric; 0 if none
 
     def __init__(self, Wire wire, symbols, factors, limits, Py_ssize_t samples):
-        """`samples`: how many will be read. A metric of factor 0 is all zeros."""
+        """Create an accumulator for `samples` samples; metrics with factor 0 become all zeros."""
         cdef Py_ssize_t width = len(factors)
         self.wire = wire
         self.locations = symbols.location_index
@@ -55,20 +55,20 @@ cdef class Stacks:
         self.former_depth = 0
         self.frame_at = np.empty(limits.max_depth, np.int32)
         self.path = np.empty(limits.max_depth, np.uint64)
-        # A sample takes two bytes, and one for each value: no more of them can have values.
+        # A sample takes two bytes, and one for each value: this bounds the samples with values.
         samples = min(samples, wire.raw.shape[0] // (width + 2))
         self.nodes = CallNodes(width, samples, limits.nodes_of(wire.raw.shape[0]))
         self.total = np.zeros(width, np.int64)
         self.below = np.zeros(width, np.int64)
 
     def totals(self):
-        """Of each metric, int64 [width]."""
+        """Return the total of each metric, int64 [width]."""
         return np.array(self.total)
 
     def below_zero(self):
         """Return the first negative value of each metric, int64 [width], or 0.
 
-        Such values are read as zeros, unless the limits allow them.
+        Negative values are read as zeros, unless the limits allow them.
         """
         return np.array(self.below)
 
@@ -103,7 +103,7 @@ cdef class Stacks:
     cdef Py_ssize_t taken(
         self, Field* field, uint64_t[::1] into, Py_ssize_t filled
     ) except -1 nogil:
-        """Append the numbers of a repeated field, packed or not; as Wire.varints."""
+        """Append the numbers of a repeated field, packed or not, like Wire.varints."""
         if field.wire == BYTES:
             return self.wire.varints(field.start, field.stop, into, filled)
         if field.wire != VARINT:
@@ -119,7 +119,7 @@ cdef class Stacks:
         return 0
 
     cdef bint scaled(self, Py_ssize_t i) except -1 nogil:
-        """Bring the values to their normal units; False when all are zero."""
+        """Scale the values to their normal units; return False if all are zero."""
         cdef Py_ssize_t k
         cdef bint some = False
         cdef int64_t value, most
@@ -160,7 +160,7 @@ cdef class Stacks:
         self.labelled = Sums(self.row.shape[0], self.limits.max_samples, limit)
 
     cdef inline int bounded(self, Py_ssize_t k) except -1 nogil:
-        """TooLarge where the total with this value would be; before it is added anywhere."""
+        """Raise `TooLarge` if the total would exceed the limit, before the value is added."""
         cdef int64_t total = self.total[k]
         if total >= 0 and self.scaled_row[k] > self.max_total - total:
             self.too_much(k)
@@ -174,9 +174,9 @@ cdef class Stacks:
         return row
 
     cdef Py_ssize_t leaf(self) except -1 nogil:
-        """The node of the stack at hand; nodes on the way to it are made.
+        """Return the leaf node of the current stack; missing nodes are created.
 
-        The part that it has in common with the stack before, from the root on, is known.
+        The frames that it shares with the previous stack, from the root, are known already.
         """
         cdef Py_ssize_t i = 0, location, frames = 0, known
         while i < self.former_depth and i < self.depth:
@@ -201,7 +201,7 @@ cdef class Stacks:
         return self.node(known, frames)
 
     cdef inline Py_ssize_t down(self, Py_ssize_t frames, Py_ssize_t location) except -1 nogil:
-        """Enter the frames of a location, which has the innermost first; how many there are now."""
+        """Append the frames of a location, stored innermost first; return the new number."""
         cdef Py_ssize_t innermost = self.first[location], at = self.first[location + 1]
         cdef uint64_t path = self.path[frames - 1] if frames else SEED
         cdef int32_t frame
@@ -217,10 +217,10 @@ cdef class Stacks:
         return frames
 
     cdef Py_ssize_t node(self, Py_ssize_t known, Py_ssize_t frames) except -1 nogil:
-        """The node that so many frames lead to, of which `known` ones have nodes for certain.
+        """Return the node at the end of `frames` frames, of which the first `known` have nodes.
 
-        Where a frame has a node, all above it have: what is missing is found by halving, and a
-        stack that was met before by looking once.
+        If a frame has a node, all its ancestors have one: the first frame without a node is found
+        by bisection, and a known stack by one lookup.
         """
         cdef Py_ssize_t missing = frames - 1, middle, node
         node = self.nodes.keys.find(self.path[missing])

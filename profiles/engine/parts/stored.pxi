@@ -1,8 +1,8 @@
-# Stored columns: numbers in the narrowest width that holds them, little-endian.
+# Columns of stored trees: integers in the narrowest sufficient width, little-endian.
 
 cdef enum:
-    # Numbers that are looked through in some microseconds: to get the GIL back, while others want
-    # it, takes longer. A tree has twenty columns, and of most trees they are as brief.
+    # Columns below this length take some microseconds, less than getting the GIL back while other
+    # threads want it. A tree has twenty columns, and in most trees they are as short.
     BRIEF = 1 << 14
 
 ctypedef fused Whole:
@@ -17,10 +17,10 @@ ctypedef fused Narrowed:
 
 
 def packed(columns):
-    """Columns of whole numbers, contiguous [N], one behind the other, uint8; and what they take.
+    """Encode columns of integers, contiguous [N]: (codes, data uint8).
 
-    That is (bytes of each number, N) of each column: as few as hold all of it; -8 where one is
-    below zero.
+    The code of a column is (bytes per number, N), with as few bytes as its values allow; the bytes
+    are -8 if a value is negative.
     """
     cdef list parts = [], codes = []
     cdef Py_ssize_t at = 0, size = 0
@@ -38,7 +38,7 @@ def packed(columns):
 
 
 cdef tuple coded(column):
-    """The column as uint8, int32 or int64, and its code."""
+    """Return the column as uint8, int32 or int64, and its code."""
     kind = column.dtype.char
     if kind == "B":
         return column, 1
@@ -69,7 +69,7 @@ cdef uint64_t united_in(const Whole[::1] column) except? 7:
 
 
 cdef uint64_t united(const Whole[::1] column) noexcept nogil:
-    """The bits that any of them has, of 64."""
+    """Return the bitwise OR of all numbers, sign-extended to 64 bits."""
     cdef uint64_t every = 0
     cdef Py_ssize_t i
     for i in range(column.shape[0]):
@@ -111,7 +111,7 @@ cdef void copy_whole(const Whole[::1] column, int width, uint8_t* out) noexcept 
 
 
 cdef inline void copy_as(const Whole[::1] column, uint8_t* out, Narrowed number) noexcept nogil:
-    """Write each number as wide as `number` is, wherever `out` begins."""
+    """Write each number as wide as `number`; `out` need not be aligned."""
     cdef Py_ssize_t i
     for i in range(column.shape[0]):
         number = <Narrowed><int64_t>column[i]
@@ -119,7 +119,7 @@ cdef inline void copy_as(const Whole[::1] column, uint8_t* out, Narrowed number)
 
 
 def divisor(const int64_t[::1] column):
-    """The greatest number that all are multiples of; 1 if they are all zero."""
+    """Return the greatest common divisor of all numbers; 1 if all are zero."""
     cdef uint64_t common
     if column.shape[0] < BRIEF:
         common = common_divisor(column)
@@ -145,9 +145,9 @@ cdef uint64_t common_divisor(const int64_t[::1] column) noexcept nogil:
 
 
 def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, int64_t below):
-    """`count` unsigned numbers of `width` bytes from `at` on, int32 [count].
+    """Read `count` unsigned numbers of `width` bytes from offset `at`, int32 [count].
 
-    ValueError when one is not less than `below`, or when they reach beyond the end.
+    Raise `ValueError` if a number is not less than `below`, or if they exceed the buffer.
     """
     cdef int32_t[::1] out
     cdef uint32_t highest
@@ -167,12 +167,12 @@ def widen(const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t count, int width, i
     return column
 
 
-# Bounds are checked once for all numbers, so that the loops are a few instructions each.
+# Bounds are checked once for a whole column, so that the loops are a few instructions each.
 
 cdef const uint8_t* column_at(
     const uint8_t[::1] body, Py_ssize_t at, Py_ssize_t size
 ) except? NULL nogil:
-    """The first of so many bytes; NULL of none."""
+    """Return a pointer to `size` bytes at offset `at`; NULL if `size` is 0."""
     if at < 0 or size < 0 or size > body.shape[0] - at:
         out_of_bounds()
     return &body[at] if size else NULL
@@ -217,9 +217,9 @@ cdef uint32_t widen_4(const uint8_t[::1] body, Py_ssize_t at, int32_t[::1] out) 
 
 
 def parents(int32_t[::1] back):
-    """How far back each node's parent stands becomes where it stands, in place; -1 for roots.
+    """Replace the distance back to each parent by its index, in place; -1 for roots.
 
-    ValueError when one would stand before the first node, or behind its child.
+    Raise `ValueError` if a parent would be before the first node, or not before its child.
     """
     with nogil:
         find_parents(back)
@@ -236,7 +236,10 @@ cdef int find_parents(int32_t[::1] back) except -1 nogil:
 
 
 def ascending(int32_t[::1] steps, int64_t below):
-    """Steps become the numbers they lead to, in place; ValueError when one is not below."""
+    """Replace steps by their running sums, in place.
+
+    Raise `ValueError` if a sum is not less than `below`.
+    """
     with nogil:
         ascend(steps, below)
 
@@ -254,7 +257,7 @@ cdef int ascend(int32_t[::1] steps, int64_t below) except -1 nogil:
 
 
 def pairs(const int32_t[::1] first, const int32_t[::1] second):
-    """Number the distinct pairs by first use: (number of each [N], first [P], second [P]), int32."""
+    """Number the distinct pairs by first use: (number [N], first [P], second [P]), int32."""
     cdef Keys keys = Keys(first.shape[0] + 1, "", first.shape[0])
     cdef int32_t[::1] number = np.empty(first.shape[0], np.int32)
     cdef Py_ssize_t i

@@ -1,22 +1,22 @@
-# The strings of a profile, as bytes: most are never looked at.
+# Strings of a profile, as bytes: most are never decoded.
 
 cdef enum:
     TO_CHECK = 128
-    MARK_BYTES = 19  # behind what is left of a string that is cut: an ellipsis and a hash
+    MARK_BYTES = 19  # appended to a truncated string: an ellipsis and a hash
 
 cdef Py_ssize_t NAME_BYTES = MAX_NAME_BYTES
-cdef bytes UNKNOWN = b"?"  # what is called so that has neither name nor address
+cdef bytes UNKNOWN = b"?"  # name of frames with neither name nor address
 
 
 @cython.final
 cdef class Strings:
-    """Numbered as in the profile; then come the empty one, `?`, and other made-up ones."""
+    """Strings with the numbers of the profile; then the empty one, `?`, and generated ones."""
 
     cdef Wire wire
-    cdef Py_ssize_t[:, ::1] at  # start and stop of each in the profile
+    cdef Py_ssize_t[:, ::1] at  # byte range of each string in the profile
     cdef Py_ssize_t none
     cdef Py_ssize_t unknown
-    cdef dict made  # bytes of those that are not in the profile as they are
+    cdef dict made  # bytes of strings that differ from the profile or are generated
     cdef uint8_t[::1] is_made
     cdef uint64_t[::1] ids
 
@@ -34,7 +34,7 @@ cdef class Strings:
             self.is_made[i], self.ids[i] = True, id_of(self.made[i])
 
     cdef replace_unusable(self):
-        """Strings that are too long, not UTF-8, or have NULs count as what they are replaced by."""
+        """Replace strings that are too long, not UTF-8, or contain NUL bytes."""
         cdef Py_ssize_t i, unusual = 0
         cdef uint64_t seen
         with nogil:
@@ -51,7 +51,7 @@ cdef class Strings:
                 self.check(i)
 
     cdef check(self, Py_ssize_t i):
-        """Replace the string if it cannot be used as it is."""
+        """Replace the string if it cannot be used unchanged."""
         cdef Py_ssize_t start = self.at[i, 0], stop = self.at[i, 1]
         data = self.wire.piece(start, min(stop, start + NAME_BYTES))
         usable = data.decode("utf-8", "replace").replace("\0", "\ufffd").encode()
@@ -63,7 +63,7 @@ cdef class Strings:
             self.ids[i] = id_of(usable)
 
     cdef bytes cut(self, bytes usable, Py_ssize_t start, Py_ssize_t stop):
-        """The beginning, an ellipsis, and a hash of the whole: what differs stays different."""
+        """Truncate a string and append an ellipsis and a hash: different strings stay different."""
         cdef uint64_t seen = 0, whole
         with nogil:
             whole = text_id(self.wire.raw, start, stop, &seen)
@@ -71,11 +71,11 @@ cdef class Strings:
         return f"{kept}…{whole:016x}".encode()
 
     def replaced(self, uint64_t string):
-        """Whether the string that the profile points at is another here."""
+        """Return True if this string of the profile was replaced."""
         return bool(self.is_made[self.checked(string)])
 
     def sizes(self, const uint64_t[::1] numbers):
-        """Bytes of each of the strings that the profile points at, int64 [len(numbers)]."""
+        """Return the size in bytes of each of these strings of the profile, int64 [N]."""
         found = np.empty(numbers.shape[0], np.int64)
         cdef int64_t[::1] sizes = found
         cdef Py_ssize_t i
@@ -89,7 +89,7 @@ cdef class Strings:
         return self.at[i, 1] - self.at[i, 0]
 
     cdef append(self, list texts):
-        """Add made-up strings, bytes, behind the others."""
+        """Append generated strings (bytes)."""
         if not texts:
             return
         count = len(self.ids)
@@ -99,7 +99,7 @@ cdef class Strings:
         self.is_made = np.concatenate((self.is_made, np.ones(len(texts), np.uint8)))
 
     cdef Py_ssize_t checked(self, uint64_t string) except -1 nogil:
-        """The number of a string that the profile points at."""
+        """Return the string number if it is valid. Raise `BadProfile` if it is not."""
         if string != 0 and string >= <uint64_t>self.none:
             with gil:
                 raise BadProfile(f"A message points at string {string}; there are {self.none}.")
@@ -115,11 +115,11 @@ cdef class Strings:
         return self.wire.piece(self.at[i, 0], self.at[i, 1])
 
     def text(self, uint64_t string):
-        """The string that the profile points at, as text."""
+        """Return a string of the profile as text."""
         return self.data(self.checked(string)).decode()
 
     cdef gather(self, const int32_t[::1] which, allowed):
-        """(bytes, ends int64 [len(which)]): those strings, one behind the other."""
+        """Concatenate strings: (bytes, ends int64 [len(which)])."""
         all_ends = np.empty(which.shape[0], np.int64)
         cdef int64_t[::1] ends = all_ends
         cdef uint8_t[::1] out
@@ -153,15 +153,15 @@ cdef class Strings:
 
 @cython.final
 cdef class UsedStrings:
-    """Strings that are used, each text once, numbered by first use."""
+    """Strings in use, each distinct text once, numbered by first use."""
 
     cdef Strings strings
-    cdef Keys texts  # their ids
-    cdef int32_t[::1] which  # string of each
-    cdef int32_t[::1] place  # of each string, + 1; 0: none yet
+    cdef Keys texts  # text ids
+    cdef int32_t[::1] which  # string of each text
+    cdef int32_t[::1] place  # text number + 1 of each string; 0 if unused
 
     def __init__(self, Strings strings, Py_ssize_t most):
-        """`most`: how many uses there are."""
+        """Create the tables for at most `most` uses."""
         most = min(most, strings.ids.shape[0])
         self.strings = strings
         self.texts = Keys(most, "", most)
@@ -177,12 +177,12 @@ cdef class UsedStrings:
         return self.place[string] - 1
 
     cdef table(self, allowed):
-        """(bytes, ends int64): the texts, one behind the other; TooLarge beyond what is allowed."""
+        """Return the concatenated texts (bytes, ends int64). Raise `TooLarge` beyond `allowed`."""
         return self.strings.gather(self.which[: self.texts.count], allowed)
 
 
 def within(allowed, Py_ssize_t met):
-    """Raise TooLarge beyond a limit (limits.Allowed)."""
+    """Raise `TooLarge` if `met` exceeds the limit (limits.Allowed)."""
     if met > allowed.most:
         raise TooLarge(allowed.limit, met, allowed.most, allowed.unit)
 

@@ -1,28 +1,30 @@
-# What is kept by a 64-bit key: rows of sums, nodes of a tree.
-#
-# Sums that overflow are an error, never a wrong number.
+# Hash tables with 64-bit keys: rows of sums, and nodes of a tree. Sums that overflow raise an
+# error; they are never wrong.
 
 cdef enum:
     FREE = 0
     FIRST = 256
 
 # This process's secrets, odd: nobody can choose keys that fall into one slot. Two, with a shift in
-# between: keys of nodes are regular, and what one factor makes of them stands in long runs.
+# between: keys of nodes are regular, and a single factor maps them to long runs of slots.
 cdef uint64_t FACTOR = secrets.randbits(64) | 1
 cdef uint64_t SECOND = secrets.randbits(64) | 1
-# Hashes that begin with it are as unknown outside.
+# Seed of chained hashes, unpredictable for senders, too.
 cdef uint64_t SEED = secrets.randbits(64)
 
 
 cdef inline uint64_t chained(uint64_t before, uint64_t value) noexcept nogil:
-    """A hash of what `before` is a hash of, SEED at first, and of `value` behind it: good for this
-    process alone, and a third of the work of `pair`, which waits for three products."""
+    """Extend the hash `before` (SEED at first) by `value`.
+
+    The hash is valid in this process only, and takes a third of the time of `pair`, which waits for
+    three multiplications.
+    """
     return (before ^ before >> 32) * FACTOR + value
 
 
 @cython.final
 cdef class Keys:
-    """Numbers keys from 0, in order of entry; one more than `allowed` is TooLarge of `limit`."""
+    """Numbers keys from 0 in order of entry; raises `TooLarge` of `limit` beyond `allowed` keys."""
 
     cdef readonly Py_ssize_t count
     cdef Py_ssize_t allowed
@@ -30,7 +32,7 @@ cdef class Keys:
     cdef str unit
     cdef int shift
     cdef uint64_t[::1] keys
-    cdef int32_t[::1] slots  # number + 1
+    cdef int32_t[::1] slots  # number + 1 of the key
 
     def __init__(
         self, Py_ssize_t allowed, str limit, Py_ssize_t expected=FIRST, str unit=""
@@ -42,7 +44,7 @@ cdef class Keys:
         self.refill()
 
     cdef Py_ssize_t slot(self, uint64_t key) except -1 nogil:
-        """Where the number of `key` stands, or would."""
+        """Return the slot of `key`, or the free slot where it belongs."""
         cdef uint64_t mask = <uint64_t>self.slots.shape[0] - 1
         cdef uint64_t at = key * FACTOR
         cdef int32_t number
@@ -54,11 +56,11 @@ cdef class Keys:
             at = (at + 1) & mask
 
     cdef Py_ssize_t find(self, uint64_t key) except -2 nogil:
-        """The number of `key`; -1 if it is not here."""
+        """Return the number of `key`, or -1 if it was not entered."""
         return self.slots[self.slot(key)] - 1
 
     cdef Py_ssize_t enter(self, uint64_t key) except -1 nogil:
-        """The number of `key`, a new one (the former count) if it was not here."""
+        """Return the number of `key`; a new key gets the next number, the former count."""
         cdef Py_ssize_t slot = self.slot(key)
         cdef int32_t number = self.slots[slot]
         if number != FREE:
@@ -81,19 +83,19 @@ cdef class Keys:
         self.refill()
 
     cdef refill(self):
-        """Make the slots anew, at most half of them taken."""
+        """Rebuild the slots with a load factor of at most one half."""
         cdef Py_ssize_t i
         bits = (2 * len(self.keys) - 1).bit_length()
         self.shift = 64 - bits
         self.slots = np.zeros(1 << bits, np.int32)
-        if self.count == 0:  # most are made large enough: no need to give the GIL back for nothing
+        if self.count == 0:  # most tables start large enough: skip releasing the GIL
             return
         with nogil:
             for i in range(self.count):
                 self.slots[self.slot(self.keys[i])] = <int32_t>(i + 1)
 
     def enter_all(self, const uint64_t[::1] keys):
-        """(number of each key, int32 [N]; where each new one stands first in them, in order)."""
+        """Enter keys: (number of each, int32 [N]; position of each new key, ascending)."""
         numbers, news = np.empty(keys.shape[0], np.int32), np.empty(keys.shape[0], np.int32)
         cdef int32_t[::1] out = numbers, new = news
         cdef Py_ssize_t i, before = self.count, known = self.count
@@ -106,7 +108,7 @@ cdef class Keys:
         return numbers, news[: known - before]
 
     def has_all(self, const uint64_t[::1] keys):
-        """Whether each of these was entered."""
+        """Return True if all of these keys were entered."""
         cdef Py_ssize_t i
         with nogil:
             for i in range(keys.shape[0]):
@@ -117,12 +119,12 @@ cdef class Keys:
         return i == -1
 
     def table(self):
-        """The keys in order of entry, uint64 [count]."""
+        """Return the keys in order of entry, uint64 [count]."""
         return np.array(self.keys[: self.count])
 
 
 cdef inline int64_t added(int64_t before, int64_t value) except? 0x1D5C2A6F31B7E48D nogil:
-    """The sum, of which no bit is lost."""
+    """Add two numbers. Raise `BadProfile` if the sum exceeds 64 bits."""
     cdef int64_t after = <int64_t>(<uint64_t>before + <uint64_t>value)
     if ((before ^ after) & (value ^ after)) < 0:
         with gil:
@@ -132,7 +134,7 @@ cdef inline int64_t added(int64_t before, int64_t value) except? 0x1D5C2A6F31B7E
 
 @cython.final
 cdef class Sums:
-    """`width` int64 sums for each key."""
+    """Rows of `width` int64 sums by key."""
 
     cdef readonly Keys keys
     cdef int64_t[:, ::1] values
@@ -142,7 +144,7 @@ cdef class Sums:
         self.values = np.zeros((self.keys.keys.shape[0], width), np.int64)
 
     cdef Py_ssize_t row(self, uint64_t key) except -1 nogil:
-        """The row of `key`; a new one is all zeros."""
+        """Return the row of `key`; a new row is zero."""
         cdef Py_ssize_t row = self.keys.enter(key)
         if row >= self.values.shape[0]:
             with gil:
@@ -154,24 +156,24 @@ cdef class Sums:
         return 0
 
     def clear(self):
-        """All sums are zero again; the keys stay."""
+        """Reset all sums to zero; the keys stay."""
         self.values[:, :] = 0
 
     def table(self):
-        """(keys uint64 [count], sums int64 [width, count])."""
+        """Return (keys uint64 [count], sums int64 [width, count])."""
         values = np.asarray(self.values)[: self.keys.count]
         return self.keys.table(), np.ascontiguousarray(values.T)
 
 
 @cython.final
 cdef class Nodes:
-    """The nodes of a call tree with their sums, found by (parent, frame)."""
+    """Nodes of a call tree with their sums, found by (parent, frame)."""
 
-    cdef readonly Sums sums  # by parent + 1 and frame, 32 bits each
+    cdef readonly Sums sums  # keyed by parent + 1 and frame, 32 bits each
     cdef uint64_t[::1] id
     cdef int32_t[::1] parent
     cdef int32_t[::1] frame
-    cdef int32_t[::1] following  # which came behind it in the tree that had it last
+    cdef int32_t[::1] following  # successor of each node in the last tree that had it
 
     def __init__(self, Py_ssize_t width, Py_ssize_t allowed, str limit):
         self.sums = Sums(width, allowed, limit)
@@ -183,7 +185,7 @@ cdef class Nodes:
     cdef Py_ssize_t child(
         self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil:
-        """The node of `frame` below `parent` (-1: a root); frame_id is the id of that frame."""
+        """Return the node of `frame` below `parent` (-1: a root); frame_id is the frame's id."""
         cdef Py_ssize_t before = self.sums.keys.count
         cdef Py_ssize_t node = self.sums.row(<uint64_t>(parent + 1) << 32 | <uint64_t>frame)
         if node < before:
@@ -202,7 +204,7 @@ cdef class Nodes:
     cdef inline Py_ssize_t child_after(
         self, Py_ssize_t last, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil:
-        """The same as `child`; fast where it follows the `last` one, as it did in another tree."""
+        """Return the same as `child`; fast if it follows the `last` node as in an earlier tree."""
         cdef Py_ssize_t next
         if last < 0:
             return self.child(parent, frame, frame_id)
@@ -218,7 +220,7 @@ cdef class Nodes:
         return self.sums.keys.count
 
     def table(self):
-        """(id uint64, parent int32, frame int32, each [count]; sums int64 [width, count])."""
+        """Return (id uint64, parent int32, frame int32, [count]; sums int64 [width, count])."""
         cdef Py_ssize_t count = self.sums.keys.count
         return (
             np.array(self.id[:count]),
@@ -229,7 +231,7 @@ cdef class Nodes:
 
 
 cdef enlarged(old, Py_ssize_t capacity):
-    """A copy with room for `capacity` rows, the new ones zero."""
+    """Return a copy with `capacity` rows; new rows are zero."""
     old = np.asarray(old)
     new = np.zeros((capacity, *old.shape[1:]), old.dtype)
     new[: len(old)] = old

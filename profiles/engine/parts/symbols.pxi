@@ -1,6 +1,6 @@
-# The tables of a profile (strings, mappings, functions, locations) become distinct frames.
+# Conversion of the tables of a profile (strings, mappings, functions, locations) to frames.
 
-cdef enum:  # field numbers, which are the columns of `numbers`
+cdef enum:  # field numbers, used as columns of the result of numbers()
     MAPPING_START = 2
     MAPPING_OFFSET = 4
     MAPPING_FILE = 5
@@ -15,9 +15,9 @@ cdef Py_ssize_t LONGEST_BINARY = 255  # characters: file systems allow 255 bytes
 
 @cython.final
 cdef class Symbols:
-    """Distinct frames, and which of them each location stands for (innermost first).
+    """Distinct frames, and the frames of each location (innermost first).
 
-    Behind the profile's locations stands an empty one, for samples without a stack.
+    After the profile's locations there is an empty one, for samples without a stack.
     """
 
     cdef Wire wire
@@ -29,13 +29,13 @@ cdef class Symbols:
     cdef Index mapping_index
     cdef Functions functions
     cdef readonly Index location_index
-    cdef int32_t[::1] line_function  # row of the function
+    cdef int32_t[::1] line_function  # function of each line
     cdef int32_t[::1] line_number
     cdef Py_ssize_t max_lines
     cdef readonly int32_t[::1] first  # [locations + 1]
     cdef readonly int32_t[::1] frame_of  # frame of each line
-    cdef readonly Keys frames  # their ids
-    cdef int32_t[::1] function  # [frames], and so are the following
+    cdef readonly Keys frames  # frame ids
+    cdef int32_t[::1] function  # [frames], like the following
     cdef int32_t[::1] line
     cdef int32_t[::1] mapping
 
@@ -53,9 +53,9 @@ cdef class Symbols:
         self.make_frames()
 
     cdef read_locations(self, const Py_ssize_t[:, ::1] spans, limits):
-        """Locations as numbers, and their named lines, one location's behind the other's."""
+        """Read the locations and their named lines, in order of location."""
         cdef Py_ssize_t i, count = spans.shape[0]
-        # A line takes two bytes at least; and a location without one gets a frame of its own.
+        # A line takes at least two bytes, and a location without lines gets a frame of its own.
         cdef Py_ssize_t room = count + 1
         for i in range(count):
             room += (spans[i, 1] - spans[i, 0]) // 2
@@ -91,7 +91,7 @@ cdef class Symbols:
         return 0
 
     cdef int read_line(self, int32_t* at, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
-        """Enter a line at `at` and move it on; lines without a function's name are left out."""
+        """Append a line at `at` and advance it; lines without a function name are skipped."""
         cdef Field field
         cdef Py_ssize_t function
         cdef uint64_t function_id = 0, line = 0
@@ -112,7 +112,7 @@ cdef class Symbols:
         return 0
 
     cdef name_unsymbolised(self):
-        """Functions `binary+0x…` for locations without a named line."""
+        """Generate functions `binary+0x…` for locations without a named line."""
         cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, known
         binaries = [None] * self.mappings.shape[0]
         names = {}
@@ -131,7 +131,10 @@ cdef class Symbols:
         self.functions.append(list(names))
 
     cdef bytes unsymbolised(self, Py_ssize_t location, list binaries):
-        """`binaries`: of each mapping, as soon as one of its locations has been named."""
+        """Return the generated name of a location.
+
+        `binaries` caches the name of each mapping's binary.
+        """
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
         if row < 0:
@@ -161,12 +164,12 @@ cdef class Symbols:
                     self.frame_of[at] = <int32_t>self.enter_frame(at, mapping)
 
     cdef int32_t mapping_of(self, Py_ssize_t location) except -1 nogil:
-        """The string that names the binary of a location."""
+        """Return the string with the name of a location's binary."""
         cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
         return self.mapping_name[row] if row >= 0 else <int32_t>self.strings.none
 
     cdef Py_ssize_t enter_frame(self, Py_ssize_t at, int32_t mapping) except -1 nogil:
-        """Find or make the frame of a line."""
+        """Find or create the frame of a line."""
         cdef Py_ssize_t function = self.line_function[at], before = self.frames.count, frame
         frame = self.frames.enter(pair(self.functions.id[function], <uint64_t>self.line_number[at]))
         if frame < before:
@@ -178,7 +181,7 @@ cdef class Symbols:
         return frame
 
     cdef name_mappings(self):
-        """String of the build id, else of the path, of each binary."""
+        """Set each mapping's name: the string of its build id, or else of its path."""
         cdef Py_ssize_t i
         cdef uint64_t name
         self.mapping_name = np.full(self.mappings.shape[0], self.strings.none, np.int32)
@@ -188,7 +191,7 @@ cdef class Symbols:
                     self.mapping_name[i] = <int32_t>name
 
     cdef int prefer_mapping(self, Py_ssize_t frame, int32_t other) except -1 nogil:
-        """Of several mappings of one frame the greater text id stays, whatever the order."""
+        """Choose one mapping for a frame: the greater text id, independent of the order."""
         cdef int32_t now = self.mapping[frame]
         if other == self.strings.none or other == now:
             return 0
@@ -197,10 +200,10 @@ cdef class Symbols:
         return 0
 
     def used(self, int32_t[::1] of_nodes):
-        """What the frames are that nodes have; `of_nodes` is rewritten to their numbers here.
+        """Return the frames in use; `of_nodes` is rewritten to their new numbers.
 
-        (text, ends of the strings; id, name, file of the functions; function, line, mapping of the
-        frames): functions and strings are distinct, all are numbered by first use.
+        The result is (text, ends of the strings; id, name, file of the functions; function, line,
+        mapping of the frames). Functions and strings are distinct; all are numbered by first use.
         """
         cdef const int32_t[::1] kept = renumbered(of_nodes, self.frames.count)
         cdef Py_ssize_t most = min(kept.shape[0], self.functions.id.shape[0])
@@ -217,8 +220,11 @@ cdef class Symbols:
         self, const int32_t[::1] kept, Keys ids, UsedStrings strings,
         int32_t[:, ::1] functions, int32_t[:, ::1] frames,
     ):
-        """The tables of what is used: name and file of functions; function, line and mapping."""
-        cdef int32_t[::1] place = np.zeros(self.functions.id.shape[0], np.int32)  # + 1; 0: none yet
+        """Fill the tables of frames in use.
+
+        functions has name and file; frames has function, line and mapping.
+        """
+        cdef int32_t[::1] place = np.zeros(self.functions.id.shape[0], np.int32)  # number + 1, or 0
         cdef Py_ssize_t j, row, number, known
         with nogil:
             for j in range(kept.shape[0]):
@@ -236,9 +242,9 @@ cdef class Symbols:
 
 
 cdef renumbered(int32_t[::1] index, Py_ssize_t count):
-    """The numbers below `count` that occur in `index`, in order of first use; it is rewritten."""
+    """Return the numbers below `count` in `index`, by first use, and renumber `index`."""
     numbers = np.empty(count, np.int32)
-    cdef int32_t[::1] place = np.zeros(count, np.int32), used = numbers  # place + 1; 0: none yet
+    cdef int32_t[::1] place = np.zeros(count, np.int32), used = numbers  # place + 1; 0 if unused
     cdef Py_ssize_t i, kept = 0
     with nogil:
         for i in range(index.shape[0]):

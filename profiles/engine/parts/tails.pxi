@@ -1,10 +1,10 @@
-# Tails of distributions, for whole arrays.
+# Tail probabilities of distributions, for arrays.
 
 from libc.math cimport erfc
 
 
 def erfcs(const double[::1] x):
-    """The complementary error function of each, float64 [len(x)]."""
+    """Return the complementary error function of each number, float64 [len(x)]."""
     found = np.empty(x.shape[0])
     cdef double[::1] out = found
     cdef Py_ssize_t i

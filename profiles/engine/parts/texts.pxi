@@ -1,8 +1,8 @@
-# Texts that many sources have in common, each kept once, known by their ids.
+# Deduplicated texts of many sources, identified by their ids.
 
 @cython.final
 cdef class TextPool:
-    """Numbers texts from 0, in order of entry."""
+    """Pool of distinct texts, numbered from 0 in order of entry."""
 
     cdef readonly Keys ids
     cdef uint8_t[::1] text
@@ -13,9 +13,9 @@ cdef class TextPool:
         self.text, self.ends = np.zeros(FIRST, np.uint8), np.zeros(FIRST, np.int64)
 
     def enter(self, const unsigned char[::1] text, const int64_t[::1] ends, const int32_t[::1] index):
-        """Numbers of those texts that index names, int32 [len(index)].
+        """Enter the texts that `index` refers to; return their numbers, int32 [len(index)].
 
-        The texts stand one behind the other and end at `ends`.
+        The source texts are contiguous and end at `ends`.
         """
         numbers = np.empty(index.shape[0], np.int32)
         cdef int32_t[::1] out = numbers
@@ -26,7 +26,7 @@ cdef class TextPool:
         return numbers
 
     def take(self, const int64_t[::1] numbers):
-        """(those texts, one behind the other; where each ends, int64 [len(numbers)])."""
+        """Return (these texts, concatenated; the end of each, int64 [len(numbers)])."""
         all_ends = np.empty(numbers.shape[0], np.int64)
         cdef int64_t[::1] ends = all_ends
         cdef Py_ssize_t i, start, size = 0
@@ -44,14 +44,14 @@ cdef class TextPool:
         return text.tobytes(), all_ends
 
     def table(self):
-        """(the texts, one behind the other; where each ends, int64)."""
+        """Return (all texts, concatenated; the end of each, int64)."""
         ends = np.array(self.ends[: self.ids.count])
         return bytes(self.text[: ends[len(ends) - 1] if len(ends) else 0]), ends
 
     cdef int32_t enter_one(
         self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop
     ) except -1 nogil:
-        """The number of the text between start and stop."""
+        """Enter the text between start and stop; return its number."""
         cdef uint64_t seen = 0
         cdef Py_ssize_t known = self.ids.count
         cdef Py_ssize_t number = self.ids.enter(text_id(text, start, stop, &seen))

@@ -1,7 +1,7 @@
-# Walks over the nodes of a call tree, in loops: stacks may be 10,000 frames deep.
+# Passes over the nodes of a call tree, without recursion: stacks may be 10,000 frames deep.
 
 def sum_up(const int32_t[::1] parent, const int64_t[::1] own):
-    """Total of each node, int64 [N]: its self value and those of all below it."""
+    """Return the total of each node, int64 [N]: its self value and those of its descendants."""
     cdef int64_t[::1] total = np.array(own)
     cdef Py_ssize_t i
     with nogil:
@@ -12,7 +12,7 @@ def sum_up(const int32_t[::1] parent, const int64_t[::1] own):
 
 
 def count_down(const int32_t[::1] parent):
-    """Depth of each node, int32 [N]; roots have 0."""
+    """Return the depth of each node, int32 [N]; roots have depth 0."""
     cdef int32_t[::1] depth = np.zeros(parent.shape[0], np.int32)
     cdef Py_ssize_t i
     with nogil:
@@ -23,9 +23,9 @@ def count_down(const int32_t[::1] parent):
 
 
 def follow(const int32_t[::1] parent, const int64_t[::1] ranked):
-    """Pre-order, int64 [N]; siblings in the order in which `ranked` has them."""
+    """Return the nodes in pre-order, int64 [N]; siblings are in the order of `ranked`."""
     cdef Py_ssize_t count = parent.shape[0], i, node, above, at = 0
-    # First child of each node (the last entry: first root), and the next sibling of each.
+    # First child of each node (the last entry: first root), and the next sibling of each node.
     cdef int64_t[::1] first = np.full(count + 1, -1, np.int64)
     cdef int64_t[::1] following = np.full(count, -1, np.int64)
     cdef int64_t[::1] order = np.empty(count, np.int64)
@@ -58,10 +58,10 @@ def gather(
     const int64_t[::1] stacks,
     Py_ssize_t functions,
 ):
-    """(self, total, stacks) of each function, int64 [3, functions]; recursion counts once.
+    """Return (self, total, stacks) of each function, int64 [3, functions]; recursion counts once.
 
-    order is the pre-order of the nodes, function [N] which one each node is, stacks [N] how many
-    stacks with a value end in or below it.
+    order is the pre-order of the nodes, function [N] the function of each node, and stacks [N] the
+    number of stacks with a value that end in or below each node.
     """
     cdef int64_t[:, ::1] sums = np.zeros((3, functions), np.int64)
     cdef int32_t[::1] open_calls = np.zeros(functions, np.int32)
@@ -70,7 +70,7 @@ def gather(
     with nogil:
         for i in range(order.shape[0]):
             node = order[i]
-            while above != parent[node]:  # leave what does not lead to this node
+            while above != parent[node]:  # leave calls that are not ancestors of this node
                 open_calls[function[above]] -= 1
                 above = parent[above]
             f = function[node]
@@ -84,7 +84,7 @@ def gather(
 
 
 def outermost(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t functions):
-    """Which nodes have no node of their own function above them, uint8 [N]."""
+    """Mark the nodes that have no ancestor of the same function, uint8 [N]."""
     cdef const int64_t[::1] order = follow(parent, np.arange(parent.shape[0]))
     cdef int32_t[::1] open_calls = np.zeros(functions, np.int32)
     cdef uint8_t[::1] outer = np.zeros(parent.shape[0], np.uint8)
@@ -92,7 +92,7 @@ def outermost(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t
     with nogil:
         for i in range(order.shape[0]):
             node = order[i]
-            while above != parent[node]:  # leave what does not lead to this node
+            while above != parent[node]:  # leave calls that are not ancestors of this node
                 open_calls[function[above]] -= 1
                 above = parent[above]
             outer[node] = open_calls[function[node]] == 0
@@ -102,9 +102,10 @@ def outermost(const int32_t[::1] parent, const int32_t[::1] function, Py_ssize_t
 
 
 def first_uses(const int32_t[::1] values, Py_ssize_t below):
-    """Numbers of values from 0 to `below`, in order of first use.
+    """Number the distinct values from 0 to `below` - 1 in order of first use.
 
-    (Where each number is first, int64 [M]; the number of each value, int32 [len(values)].)
+    Return (position of the first use of each number, int64 [M]; number of each value, int32
+    [len(values)]).
     """
     cdef int32_t[::1] known = np.full(below, -1, np.int32)
     firsts, numbers = np.empty(min(values.shape[0], below), np.int64), np.empty(values.shape[0], np.int32)

@@ -5,17 +5,20 @@ cdef enum:
     BYTES = 2
 
 cdef struct Field:
-    Py_ssize_t at  # where the next field begins
+    Py_ssize_t at  # offset of the next field
     int number
     int wire
-    uint64_t value  # of a varint
-    Py_ssize_t start  # of bytes
+    uint64_t value  # value of a varint
+    Py_ssize_t start  # range of embedded bytes
     Py_ssize_t stop
 
 
 @cython.final
 cdef class Wire:
-    """The bytes of a message. Methods, not functions: views are costly to pass along."""
+    """Bytes of a message and their parser.
+
+    Its functions are methods, because passing memory views along is expensive.
+    """
 
     cdef const uint8_t[::1] raw
 
@@ -24,17 +27,17 @@ cdef class Wire:
 
     @property
     def size(self):
-        """Bytes of the message."""
+        """Size of the message in bytes."""
         return self.raw.shape[0]
 
     cdef bytes piece(self, Py_ssize_t start, Py_ssize_t stop):
-        """The bytes between. A slice of the view would be an object more for each string."""
+        """Copy a range of bytes; a slice of the view would cost an extra object per string."""
         if start < 0 or start > stop or stop > self.raw.shape[0]:
             out_of_bounds()
         return (<const char*>&self.raw[start])[: stop - start] if start < stop else b""
 
     cdef inline int next(self, Field* field, Py_ssize_t end) except -1 nogil:
-        """Read the field at `field.at`; 0 when there is none left before `end`.
+        """Read the field at `field.at`; return 0 if none is left before `end`.
 
         `value` is set for numbers, `start` and `stop` for embedded bytes.
         """
@@ -65,7 +68,7 @@ cdef class Wire:
         return 1
 
     cdef int next_of_any_length(self, Field* field, Py_ssize_t end) except -1 nogil:
-        """The same where tag or value may have more bytes than most have, or be wrong."""
+        """Read a field whose tag or value is longer than in most fields, or invalid."""
         cdef uint64_t tag = self.varint(&field.at, end), value
         field.number = <int>(tag >> 3)
         field.wire = <int>(tag & 7)
@@ -84,7 +87,7 @@ cdef class Wire:
         return self.skip(field, end)
 
     cdef int skip(self, Field* field, Py_ssize_t end) except -1 nogil:
-        """Leave out a fixed number: nothing in a profile is one."""
+        """Skip a fixed-size number: profiles use none."""
         cdef Py_ssize_t size = 8 if field.wire == 1 else 4
         if field.wire != 1 and field.wire != 5:
             not_protobuf(field.at)
@@ -96,9 +99,9 @@ cdef class Wire:
     cdef Py_ssize_t varints(
         self, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] into, Py_ssize_t filled
     ) except -1 nogil:
-        """Append packed numbers behind the `filled` ones; returns how many it has then.
+        """Append packed numbers after the `filled` ones; return the new count.
 
-        If `into` cannot hold them all, that is one more than it can hold.
+        If `into` cannot hold them all, the result is one more than its size.
         """
         cdef Py_ssize_t at = start, further
         cdef uint64_t value
@@ -119,8 +122,8 @@ cdef class Wire:
             filled += 1
         return filled
 
-    # With an exception comes a number that no profile has: where it is met, the GIL is taken to see
-    # whether there is one.
+    # The error return value is a number that practically no profile contains, because the GIL is
+    # taken to check for an exception whenever it is returned.
     cdef inline uint64_t varint(
         self, Py_ssize_t* at, Py_ssize_t end
     ) except? 0x9D5C2A6F31B7E48D nogil:

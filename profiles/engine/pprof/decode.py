@@ -1,7 +1,7 @@
-"""Digest: the bytes of a pprof profile become a call tree, in the columns that it is stored in.
+"""Decoder of pprof profiles: bytes to a call tree, in the columns in which it is stored.
 
-The loops over bytes are compiled (loops.pyx); they check every bound and give the
-GIL back while they run. Anything that is wrong with the bytes is BadProfile or TooLarge.
+The loops over bytes are compiled (loops.pyx); they check all bounds and release the GIL. Invalid
+bytes raise `BadProfile` or `TooLarge`.
 """
 
 from collections.abc import Collection
@@ -26,33 +26,35 @@ from profiles.engine.string_table import StringTable
 __all__ = ["DecodeLimits", "DecodedProfile", "decode_profile", "gunzip"]
 
 MOST_COMMENTS = 64
-LONGEST_COMMENT = 200  # characters; the rest is cut off
+LONGEST_COMMENT = 200  # characters; longer comments are truncated
 
 
 @dataclass(frozen=True)
 class DecodedProfile:
-    """What a profile says."""
+    """Decoded profile: call tree, times, totals and comments."""
 
     columns: StoredTree
     samples: int
-    time_ns: int  # since 1970; 0: unknown
-    duration_ns: int  # 0: unknown
-    default: int  # index of the metric that the profile is shown by
+    time_ns: int  # since 1970; 0 if unknown
+    duration_ns: int  # 0 if unknown
+    default: int  # index of the metric that is shown by default
     totals: tuple[int, ...]  # [K], of the metrics
     comments: tuple[str, ...] = ()  # the first MOST_COMMENTS
-    warnings: tuple[str, ...] = ()  # what of the profile was left out, as sentences
+    warnings: tuple[str, ...] = ()  # sentences about data that was left out
 
     @property
     def weight(self) -> int:
+        """Return the total of the default metric."""
         return self.totals[self.default]
 
     @cached_property
     def tree(self) -> Tree:
+        """Return the call tree, converted from the columns on first use."""
         return tree_of(self.columns)
 
 
 def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
-    """The call tree of an unpacked pprof profile; BadProfile or TooLarge if it has none."""
+    """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable."""
     refuse_legacy(raw)
     wire = Wire(raw)
     spans = Spans(wire, limits)
@@ -85,7 +87,10 @@ def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> Decod
 
 
 def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
-    """BadProfile for names and units that the database's text cannot hold as they are."""
+    """Raise `BadProfile` for names and units that are too long, not UTF-8, or contain NUL.
+
+    They become text in PostgreSQL, which must store them unchanged.
+    """
     for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
         for number in (name, unit):
             text = strings.text(number)
@@ -120,7 +125,7 @@ def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
 def _metrics(
     wire: Wire, profile_type: str, spans: Spans, symbols: Symbols
 ) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
-    """Metrics of the sample types, the factors of their values, and the default's name."""
+    """Return the metrics of the sample types, their values' factors, and the default's name."""
     named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
     factors: dict[Metric, int] = {}
     for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
@@ -142,8 +147,11 @@ def _kept(
     totals: NDArray[np.int64],
     differences: Collection[int],
 ) -> list[int]:
-    """Indexes of the metrics that are worth keeping: of those that are no differences all, or all
-    but empty ones."""
+    """Return the indexes of the metrics to store.
+
+    Differences are left out. Empty metrics are left out if dropped_when_zero says so, unless no
+    metric would remain.
+    """
     usable = [k for k in range(len(metrics)) if k not in differences]
     full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
     return full or usable
@@ -197,7 +205,7 @@ def _labelled(
 
 
 def _nanoseconds(time: int) -> int:
-    """A profile's time in ns since 1970: some senders count in µs, ms or s. 0: unknown."""
+    """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s."""
     for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
         if time >= above:
             return time * factor

@@ -1,7 +1,8 @@
-"""Negative values: sample types of a profile that are differences between two profiles.
+"""Negative values: sample types that are differences between two profiles.
 
-Go's `/debug/pprof/heap?seconds=N` and Parca's deltas subtract one heap profile from another. What
-was allocated meanwhile makes sense; memory in use does not, and goes below zero where it shrank.
+Go's `/debug/pprof/heap?seconds=N` and Parca's deltas subtract one heap profile from another. The
+difference is meaningful for allocations, but not for memory in use, which is negative where it
+shrank.
 """
 
 from collections.abc import Sequence
@@ -18,10 +19,10 @@ _HEAPS = frozenset({"HEAP", "PEAK_HEAP", "HEAP_ALLOC"})
 def with_differences(
     profile_type: str, metrics: Sequence[Metric], below: NDArray[np.int64]
 ) -> set[int]:
-    """Return the metrics to leave out, by index, given the first negative value of each (or 0).
+    """Return the indexes of the metrics to leave out.
 
-    Objects and bytes of memory are left out together: both are differences if one is. BadProfile
-    if nothing is left.
+    `below` has the first negative value of each metric, or 0. Objects and bytes of memory are left
+    out together: if one is a difference, so is the other. Raise `BadProfile` if no metric remains.
     """
     if not below.any():
         return set()
@@ -40,7 +41,7 @@ def with_differences(
 def difference_warnings(
     metrics: Sequence[Metric], left_out: set[int], below: NDArray[np.int64]
 ) -> tuple[str, ...]:
-    """Say what was left out of a profile, one sentence for each metric."""
+    """Return a sentence for each metric that was left out."""
     return tuple(
         f"{_text(metrics[k])} is left out: {_reason(int(below[k]))}" for k in sorted(left_out)
     )

@@ -1,4 +1,4 @@
-"""pprof: a call tree as a profile of pprof's profile.proto, for `go tool pprof` and others."""
+"""Encoder of call trees as pprof profiles (profile.proto), for `go tool pprof` and others."""
 
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,11 +10,11 @@ from profiles.engine.cancellation import looked
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
 
-LEVEL = 6  # of gzip
+LEVEL = 6  # gzip level
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME, _DURATION, _PERIOD_TYPE, _COMMENT, _DEFAULT_TYPE = 9, 10, 11, 13, 14
 
-# What Go's own files say, by profile type: pprof compares only files that say the same.
+# Period types of Go's profiles, by profile type: pprof compares only files with equal ones.
 PERIOD_TYPES = {
     "CPU": Metric("cpu", "nanoseconds"),
     "WALL": Metric("wall", "nanoseconds"),
@@ -34,10 +34,10 @@ def encode(
     period_type: Metric | None = None,
     comments: Sequence[str] = (),
 ) -> bytes:
-    """The gzipped profile; what `digest` reads from it is the tree, labels and lines included.
+    """Encode a tree as a gzipped profile; decode_profile returns the tree, with labels and lines.
 
-    `default` names the metric that readers show first; times and durations of 0 are unknown.
-    A node without a value, and without one below it, has no sample and is not written.
+    `default` is the name of the metric that readers show first. Times and durations of 0 are
+    unknown. A node without a value at or below it has no sample and is not encoded.
     """
     strings = _Strings()
     head = int_field(_TIME, time_ns) + int_field(_DURATION, duration_ns)
@@ -58,7 +58,7 @@ def _parts(tree: Tree, strings: "_Strings", head: bytes) -> Iterator[bytes]:
 
 
 class _Strings:
-    """The table of strings; number 0 is the empty one."""
+    """String table; number 0 is the empty string."""
 
     def __init__(self) -> None:
         self._numbers = {"": 0}
@@ -76,7 +76,10 @@ def _value_type(metric: Metric, strings: _Strings) -> bytes:
 
 
 def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
-    """Frame i is location i + 1; functions are distinct (name, file), mappings distinct too."""
+    """Encode locations, functions and mappings.
+
+    Frame i is location i + 1; functions are distinct (name, file) pairs.
+    """
     frames, texts = tree.frames, tree.frames.strings
     functions: dict[tuple[int, int], int] = {}
     mappings: dict[int, int] = {}
@@ -96,7 +99,7 @@ def _symbols(tree: Tree, strings: _Strings) -> Iterator[bytes]:
 
 
 def _mapping(number: int, name: str, strings: _Strings) -> bytes:
-    """A build id (hexadecimal or Go's) or a path; marked as symbolised, for so it is."""
+    """Encode a mapping: a build id (hexadecimal or Go's) or a path, marked as symbolised."""
     path = "/" in name or "." in name
     return (
         int_field(1, number) + int_field(5 if path else 6, strings.number(name)) + int_field(7, 1)
@@ -104,7 +107,7 @@ def _mapping(number: int, name: str, strings: _Strings) -> bytes:
 
 
 def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
-    """Those with labels, and for each node what is left of its self values."""
+    """Encode samples with labels, and a sample for the remaining self values of each node."""
     stacks = _Stacks(tree)
     rest = tree.self.copy()
     if tree.labelled:
@@ -121,7 +124,7 @@ def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
 
 
 class _Stacks:
-    """The location ids of stacks, leaf first."""
+    """Location ids of stacks, leaf first."""
 
     def __init__(self, tree: Tree) -> None:
         self._locations = [varint(i) for i in range(1, len(tree.frames.id) + 1)]

@@ -1,4 +1,4 @@
-"""Unpack: the bytes of an upload become those of a profile, whatever they claim to be."""
+"""Decompression of uploads, limited in size whatever their headers claim."""
 
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
@@ -11,10 +11,11 @@ _GZIP_WINDOW = 31  # zlib's wbits for a gzip header and trailer
 
 
 def gunzip(body: bytes, max_raw: int) -> bytes:
-    """The raw profile: gunzipped (all members; what follows them is ignored), or as it came.
+    """Return the raw profile: gunzipped, or unchanged if the body is not gzip.
 
-    TooLarge beyond `max_raw` bytes, and no more than that is ever unpacked; BadProfile if the
-    gzip is broken or cut short.
+    All gzip members are read; bytes after them are ignored. Raise `TooLarge` above `max_raw` bytes,
+    of which at most one more is ever decompressed, and `BadProfile` if the gzip is corrupt or
+    truncated.
     """
     if not body:
         raise BadProfile("The profile is empty.")
@@ -38,7 +39,7 @@ def _bounded(raw: bytes, max_raw: int) -> bytes:
 
 
 def _member(body: bytes, left: int) -> tuple[bytes, bytes]:
-    """Contents of the first gzip member, at most one byte more than `left`, and what follows."""
+    """Return the first gzip member, at most `left` + 1 bytes of it, and the bytes after it."""
     stream = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
     try:
         part = stream.decompress(body, left + 1)

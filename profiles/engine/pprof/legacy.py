@@ -1,4 +1,4 @@
-"""Legacy profiles of gperftools and Java, which `go tool pprof` converts."""
+"""Detection of legacy profiles (gperftools, Java), which `go tool pprof` converts."""
 
 import re
 from typing import Literal
@@ -7,7 +7,8 @@ from profiles.engine.errors import BadProfile
 
 _TEXT = re.compile(rb"heap profile:|[a-z]+ profile: total \d|--- ?[a-zA-Z]+")
 _ORDERS: tuple[Literal["little", "big"], ...] = ("little", "big")
-# Of a CPU profile of gperftools: words 0, 3 and 0 before its period, of 4 or 8 bytes, either order.
+# A gperftools CPU profile starts with the words 0, 3 and 0, then its period; words have 4 or 8
+# bytes, in either byte order.
 _BINARY = tuple(
     b"".join(word.to_bytes(size, order) for word in (0, 3, 0))
     for size in (4, 8)
@@ -17,7 +18,7 @@ _HEAD = 200  # bytes
 
 
 def refuse_legacy(raw: bytes) -> None:
-    """Raise BadProfile, with the command that converts it, if this is a legacy profile."""
+    """Raise `BadProfile`, with the command that converts it, if this is a legacy profile."""
     head = raw[:_HEAD]
     if _TEXT.match(head) or head.startswith(_BINARY):
         raise BadProfile(

@@ -1,53 +1,55 @@
-"""How large a profile may be; the fields are named like the settings that set them."""
+"""Limits on the size of a profile; each field has the name of its setting."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-MAX_NAME_BYTES = 4096  # of one string; longer ones are cut and marked, see Strings
-MAX_SAMPLE_TYPES = 64  # each is a column of all samples, and a row of the database's JSON
+MAX_NAME_BYTES = 4096  # of one string; longer strings are truncated and marked, see Strings
+MAX_SAMPLE_TYPES = 64  # each is a column of values, and a row of the database's JSON
 MAX_SAMPLE_TYPE_BYTES = 256  # of a sample type's name, and of its unit
-# However small a profile is, it may come to so many bytes when it is decoded.
+# Bytes to which any profile may expand when decoded, however small it is.
 FREE_EXPANSION_BYTES = 2**20
-NODE_BYTES = 8  # that a node of the call tree counts as: its parent and its frame
+NODE_BYTES = 8  # counted per node of the call tree: its parent and its frame
 
 
 class Allowed(NamedTuple):
-    """A limit that holds for one profile."""
+    """Limit for one profile."""
 
-    limit: str  # the setting
+    limit: str  # name of the setting
     most: int
     counted: str = ""
     raw_size: int = 0
 
     @property
     def unit(self) -> str:
-        """What is counted, for messages; made only where one is needed."""
+        """Return the counted unit for error messages; a property, as it is rarely needed."""
         return f"{self.counted} of a profile of {self.raw_size:,} bytes" if self.counted else ""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeLimits:
+    """Limits on one profile; the defaults are those of the settings."""
+
     max_samples: int = 1_000_000
-    max_depth: int = 10_000  # frames in one stack, inlined ones included
-    max_nodes: int = 2_000_000  # of the call tree
-    max_symbols: int = 1_000_000  # strings, functions, locations, lines: each
-    max_sample_labels: int = 500_000  # samples with the same labels count once
-    max_total: int = 2**56  # of all values of a metric; 2.3 years in ns, 64 PiB
-    max_string_bytes: int = 2**26  # of names and labels, as they are stored
-    # Multiple of the raw profile's bytes that its strings, and its nodes, may come to.
+    max_depth: int = 10_000  # frames in one stack, including inlined ones
+    max_nodes: int = 2_000_000  # nodes of the call tree
+    max_symbols: int = 1_000_000  # strings, functions, locations and lines, of each
+    max_sample_labels: int = 500_000  # samples with equal labels count once
+    max_total: int = 2**56  # sum of all values of a metric; 2.3 years in ns, 64 PiB
+    max_string_bytes: int = 2**26  # bytes of names and labels as stored
+    # Factor on the raw profile's bytes that limits its strings, and its nodes.
     max_expansion: int = 16
-    max_stack_frames: int = 100_000_000  # over all stacks: bounds the time a digest takes
-    negative: bool = False  # values below zero, as in differences of profiles
+    max_stack_frames: int = 100_000_000  # over all stacks: limits the time to decode
+    negative: bool = False  # allow negative values, as in differences of profiles
 
     def strings_of(self, raw_size: int) -> Allowed:
-        """Bytes of names and labels that a raw profile of this size may have."""
+        """Return the limit on the bytes of names and labels of a raw profile of this size."""
         expanded = self._expanded(raw_size)
         if expanded < self.max_string_bytes:
             return Allowed(_EXPANSION, expanded, "bytes of names and labels", raw_size)
         return Allowed(_STRING_BYTES, self.max_string_bytes)
 
     def nodes_of(self, raw_size: int) -> Allowed:
-        """Nodes that the call tree of a raw profile of this size may have."""
+        """Return the limit on the nodes of the call tree of a raw profile of this size."""
         expanded = self._expanded(raw_size) // NODE_BYTES
         if expanded < self.max_nodes:
             return Allowed(_EXPANSION, expanded, "nodes of the call tree", raw_size)
@@ -58,7 +60,7 @@ class DecodeLimits:
 
 
 def setting(field: str) -> str:
-    """The name of the setting behind a field, for messages."""
+    """Return the name of a field's setting, for error messages."""
     return f"FLAMEWATCH_{field.upper()}"
 
 

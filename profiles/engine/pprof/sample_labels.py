@@ -1,4 +1,4 @@
-"""The labels of samples: text, or numbers with a unit."""
+"""Sample labels: texts, or numbers with a unit."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,10 +14,10 @@ from profiles.engine.pprof.limits import DecodeLimits
 def read_label_sets(
     wire: Wire, samples: NDArray[np.intp], strings: Strings, limits: DecodeLimits
 ) -> tuple[tuple[Label, ...], ...]:
-    """The labels of each sample, sorted; samples is [count, 2], their places.
+    """Read the labels of each sample, sorted; `samples` has their byte ranges, [count, 2].
 
-    TooLarge if there are more than `limits.max_sample_labels` of them, or if their texts, which
-    are stored with each sample, come to more than its strings may.
+    Raise `TooLarge` if there are more than `limits.max_sample_labels` labels, or if their texts,
+    which are stored with each sample, exceed the limit on the profile's strings.
     """
     rows, which, ends = label_rows(wire, samples, limits)
     sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
@@ -36,8 +36,8 @@ def read_label_sets(
 
 
 def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Label]:
-    """Column by column: there may be very many, and they are made under the GIL."""
-    often = cache(string)  # keys and units
+    """Convert rows to labels, column by column: there may be many, and this holds the GIL."""
+    often = cache(string)  # for keys and units, which repeat
     _, key, text, number, unit = rows.T
     distinct, which = np.unique(text, return_inverse=True)
     texts = list(map(string, distinct.tolist()))
@@ -50,13 +50,19 @@ def _labels(rows: NDArray[np.uint64], string: Callable[[int], str]) -> list[Labe
 
 
 def _ranks(labels: Sequence[Label]) -> NDArray[np.int64]:
-    """The place of each label's key among all keys: these are few, and values need no sorting."""
+    """Return the rank of each label's key among all keys.
+
+    Keys are few, and values need no sorting.
+    """
     ranks = {key: rank for rank, key in enumerate(sorted({label.key for label in labels}))}
     return np.array([ranks[label.key] for label in labels], np.int64)
 
 
 def _with_one_key_twice(sample: NDArray[np.int64], ranks: NDArray[np.int64]) -> list[int]:
-    """The samples, ascending, whose labels, in order of `ranks`, have two of one rank."""
+    """Return the samples, ascending, that have two labels with one key.
+
+    `ranks` are the ranks of the labels' keys, sorted within each sample.
+    """
     same = (np.diff(sample) == 0) & (np.diff(ranks) == 0)
     repeated: list[int] = np.unique(sample[1:][same]).tolist()
     return repeated

@@ -1,12 +1,12 @@
-"""The wire of protocol buffers, as far as pprof needs it."""
+"""Encoding of the protocol buffer fields that pprof uses."""
 
 from collections.abc import Iterable
 
-_BYTES = 2  # the wire type of what has a length
+_BYTES = 2  # wire type of length-delimited fields
 
 
 def varint(number: int) -> bytes:
-    """A number of 64 bits; negative ones as their two's complement."""
+    """Encode a 64-bit number; negative ones as their two's complement."""
     number &= 2**64 - 1
     out = bytearray()
     while number > 0x7F:
@@ -17,13 +17,15 @@ def varint(number: int) -> bytes:
 
 
 def int_field(field: int, number: int) -> bytes:
-    """Nothing for 0, the default."""
+    """Encode a varint field; 0 is the default and encodes to nothing."""
     return varint(field << 3) + varint(number) if number else b""
 
 
 def bytes_field(field: int, data: bytes) -> bytes:
+    """Encode a length-delimited field."""
     return varint(field << 3 | _BYTES) + varint(len(data)) + data
 
 
 def packed_field(field: int, numbers: Iterable[int]) -> bytes:
+    """Encode a packed repeated varint field."""
     return bytes_field(field, b"".join(varint(number) for number in numbers))

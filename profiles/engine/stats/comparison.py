@@ -1,4 +1,4 @@
-"""Compare: two sums of profiles side by side, and which of their differences are real."""
+"""Comparison of two sums of profiles, with the significance of their differences."""
 
 from dataclasses import dataclass, replace
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TestedDifferences:
-    """Of differences A - B of per-profile mean totals, [M]; NaN where nothing was tested."""
+    """Tests of differences A - B of per-profile mean totals, [M]; NaN if not tested."""
 
     low: Floats  # 95 % interval
     high: Floats
@@ -28,7 +28,7 @@ class TestedDifferences:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPairs:
-    """The functions of either side; sums int64 [2, U] of A and of B, recursion counted once."""
+    """U functions of both sides; sums are int64 [2, U], of A and of B, recursion counted once."""
 
     id: NDArray[np.uint64]  # [U], ascending
     names: list[str]
@@ -40,13 +40,15 @@ class FunctionPairs:
 
 @dataclass(frozen=True, slots=True)
 class ComparedTrees:
-    tree: Tree  # every node of either side; `self` is [2, N]: sums of A, sums of B
+    """Comparison of two trees by node and by function."""
+
+    tree: Tree  # nodes of both sides; `self` is [2, N]: sums of A, sums of B
     nodes: TestedDifferences
     functions: FunctionPairs
 
 
 def compare_trees(a: MeasuredSum, b: MeasuredSum) -> ComparedTrees:
-    """Two sides in the same metric."""
+    """Compare two sides that have the same metric."""
     tree, place_b = align(a.tree, b.tree)
     found = pairs(tree)
     total = [totals(tree.parent, own).astype(np.float64) for own in tree.self]
@@ -66,7 +68,7 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum) -> ComparedTrees:
 
 
 def pairs(tree: Tree) -> FunctionPairs:
-    """The functions of a tree whose self values are [2, N], with nothing tested."""
+    """Return the functions of a tree with self values [2, N], without tests."""
     functions = functions_of(tree)
     count = len(functions.id)
     sums = np.array([function_sums(tree, functions.of_node, count, side) for side in (0, 1)])
@@ -75,19 +77,20 @@ def pairs(tree: Tree) -> FunctionPairs:
 
 
 def untested(count: int) -> TestedDifferences:
+    """Return `count` rows without tests: NaN."""
     return TestedDifferences(*np.full((3, count), np.nan))
 
 
 def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
-    """A comparison of inverted stacks, with the functions of the stacks as they were called."""
+    """Combine a comparison of inverted stacks with the functions of the stacks as called."""
     q = gated(found.nodes.q, called.functions.tested.q)
     return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions)
 
 
 def below(found: ComparedTrees, node: int) -> ComparedTrees:
-    """What is below a node, which is now the root.
+    """Restrict a comparison to the subtree of a node, which becomes the root.
 
-    What was tested stays as it was: a function's interval, where none of its total is elsewhere.
+    Tests are unchanged; a function keeps its test only if its total is entirely in the subtree.
     """
     tree = subtree.below(found.tree, node)
     functions = pairs(tree)
@@ -102,8 +105,10 @@ def below(found: ComparedTrees, node: int) -> ComparedTrees:
 def fold(
     found: ComparedTrees, profiles: tuple[int, int], max_nodes: int
 ) -> tuple[ComparedTrees, subtree.Folded]:
-    """The nodes with the greatest mean widths; what is left out as subtree.fold says, its total
-    that of A and B added."""
+    """Keep the nodes with the greatest mean widths, like subtree.fold.
+
+    The folded totals are those of A and B together.
+    """
     tree = found.tree
     cut, folded = subtree.fold(drawn(tree, profiles), max_nodes)
     if len(cut.id) == len(tree.id):
@@ -118,8 +123,10 @@ def fold(
 
 
 def _left_out(tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """By node of the cut tree: the total of its children that are not inside, on one side. Both
-    sides together may pass 64 bits."""
+    """Return the total of each node's removed children on one side.
+
+    Totals of both sides together may exceed 64 bits.
+    """
     total = totals(tree.parent, tree.self[side])[inside]
     rest: NDArray[np.int64] = total - tree.self[side][inside]
     children = np.flatnonzero(cut.parent >= 0)
@@ -128,20 +135,20 @@ def _left_out(tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_]) -> ND
 
 
 def drawn(tree: Tree, profiles: tuple[int, int]) -> Tree:
-    """The tree as it is drawn: one metric, the mean width."""
+    """Return the tree as drawn: with one metric, the mean widths."""
     return replace(tree, metrics=tree.metrics[:1], self=mean_widths(tree, profiles)[np.newaxis])
 
 
 def _of(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences:
-    """The rows of the nodes that are in the part, whose order is that of the whole."""
+    """Select the tests of the nodes of `part`, which are in the order of `whole`."""
     inside = np.isin(whole.id, part.id)
     return TestedDifferences(tested.low[inside], tested.high[inside], tested.q[inside])
 
 
 def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
-    """By node, [N]: A's and B's mean self values added, in a unit that uses most of 53 bits.
+    """Return A's plus B's mean self value of each node, [N], scaled to use most of 53 bits.
 
-    By it trees of two sides are folded and ordered; what is shown is divided from the sums.
+    Trees of two sides are folded and ordered by it; displayed values are computed from the sums.
     """
     means = tree.self[0] / max(profiles[0], 1) + tree.self[1] / max(profiles[1], 1)
     largest = float(np.abs(means).sum())

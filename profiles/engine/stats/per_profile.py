@@ -1,7 +1,7 @@
-"""Per profile: many profiles as one tree whose rows of values are the profiles.
+"""Merge of many profiles into one tree that has a row of values for each profile.
 
-Whatever is linear (filters, focus, grouping) is done to all of them at once by doing it to that
-tree: so comparisons get their intervals where a view changes the nodes.
+Linear operations (filters, focus, grouping) are applied to all profiles at once by applying them to
+that tree. Comparisons get their intervals from it for views that change the nodes.
 """
 
 import numpy as np
@@ -17,17 +17,17 @@ from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 
-MAX_CELLS = 2**23  # profiles times nodes: 64 MB
-LIMIT = "max_profile_cells"  # how it is called in TooLarge
+MAX_CELLS = 2**23  # profiles × nodes: 64 MB
+LIMIT = "max_profile_cells"  # name of the limit in TooLarge
 
 Cells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # row, node, value
 
 
 class PerProfile(Merge):
-    """A merge over one metric that keeps the profiles apart, in the order in which they came.
+    """Merge over one metric that keeps the profiles' values separate, in order of addition.
 
-    Profiles without the metric have a row of zeros. TooLarge (max_profile_cells) when there are
-    more profiles times nodes than allowed.
+    Profiles without the metric have a row of zeros. Raise `TooLarge` (max_profile_cells) if
+    profiles × nodes exceeds `max_cells`.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class PerProfile(Merge):
         self._cells: list[Cells] = []
 
     def add_tree(self, tree: Tree) -> None:
+        """Add a tree as one profile."""
         place = self._add_tree(tree)
         metrics = self._named(tree.metrics)
         if self.metrics[0] in metrics:
@@ -52,6 +53,7 @@ class PerProfile(Merge):
         self._count(1)
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a stored tree as one profile."""
         if not self.by_function:
             self.add_tree(decode(data))
             return
@@ -65,6 +67,7 @@ class PerProfile(Merge):
         self._count(1)
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        """Add the marked profiles of an hour block (None: all) as a row each."""
         marks = np.ones(block.rows, bool) if profiles is None else profiles
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
@@ -80,16 +83,20 @@ class PerProfile(Merge):
         self._count(int(marks.sum()))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
+        """Raise `ValueError`: day blocks have no values of single profiles."""
         raise ValueError("A day block does not hold the values of each profile.")
 
     def next_side(self) -> int:
-        """How many profiles came so far. Only what comes from now on has to be summable: what
-        is asked of the profiles are their own values."""
+        """Start the second side of a comparison, and return the number of profiles so far.
+
+        The sums are reset, so that the limit of 64 bits applies to each side on its own; the result
+        has the values of each profile, not their sums.
+        """
         self._forest.nodes.sums.clear()
         return self.count
 
     def tree(self) -> Tree:
-        """The tree with a row of values for each profile, named by their numbers: self [P, N]."""
+        """Return the tree with a row of values per profile: self [P, N], metrics "0" to "P - 1"."""
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
         for row, node, value in self._cells:

@@ -1,9 +1,9 @@
-"""Significance: which differences between two sets of profiles are more than chance.
+"""Significance tests for the differences between two sets of profiles.
 
-Each quantity (the total of a node or of a function) has one value in each profile. Of either
-side are known the number of profiles, Σ, Σ² and in how many the value is not zero. The interval
-is Welch's; docs/decisions/0008-significance.md gives the reasons for what goes beyond it, and
-benchmarks/significance.py what it was checked with.
+Each quantity (the total of a node or of a function) has one value per profile. The inputs for each
+side are the number of profiles, Σ, Σ², and the number of profiles in which the value is not zero.
+The interval is Welch's; docs/decisions/0008-significance.md explains the deviations from it, and
+benchmarks/significance.py validates them.
 """
 
 from typing import NamedTuple
@@ -16,18 +16,18 @@ from profiles.engine.stats.student_t import half_width, two_sided
 
 Floats = NDArray[np.float64]
 
-REAL = 0.05  # the rate of false discoveries at which a difference is called real
-MIN_PROFILES = 8  # on each side, and in how many of both together the value occurs
-MIN_SHUFFLED = 1e-3  # what no shuffling of the profiles could show is not tested
+REAL = 0.05  # false discovery rate below which a difference is called significant
+MIN_PROFILES = 8  # on each side, and profiles of both sides with the value
+MIN_SHUFFLED = 1e-3  # no test if even the most extreme permutation has a larger p
 
-_BORROWED = 8  # degrees of freedom that a side's variance takes from both together
-_MARGIN = 1.5  # times Benjamini-Hochberg's: what t does not know of skewed counts
-_ROUNDING = 1e-12  # of Σ²: a variance below it is what adding up in float64 leaves
-_FAR = 2000  # profiles; the chance to shuffle more than that to one side is nil
+_BORROWED = 8  # degrees of freedom of the pooled variance in each side's variance
+_MARGIN = 1.5  # factor on Benjamini-Hochberg: skewed counts deviate from t
+_ROUNDING = 1e-12  # of Σ²: a smaller variance is rounding error of float64 sums
+_FAR = 2000  # profiles; the probability of permuting more to one side is nil
 
 
 class SampleVariance(NamedTuple):
-    """One side of a comparison, for M quantities."""
+    """Statistics of one side of a comparison, for M quantities."""
 
     profiles: int
     sums: Floats  # [M], Σ over the profiles
@@ -36,7 +36,7 @@ class SampleVariance(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Of the per-profile means, A - B; each [M], NaN where nothing was tested."""
+    """Differences A - B of per-profile means, each [M]; NaN if not tested."""
 
     low: Floats  # 95 % interval
     high: Floats
@@ -44,10 +44,10 @@ class Differences(NamedTuple):
 
 
 def differences(a: SampleVariance, b: SampleVariance) -> Differences:
-    """What is tested are quantities that both sides together show often enough.
+    """Test the quantities that occur often enough on both sides together.
 
-    That depends on both sides' profiles alike: asking one side alone to show something would
-    select what that side happens to have more of.
+    The selection depends on both sides' profiles alike: a threshold on one side alone would select
+    quantities that this side has more of by chance.
     """
     checkpoint()
     most_a, most_b = _one_sided(a, b), _one_sided(b, a)
@@ -60,7 +60,7 @@ def differences(a: SampleVariance, b: SampleVariance) -> Differences:
 
 
 def false_discoveries(p: Floats) -> Floats:
-    """q: the rate of false ones among all that are at least as small; NaN stays NaN."""
+    """Compute q values: the false discovery rate among all p at least as small; NaN stays NaN."""
     checkpoint()
     q = np.full(len(p), np.nan)
     tested = np.flatnonzero(~np.isnan(p))
@@ -72,9 +72,10 @@ def false_discoveries(p: Floats) -> Floats:
 
 
 def gated(q: Floats, gate: Floats) -> Floats:
-    """q of a second family, of which nothing is real unless something in `gate` is.
+    """Raise the q values of a second family to at least the smallest q value in `gate`.
 
-    So the two families together show something by chance no more often than the first alone.
+    Nothing in the second family is significant unless something in `gate` is. Therefore the two
+    families together show a chance result no more often than the first alone.
     """
     known = gate[~np.isnan(gate)]
     opened: Floats = np.maximum(q, known.min() if len(known) else 1.0)
@@ -100,7 +101,7 @@ def _welch(a: SampleVariance, b: SampleVariance, most_a: Floats, most_b: Floats)
 
 
 def _rest(side: SampleVariance) -> tuple[Floats, Floats]:
-    """Squares around the mean, and on how many values that rests: zeros tell nothing."""
+    """Return Σ(x - mean)², and its degrees of freedom: zeros carry no information."""
     rest = side.squares - side.sums**2 / side.profiles
     return np.maximum(rest, _ROUNDING * side.squares), np.maximum(side.present - 1.0, 0)
 
@@ -108,20 +109,20 @@ def _rest(side: SampleVariance) -> tuple[Floats, Floats]:
 def _error(
     side: SampleVariance, rest: Floats, free: Floats, common: Floats
 ) -> tuple[Floats, Floats]:
-    """The square of the mean's standard error, and its degrees of freedom.
+    """Return the squared standard error of the mean, and its degrees of freedom.
 
-    A side that has seen a value twice in ten profiles does not know its variance: the less it
-    has seen, the more it takes over from both sides together.
+    If a value occurs in two of ten profiles of a side, the side's variance is unreliable: the rarer
+    a value, the more weight has the variance pooled over both sides.
     """
     variance = (free * rest / (side.profiles - 1) + _BORROWED * common) / (free + _BORROWED)
     return variance / side.profiles, np.maximum(free, MIN_PROFILES - 1)
 
 
 def _one_sided(side: SampleVariance, other: SampleVariance) -> Floats:
-    """How likely shuffled profiles put all that are not zero on this side; twice that, [M].
+    """Return twice the probability that a permutation puts all nonzero values on this side, [M].
 
-    No p below it is believed: eight profiles against eight may differ by chance alone in one
-    of 6,435 shuffles, whatever their values say.
+    It is a lower bound for p: eight profiles against eight may differ by chance alone in one of
+    6,435 permutations, whatever their values are.
     """
     steps = np.arange(min(side.profiles, _FAR), dtype=np.float64)
     all_of = side.profiles + other.profiles

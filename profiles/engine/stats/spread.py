@@ -1,4 +1,4 @@
-"""Measured: a sum of profiles with what says how much they vary."""
+"""Sums of profiles with the variation of their nodes and functions."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from profiles.engine.stats.sum_of_squares import TreeVariance
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the totals of M quantities vary over profiles."""
+    """Variation of the totals of M quantities over profiles."""
 
     squares: NDArray[np.float64]  # [M], Σtotal²
     present: NDArray[np.int64]  # [M], profiles in which the total is not zero
@@ -23,15 +23,17 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSum:
+    """Sum of profiles, with the variation by node and by function."""
+
     profiles: int
-    tree: Tree  # their sum, one metric
-    nodes: Spread  # by node of the tree
+    tree: Tree  # sum of the profiles, for one metric
+    nodes: Spread  # of each node of the tree
     functions: TreeFunctions
-    by_function: Spread  # of `functions`; recursion counts once
+    by_function: Spread  # of each of `functions`; recursion counts once
 
 
 def of_moments(moments: TreeVariance, profiles: int) -> MeasuredSum:
-    """What a merge with moments of so many profiles says."""
+    """Convert the result of a VarianceMerge of `profiles` profiles."""
     functions, of_frame = functions_of(moments.tree), moments.functions
     by_function = Spread(
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
@@ -41,9 +43,9 @@ def of_moments(moments: TreeVariance, profiles: int) -> MeasuredSum:
 
 
 def of_rows(tree: Tree, metric: Metric, rows: slice) -> MeasuredSum:
-    """Some of the profiles that PerProfile keeps apart, whatever was made of their tree.
+    """Convert some rows of a PerProfile tree, which may have been transformed.
 
-    That is linear in a tree's values, so it is done to all profiles at once.
+    Transformations are linear in a tree's values, so they apply to all profiles at once.
     """
     own, functions = tree.self[rows], functions_of(tree)
     outer = np.flatnonzero(outermost(tree.parent, functions.of_node, len(functions.id)))

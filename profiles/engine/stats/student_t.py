@@ -1,8 +1,8 @@
 """Student's t for arrays: tail probabilities and the quantile of a 95 % interval.
 
-Expansions in 1/df instead of an incomplete beta function: the server needs no SciPy. Good for
-5 degrees of freedom and more (fewer are never asked for): p within 1 % down to 1e-12, the
-quantile within 0.1 %; tests compare both with exact sums.
+Expansions in 1/df instead of an incomplete beta function, so that the server needs no SciPy. Valid
+from 5 degrees of freedom (fewer do not occur): p within 1 % down to 1e-12, the quantile within 0.1
+%; tests compare both with exact sums.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from profiles.engine.loops import erfcs
 Floats = NDArray[np.float64]
 
 _Z = 1.959963984540054  # 97.5 % of the normal distribution
-# Cornish-Fisher, G. W. Hill's form: coefficients of 1/df to the power of their place.
+# Cornish-Fisher expansion in G. W. Hill's form: entry i is the coefficient of df**-i.
 _TERMS = (
     _Z,
     (_Z**3 + _Z) / 4,
@@ -24,7 +24,7 @@ _TERMS = (
 
 
 def two_sided(t: Floats, df: Floats) -> Floats:
-    """The probability that |T| reaches |t|; G. W. Hill, Algorithm 395 (1970)."""
+    """Return the probability that |T| ≥ |t|; G. W. Hill, Algorithm 395 (1970)."""
     shift = df - 0.5
     scale = 48 * shift**2
     y = shift * np.log1p(t**2 / df)
@@ -34,5 +34,5 @@ def two_sided(t: Floats, df: Floats) -> Floats:
 
 
 def half_width(df: Floats) -> Floats:
-    """How many standard errors a 95 % interval reaches to either side."""
+    """Return the half width of a 95 % interval, in standard errors."""
     return np.asarray(np.polynomial.polynomial.polyval(1 / df, _TERMS), np.float64)

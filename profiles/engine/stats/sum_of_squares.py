@@ -1,7 +1,7 @@
-"""Moments: Σtotal² over profiles beside the sums, from which a comparison has its intervals.
+"""Merge with Σtotal² over profiles, from which comparisons compute their intervals.
 
-By function and for one metric. They add up over profiles that are not the same, and equal what
-the profiles give one by one, within rounding, however these were cut into blocks.
+It works by function and for one metric. Results add up over disjoint sets of profiles, and equal
+those of the single profiles within rounding, however the profiles are distributed over blocks.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from profiles.engine.metrics import Metric
 
 @dataclass(frozen=True, slots=True)
 class NodeVariance:
-    """Of the totals of the nodes of a tree, over profiles."""
+    """Variation over profiles of the totals of a tree's N nodes."""
 
     square: NDArray[np.float64]  # [N], Σtotal²
     present: NDArray[np.int64]  # [N], profiles in which the total is not zero
@@ -32,44 +32,49 @@ class NodeVariance:
 
 @dataclass(frozen=True)
 class FunctionVariance:
-    """Of F functions, which are the frames of the tree; totals count recursion once."""
+    """Variation over profiles of F functions, the tree's frames; totals count recursion once."""
 
     tree: Tree  # by function, one metric
     self_square: NDArray[np.float64]  # [F], Σself² over profiles
-    self_present: NDArray[np.int64]  # [F], profiles in which it is not zero
+    self_present: NDArray[np.int64]  # [F], profiles in which self is not zero
     total_square: NDArray[np.float64]
     total_present: NDArray[np.int64]
 
     @cached_property
     def name(self) -> tuple[str, ...]:
-        """[F]; so is `file`."""
+        """Return the name of each function, [F]."""
         frames = self.tree.frames
         return tuple(frames.strings[i] for i in frames.name.tolist())
 
     @cached_property
     def file(self) -> tuple[str, ...]:
+        """Return the file of each function, [F]."""
         frames = self.tree.frames
         return tuple(frames.strings[i] for i in frames.file.tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class TreeVariance:
+    """Merged tree with the variation of its nodes and functions."""
+
     tree: Tree  # by function, one metric
-    nodes: NodeVariance  # of its nodes
+    nodes: NodeVariance  # of the nodes of `tree`
     functions: FunctionVariance
 
 
 class VarianceMerge(Merge):
-    """A merge by function, over one metric, that keeps moments."""
+    """Merge by function, over one metric, that also keeps sums of squares and counts."""
 
     def __init__(self, metric: Metric, max_nodes: int = MAX_NODES, profile_type: str = "") -> None:
         super().__init__([metric], True, max_nodes, profile_type)
         self._moments = MomentSums()
 
     def add_tree(self, tree: Tree) -> None:
+        """Add a tree as one profile."""
         self.add_encoded(encode(tree))
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
+        """Add a stored tree as one profile."""
         numbers = numbers or numbers_of(data)
         with reading():
             metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
@@ -77,19 +82,25 @@ class VarianceMerge(Merge):
             self._packed.add_moments(self._moments, self._add_packed(numbers, data))
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
+        """Add the marked profiles of an hour block (None: all)."""
         metric = self._metric_of(block)
         if metric is not None:
             sums = block.used_sums([metric], profiles, by_function=True)
             self._add_moments(block, sums, used_variance(block, metric, profiles, sums.used))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
-        """ValueError if the block has no moments: its hours have to be taken instead."""
+        """Add the marked groups of a day block (None: all groups).
+
+        Raise `ValueError` if the block has no sums of squares: its hour blocks must be added
+        instead.
+        """
         metric = self._metric_of(block)
         if metric is not None:
             sums = block.used_sums([metric], groups, by_function=True)
             self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
 
     def moments(self) -> TreeVariance:
+        """Return the merged tree with its sums of squares and counts."""
         tree = self.tree()
         nodes, functions = self._moments.tables(len(tree.id), len(tree.frames.id))
         return TreeVariance(
@@ -105,7 +116,7 @@ class VarianceMerge(Merge):
         )
 
     def _metric_of(self, block: Block) -> int | None:
-        """Its index in the block; None where no profile of the block has the metric."""
+        """Return the metric's index in the block, or None if no profile of the block has it."""
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
 
     def _add_moments(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:

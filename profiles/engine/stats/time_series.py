@@ -1,4 +1,4 @@
-"""Steps: a merge that keeps a column of sums for each step of time, and functions over them."""
+"""Merge with a column of sums for each time step, and time series of functions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ MAX_CELLS = 32_000_000  # steps × nodes: 256 MB
 
 
 class TimeSeriesMerge(Merge):
-    """A merge by function in one metric; what is added counts in the step that `step` says.
+    """Merge by function in one metric; inputs are added to the column of the current `step`.
 
-    Its tree has the steps for metrics. More nodes times steps than MAX_CELLS are TooLarge.
+    The resulting tree has the steps as metrics. Raise `TooLarge` if nodes × steps exceeds
+    MAX_CELLS.
     """
 
     def __init__(self, metric: Metric, steps: int, profile_type: str = "") -> None:
@@ -35,7 +36,7 @@ class TimeSeriesMerge(Merge):
 
 @dataclass(frozen=True, slots=True)
 class FunctionSeries:
-    """A function's sums in each of T steps; recursion counted once."""
+    """Sums of a function in each of T steps; recursion counts once."""
 
     name: str
     file: str
@@ -44,7 +45,7 @@ class FunctionSeries:
 
 
 class SeriesByFunction:
-    """The functions of a tree whose metrics are steps."""
+    """Functions of a tree whose metrics are time steps."""
 
     def __init__(self, tree: Tree) -> None:
         self.functions: TreeFunctions = functions_of(tree)
@@ -54,7 +55,10 @@ class SeriesByFunction:
         self._outermost = outermost(tree.parent, self.functions.of_node, count) != 0
 
     def top(self, count: int, wanted: Callable[[str], bool]) -> list[int]:
-        """The functions with the greatest self value in all, of those whose name is wanted."""
+        """Return the `count` functions with the greatest self values, filtered by `wanted`(name).
+
+        Self values are summed over all steps; functions without a self value are left out.
+        """
         own = np.zeros(len(self.functions.id), np.int64)
         np.add.at(own, self.functions.of_node, self._tree.self.sum(axis=0))
         order = np.lexsort((self.functions.id, -own)).tolist()
@@ -62,11 +66,12 @@ class SeriesByFunction:
         return [f for f, _ in zip(found, range(count), strict=False)]
 
     def named(self, name: str) -> list[int]:
-        """The functions of this name, whatever their files, in order of these."""
+        """Return the functions with this name, in any file, sorted by file."""
         found = [f for f, other in enumerate(self.names) if other == name]
         return sorted(found, key=self.files.__getitem__)
 
     def of(self, functions: Sequence[int]) -> list[FunctionSeries]:
+        """Return the time series of these functions, by index."""
         total = np.array([totals(self._tree.parent, row) for row in self._tree.self])
         return [self._of(function, total) for function in functions]
 

@@ -1,4 +1,4 @@
-"""Container: named sections that can be read alone; docs/reference/formats.md."""
+"""Container of named, separately readable sections; see docs/reference/formats.md."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ from profiles.engine.blocks.sections.packed_columns import PackedColumnReader
 from profiles.engine.encoding.compression import CHECKSUM, DAMAGE, checksum, compress, decompress
 from profiles.engine.errors import BadBlock
 
-# (offset, length) -> bytes; they may be fewer where the block ends.
+# Function (offset, length) -> bytes; it may return fewer bytes at the end of the block.
 Source = Callable[[int, int], bytes | memoryview]
 
 MAGIC = b"fb"
 VERSION = 1
-LEVEL = 5  # of zstd, for blocks that stay
-FIRST_READ = 65_536  # bytes: the directory, and of most blocks the profiles too
+LEVEL = 5  # zstd level, for blocks that will not be compacted soon
+FIRST_READ = 65_536  # bytes: includes the directory, and for most blocks the section `profiles`
 _SIZE = 4
 _HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
 
@@ -24,7 +24,7 @@ _HEAD = len(MAGIC) + 2 + _SIZE + CHECKSUM
 def write(
     kind: bytes, head: Mapping[str, Any], sections: Mapping[str, bytes], level: int = LEVEL
 ) -> bytes:
-    """`kind` is one byte; the head may hold whatever JSON can."""
+    """Encode a block. `kind` is one byte; `head` may hold any JSON values."""
     frames = [compress(section, level) for section in sections.values()]
     places, at = {}, 0
     for name, frame in zip(sections, frames, strict=True):
@@ -36,7 +36,7 @@ def write(
 
 
 class Container:
-    """The sections of a block; BadBlock for what cannot be read, naming the section."""
+    """Reader of a block's sections; raises `BadBlock`, naming the section, if it is damaged."""
 
     def __init__(self, source: bytes | memoryview | Source, kind: bytes) -> None:
         self._sizes: dict[str, int] = {}
@@ -48,7 +48,7 @@ class Container:
 
     @contextmanager
     def section(self, name: str) -> Iterator[PackedColumnReader]:
-        """The columns of a section, all of which have to be taken."""
+        """Open a section for reading; the caller has to read all of its columns."""
         with self._named(name):
             unpacker = PackedColumnReader(decompress(self._frame(name)))
             yield unpacker
@@ -57,14 +57,15 @@ class Container:
 
     @property
     def size(self) -> int:
-        """Bytes that all sections which were read are about in memory, if they are kept."""
+        """Approximate bytes in memory of all sections read so far, if they are cached."""
         return len(self._first) + sum(self._sizes.values())
 
     def has(self, name: str) -> bool:
+        """Return True if the block has a section of this name."""
         return name in self._places
 
     def _check(self, kind: bytes) -> int:
-        """Where the sections begin."""
+        """Check the fixed header and return the offset at which the sections begin."""
         head = bytes(self._first[:_HEAD])
         if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != kind:
             raise BadBlock(f"These bytes are not a block of kind {kind.decode()}.")

@@ -1,7 +1,7 @@
-"""The symbols and nodes of a block, once for all its profiles; docs/reference/formats.md.
+"""Dictionary of a block: symbols and nodes shared by its profiles; see docs/reference/formats.md.
 
-Two trees in one: that of functions, in pre-order, and below each of its nodes the nodes of
-lines that it groups. What is merged by function never reads the lines.
+It holds two trees: the function tree in pre-order, and a line tree whose nodes are grouped by the
+function node that they belong to. Merging by function never reads the lines.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from profiles.engine.string_table import StringTable
 
 @dataclass(frozen=True, slots=True)
 class BlockFunctions:
-    """P distinct functions; their name and file index the strings."""
+    """P distinct functions; `name` and `file` are indexes of the strings."""
 
     id: NDArray[np.uint64]  # [P]
     name: NDArray[np.int32]  # [P]
@@ -26,22 +26,22 @@ class BlockFunctions:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTree:
-    """N nodes in pre-order, numbered by functions of which each is met."""
+    """N nodes in pre-order; functions are numbered in order of first use."""
 
     parent: NDArray[np.int32]  # [N], -1 for roots
     function: NDArray[np.int32]  # [N]
-    first_line: NDArray[np.int64]  # [N + 1]: node n groups the lines first_line[n] to [n + 1]
+    first_line: NDArray[np.int64]  # [N + 1]: node n has the line nodes first_line[n] to [n + 1]
 
     def node_of_line(self) -> NDArray[np.int32]:
-        """The node that groups each line node, int32 [L]."""
+        """Return the function node of each line node, int32 [L]."""
         return place_in(self.first_line[1:], int(self.first_line[-1]))
 
 
 @dataclass(frozen=True, slots=True)
 class LineTree:
-    """L nodes with lines, in order of the function nodes that group them; F frames.
+    """L line nodes and F frames; nodes are ordered by their function node.
 
-    The same line of one function may be there with several mappings: frames of their own.
+    The same line of a function is a separate frame for each mapping.
     """
 
     parent: NDArray[np.int32]  # [L], -1 for roots
@@ -53,6 +53,8 @@ class LineTree:
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
+    """Strings, functions and trees of a block."""
+
     strings: StringTable
     functions: BlockFunctions
     tree: FunctionTree
@@ -60,7 +62,7 @@ class Dictionary:
 
 
 def write_dictionary(dictionary: Dictionary) -> dict[str, bytes]:
-    """Sections: functions, tree, texts, lines."""
+    """Encode the sections `functions`, `tree`, `texts` and `lines`."""
     return {
         "functions": _write_functions(dictionary.functions, len(dictionary.strings)),
         "tree": _write_tree(dictionary.tree),
@@ -74,6 +76,7 @@ def _write_functions(functions: BlockFunctions, strings: int) -> bytes:
 
 
 def read_functions(container: Container) -> BlockFunctions:
+    """Read the section `functions`."""
     with container.section("functions") as columns:
         strings = int(columns.head["strings"])
         ids = columns.ids()
@@ -87,6 +90,7 @@ def _write_texts(texts: StringTable) -> bytes:
 
 
 def read_texts(container: Container) -> StringTable:
+    """Read the section `texts`."""
     with container.section("texts") as columns:
         ends = columns.starts()[1:]
         texts = StringTable(columns.data(), ends)
@@ -104,6 +108,7 @@ def _write_tree(tree: FunctionTree) -> bytes:
 
 
 def read_tree(container: Container, functions: int) -> FunctionTree:
+    """Read the section `tree`, in which all of `functions` functions must occur."""
     with container.section("tree") as columns:
         ups = columns.index(ANY)
         refs = columns.index(ANY, len(ups))
@@ -134,11 +139,12 @@ def _write_lines(tree: FunctionTree, lines: LineTree) -> bytes:
 
 
 def _first_frames(function: NDArray[np.int32], functions: int) -> NDArray[np.int64]:
-    """Where the frames of each function begin, [P + 1]; they are in order of function."""
+    """Return the first frame of each function, [P + 1]; frames are sorted by function."""
     return np.searchsorted(function, np.arange(functions + 1)).astype(np.int64)
 
 
 def read_lines(container: Container, tree: FunctionTree, strings: int) -> LineTree:
+    """Read the section `lines`; `strings` is the number of strings."""
     with container.section("lines") as columns:
         first_frame = columns.starts()
         function = place_in(first_frame[1:], int(first_frame[-1]))

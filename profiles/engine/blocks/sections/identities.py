@@ -1,4 +1,4 @@
-"""By what the profiles of a block are known: a section that few questions read."""
+"""Identities of a block's profiles: a section that few queries read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from profiles.engine.string_table import StringTable
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """By what the profiles of a block are known, in the same order."""
+    """Names, body hashes and time sources of a block's P profiles, in the same order."""
 
     name_id: Sequence[str]  # [P]
     body_hash: tuple[bytes, ...]  # [P]
     time_source: tuple[str, ...]  # [P]
 
     def taken(self, rows: NDArray[np.int64]) -> "Identities":
-        """The given rows, in this order."""
+        """Return the given rows, in this order."""
         kept = rows.tolist()
         return Identities(
             name_id=tuple(self.name_id[i] for i in kept),
@@ -29,6 +29,7 @@ class Identities:
 
 
 def write_identities(identities: Identities) -> bytes:
+    """Encode the section `identities`."""
     names = StringTable.of(identities.name_id)
     sources = sorted(set(identities.time_source))
     columns = [
@@ -42,6 +43,7 @@ def write_identities(identities: Identities) -> bytes:
 
 
 def read_identities(columns: PackedColumnReader, count: int) -> Identities:
+    """Read the section `identities`, which must have `count` profiles."""
     sources = [str(source) for source in columns.head["sources"]]
     ends = columns.starts()[1:]
     names = StringTable(columns.data(), ends)

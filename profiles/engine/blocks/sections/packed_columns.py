@@ -1,7 +1,8 @@
-"""Columns of numbers as bytes behind a JSON head; docs/reference/formats.md.
+"""Columns of integers as bytes after a JSON header; see docs/reference/formats.md.
 
-A number is base + factor × raw, and raw takes as few bytes as the greatest of its column needs.
-The first bytes of all numbers stand together, then all second ones: that is what zstd can shrink.
+A number is base + factor × raw, and raw takes as few bytes as the largest value of its column
+needs. The first bytes of all numbers are stored together, then all second bytes, and so on: zstd
+compresses such byte planes better.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +16,23 @@ from profiles.engine.loops import unshuffle, unshuffle_index
 
 Column = NDArray[Any]
 
-ANY = 2**31  # a bound for columns that are no indexes
-MOST_ROWS = 2**27  # of a table
-_SIZE = 4  # bytes that say how long the head is
-_FEW = 64  # numbers that are tried for a common factor before all of them are
+ANY = 2**31  # upper bound for columns that are not indexes
+MOST_ROWS = 2**27  # rows of one table
+_SIZE = 4  # bytes of the header's length
+_FEW = 64  # numbers tested for a common factor before the whole column is
 _64_BITS = 2**64 - 1
-_HEAD_SIZE, _TEXT_SIZE = 8, 4  # times as large as Python's objects
+_HEAD_SIZE, _TEXT_SIZE = 8, 4  # approximate growth of header JSON and of strings as Python objects
 
 
 def pack(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
+    """Encode columns, with a header that may hold any JSON values."""
     packed = [_packed(column) for column in columns]
     text = orjson.dumps({**head, "columns": [code for code, _ in packed]})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, *(data for _, data in packed)])
 
 
 def _packed(column: Column) -> tuple[list[int], bytes]:
-    """([width, count, base, factor], bytes)."""
+    """Encode a column: ([width, count, base, factor], bytes)."""
     count = len(column)
     if not count:
         return [0, 0, 0, 1], b""
@@ -53,33 +55,34 @@ def _common_factor(raw: NDArray[np.uint64]) -> int:
 
 
 class PackedColumnReader:
-    """Takes column after column; ValueError for what cannot be one."""
+    """Reads columns in their stored order. Raise `ValueError` for invalid columns."""
 
     def __init__(self, data: bytes) -> None:
         start = _SIZE + int.from_bytes(data[:_SIZE], "little")
         self.head: dict[str, Any] = orjson.loads(data[_SIZE:start])
         self._data = data
         self._at = start
-        self.size = _HEAD_SIZE * (start - _SIZE)  # bytes that what was taken is about in memory
+        self.size = _HEAD_SIZE * (start - _SIZE)  # approximate bytes in memory of everything read
         self._columns = iter(self.head["columns"])
 
     def values(self, count: int | None = None) -> NDArray[np.int64]:
-        """Numbers of any sign; `count` of them, if that is given."""
+        """Read signed numbers. Raise `ValueError` if `count` is given and differs."""
         return self.ids(count).view(np.int64)
 
     def ids(self, count: int | None = None) -> NDArray[np.uint64]:
+        """Read unsigned 64-bit numbers. Raise `ValueError` if `count` is given and differs."""
         at, width, rows, base, factor = self._next(count)
         self.size += 8 * rows
         return unshuffle(self._data, at, rows, width, base & _64_BITS, factor)
 
     def index(self, below: int, count: int | None = None) -> NDArray[np.int32]:
-        """Numbers from 0 on that are less than `below`."""
+        """Read numbers from 0 to `below` - 1. Raise `ValueError` if one is larger."""
         at, width, rows, base, factor = self._next(count)
         self.size += 4 * rows
         return unshuffle_index(self._data, at, rows, width, base & _64_BITS, factor, below)
 
     def starts(self) -> NDArray[np.int64]:
-        """Lengths of groups become where each begins, and where the last ends: [groups + 1]."""
+        """Read lengths of groups; return their starts and the end of the last: [groups + 1]."""
         lengths = self.index(ANY)
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
@@ -88,7 +91,7 @@ class PackedColumnReader:
         return starts
 
     def data(self) -> bytes:
-        """A column of bytes."""
+        """Read a column of bytes."""
         at, width, count, _, _ = self._next(None)
         if count and width != 1:
             raise ValueError("a column of bytes is none")
@@ -98,6 +101,7 @@ class PackedColumnReader:
         return self._data[at : at + count]
 
     def end(self) -> None:
+        """Raise `ValueError` if bytes remain after the last column that was read."""
         if self._at != len(self._data):
             raise ValueError(f"{len(self._data) - self._at} bytes too many")
 

@@ -1,4 +1,4 @@
-"""The profiles of a block as columns: what is known of each but for its tree."""
+"""Columns with the metadata of a block's profiles: everything except their call trees."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NO_AGENT = -1
 
 @dataclass(frozen=True, slots=True)
 class BlockProfile:
-    """A profile on its way into a block."""
+    """Stored profile to be added to a block."""
 
     name_id: str
     time: int  # µs since 1970, UTC: its start
@@ -29,31 +29,31 @@ class BlockProfile:
     labels: Mapping[str, str]
     totals: Sequence[tuple[str, str, int]]  # (metric name, unit, total)
     body_hash: bytes
-    tree: bytes  # as codec.encode gave it
+    tree: bytes  # encoded by codec.encode
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileColumns:
-    """P profiles, in order of time then name."""
+    """Metadata of P profiles; in a block they are sorted by time, then name."""
 
     metrics: tuple[Metric, ...]  # [K], in order
     time: NDArray[np.int64]  # [P], µs since 1970, UTC
     deployment: NDArray[np.int64]  # [P]
-    agent: NDArray[np.int64]  # [P], NO_AGENT where none is known
+    agent: NDArray[np.int64]  # [P], NO_AGENT if unknown
     duration_ns: NDArray[np.int64]  # [P]
     weight: NDArray[np.int64]  # [P]
     samples: NDArray[np.int64]  # [P]
     label_sets: tuple[LabelSet, ...]
     label_set: NDArray[np.int32]  # [P]
-    totals: NDArray[np.int64]  # [K, P], 0 where a profile lacks the metric
-    has: NDArray[np.bool_]  # [K, P], whether it has it
-    first_metric: NDArray[np.int32]  # [P], which one a profile names first: its default
+    totals: NDArray[np.int64]  # [K, P], 0 if a profile lacks the metric
+    has: NDArray[np.bool_]  # [K, P], whether the profile has the metric
+    first_metric: NDArray[np.int32]  # [P], index of the profile's default metric, its first
 
     def __len__(self) -> int:
         return len(self.time)
 
     def taken(self, rows: NDArray[np.int64]) -> "ProfileColumns":
-        """The given rows, in this order."""
+        """Return the given rows, in this order."""
         return ProfileColumns(
             metrics=self.metrics,
             time=self.time[rows],
@@ -71,7 +71,7 @@ class ProfileColumns:
 
 
 def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
-    """In the order given."""
+    """Return the metadata of profiles as columns, in the given order."""
     metrics = tuple(sorted({Metric(n, u) for profile in profiles for n, u, _ in profile.totals}))
     label_sets: dict[LabelSet, int] = {}
     places = [
@@ -105,7 +105,7 @@ def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
 
 
 def joined(parts: Sequence[ProfileColumns]) -> ProfileColumns:
-    """One behind the other, over all their metrics and label sets that occur."""
+    """Concatenate profiles, over the union of their metrics and the label sets in use."""
     metrics = tuple(sorted({metric for part in parts for metric in part.metrics}))
     label_sets: dict[LabelSet, int] = {}
     sets, totals, has, first = [], [], [], []
@@ -139,19 +139,20 @@ def joined(parts: Sequence[ProfileColumns]) -> ProfileColumns:
 
 
 def _spread(table: NDArray[Any], rows: NDArray[np.int32], height: int) -> NDArray[Any]:
-    """The table with its rows where they stand among `height` of them, the others zero."""
+    """Return a table of `height` rows that has `table` at `rows` and zeros elsewhere."""
     spread = np.zeros((height, table.shape[1]), table.dtype)
     spread[rows] = table
     return spread
 
 
 def write_profiles(profiles: ProfileColumns) -> bytes:
+    """Encode the section `profiles`."""
     head = {
         "metrics": [[*metric] for metric in profiles.metrics],
         "label_sets": [[[*label] for label in labels] for labels in profiles.label_sets],
     }
     time = profiles.time
-    # As a rule the weight is one of the totals: then it is all zeros here.
+    # The weight is usually the total of the default metric: the stored column is then all zeros.
     default = np.zeros(len(time), np.int64)
     if profiles.metrics:
         default = profiles.totals[profiles.first_metric, np.arange(len(time))]
@@ -172,6 +173,7 @@ def write_profiles(profiles: ProfileColumns) -> bytes:
 
 
 def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
+    """Read the section `profiles`, which must have `count` profiles."""
     metrics = tuple(Metric(str(name), str(unit)) for name, unit in columns.head["metrics"])
     label_sets = tuple(
         tuple((str(name), str(value)) for name, value in labels)

@@ -1,4 +1,4 @@
-"""Labels of samples in a block: values by (row, line node, set of labels)."""
+"""Section of sample labels: values by (row, line node, label set)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ Labels = tuple[Label, ...]
 
 @dataclass(frozen=True, slots=True)
 class LabelledValues:
-    """X rows, in order of row, node and set."""
+    """X values, sorted by row, node and label set."""
 
     label_sets: tuple[Labels, ...]
     row: NDArray[np.int32]  # [X], profile or group
@@ -24,25 +24,25 @@ class LabelledValues:
     values: NDArray[np.int64]  # [K, X]
 
     def of_rows(self, rows: NDArray[np.bool_] | None) -> "LabelledValues":
-        """Those of the marked rows; None: of all."""
+        """Return the values of the marked rows (None: of all rows)."""
         if rows is None:
             return self
         kept = np.flatnonzero(rows[self.row])
         return self._taken(kept)
 
     def renumbered(self, row: NDArray[np.int64], node: NDArray[np.int32]) -> "LabelledValues":
-        """With row[i] for each row i and node[i] for each node i, in order again."""
+        """Replace row i by row[i] and node i by node[i], and sort again."""
         moved = replace(self, row=row[self.row].astype(np.int32), node=node[self.node])
         return moved._taken(np.lexsort((moved.label_set, moved.node, moved.row)))
 
     def with_values(self, values: NDArray[np.int64]) -> "LabelledValues":
-        """The same rows, with values over other metrics."""
+        """Return the same rows and nodes with values of other metrics."""
         return replace(self, values=values)
 
     def summed(self, left_out: Collection[int] = ()) -> "LabelledValues":
-        """In order, and rows of equal keys added up; metrics that are left out become zero.
+        """Sort, and sum the values of equal (row, node, label set).
 
-        The others' sums must not pass 64 bits.
+        Metrics in `left_out` become zero. The sums of the other metrics must fit into 64 bits.
         """
         order = np.lexsort((self.label_set, self.node, self.row))
         keys = np.stack([self.row, self.node, self.label_set])[:, order]
@@ -65,7 +65,7 @@ class LabelledValues:
 
 
 def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValues:
-    """One behind the other; sets of labels that occur are numbered anew."""
+    """Concatenate values; the label sets in use are renumbered."""
     label_sets: dict[Labels, int] = {}
     index = [np.zeros(0, np.int32)]
     for part in parts:
@@ -83,6 +83,7 @@ def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValu
 
 
 def write_labelled(cells: LabelledValues) -> bytes:
+    """Encode the section `labels`."""
     sets = [[[*label] for label in labels] for labels in cells.label_sets]
     steps = np.diff(cells.row, prepend=0)
     return pack({"label_sets": sets}, [steps, cells.node, cells.label_set, *cells.values])
@@ -91,7 +92,7 @@ def write_labelled(cells: LabelledValues) -> bytes:
 def read_labelled(
     container: Container, rows: int, nodes: int, metrics: int
 ) -> LabelledValues | None:
-    """None where no sample has labels."""
+    """Read the section, or return None if no sample of the block has labels."""
     if not container.has("labels"):
         return None
     with container.section("labels") as columns:

@@ -1,4 +1,7 @@
-"""Moments as a day block stores them: runs of equal ones, for most callers have one callee."""
+"""Section of a day block with sums of squares and counts, run-length encoded.
+
+Runs are long because most callers have one callee, and so equal totals.
+"""
 
 from collections.abc import Iterator
 
@@ -10,13 +13,16 @@ from profiles.engine.blocks.sections.dictionary import FunctionTree
 from profiles.engine.blocks.sections.packed_columns import Column, PackedColumnReader, pack
 from profiles.engine.loops import outermost_nodes
 
-_EXACT = 2.0**62  # float64 below it are stored as integers
+_EXACT = 2.0**62  # float64 values below this are stored as integers
 
 Table = NDArray[np.float64]
 
 
 def write_variance(moments: GroupVariance, tree: FunctionTree) -> bytes:
-    """The totals of a function with one place in the tree are those of its node: left out."""
+    """Encode sums of squares and counts of one metric.
+
+    Totals of a function with a single outermost node equal those of the node and are not stored.
+    """
     several, _ = _places(tree, moments.functions.shape[2])
     functions = moments.functions
     columns: list[Column] = []
@@ -36,6 +42,7 @@ def write_variance(moments: GroupVariance, tree: FunctionTree) -> bytes:
 def read_variance(
     columns: PackedColumnReader, tree: FunctionTree, functions: int, groups: int
 ) -> GroupVariance:
+    """Read the sums of squares and counts of one metric."""
     several, node = _places(tree, functions)
     tables = _tables(columns, groups, [len(tree.parent), functions, len(several)])
     square, present = next(tables)
@@ -64,13 +71,16 @@ def _tables(
 
 
 def _places(tree: FunctionTree, functions: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The functions with several places that they do not call themselves; a node of each one."""
+    """Return the functions with several outermost nodes, and one such node of each function.
+
+    A node is outermost if none of its ancestors is of the same function.
+    """
     count, node = outermost_nodes(tree.parent, tree.function, functions)
     return np.flatnonzero(count > 1), node
 
 
 def _runs(square: Table, present: Table) -> tuple[NDArray[np.int64], Table, NDArray[np.int64]]:
-    """(lengths, squares, counts) of the runs of equal pairs."""
+    """Return (lengths, squares, counts) of the runs of equal pairs."""
     if not len(square):
         return np.zeros(0, np.int64), square, np.zeros(0, np.int64)
     changes = (np.diff(square) != 0) | (np.diff(present) != 0)
