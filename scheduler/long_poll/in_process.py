@@ -1,7 +1,7 @@
-"""The waiting room of a server that is one process: an event loop and what hangs off it.
+"""Long-poll queue in memory, for a server of one process.
 
-Everything is changed on the event loop only; other threads take snapshots (`list` of a dict is one
-step under the GIL) or send what they have to the loop.
+State changes only on the event loop. Other threads read snapshots (`list` of a dict is atomic under
+the GIL) or hand their changes to the loop.
 """
 
 import asyncio
@@ -27,6 +27,8 @@ _SWEEP_SECONDS = 60.0
 
 
 class InProcessQueue:
+    """Long-poll queue of a single process; implements LongPollQueue."""
+
     def __init__(
         self,
         places: int,
@@ -35,14 +37,17 @@ class InProcessQueue:
         clock: Callable[[], float] = time.time,
         rng: policy.Rng | None = None,
     ) -> None:
-        """`places`: agents of one deployment that are held at once; `clock`: Unix time."""
+        """`places` limits the parked handshakes of a deployment.
+
+        `capture_seconds` is the duration of a capture; `clock` returns Unix time in seconds.
+        """
         self._places, self._capture_seconds = places, capture_seconds
         self._clock, self._rng = clock, rng or random.SystemRandom()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: list[CaptureRequest] = []  # added before the loop was there
-        self._lock = threading.Lock()  # of the two above
+        self._early: list[CaptureRequest] = []  # requests added before `open`
+        self._lock = threading.Lock()  # guards _loop and _early
         self._desks: dict[int, DeploymentQueue] = {}
-        self._known: dict[str, float] = {}  # slot ids, and when to forget them
+        self._known: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
         self._claimed = self._lapsed = 0
         self._stopping = False
@@ -81,7 +86,7 @@ class InProcessQueue:
             desk.waiting.pop(held, None)
 
     def _leave(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
-        """A wait was cancelled: what it was given in the same moment goes to someone else."""
+        """Remove a cancelled handshake, and offer a request that it had just claimed to others."""
         desk.waiting.pop(held, None)
         if held.answer.cancelled() or not held.answer.done():
             return
@@ -104,7 +109,10 @@ class InProcessQueue:
         return BackOff(policy.retry_after(desk.returns - now, hold_seconds, self._rng))
 
     def _serve(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
-        """An agent waits that was thought to be capturing still: once that is over."""
+        """Give a parked agent the most urgent request, once the agent is no longer busy.
+
+        An agent may return before the estimated end of its capture.
+        """
         if held.answer.done():
             return
         left = desk.busy_until(held.waiter.agent) - self._clock()
@@ -128,7 +136,7 @@ class InProcessQueue:
         self._claimed += 1
         return Assignment(slot)
 
-    # -- slots ----------------------------------------------------------------------------
+    # -- capture requests -----------------------------------------------------------------
 
     def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
         with self._lock:
@@ -147,7 +155,7 @@ class InProcessQueue:
                 loop.call_later(max(0.0, slot.moment - now), self._open_slot, slot)
 
     def _open_slot(self, slot: CaptureRequest) -> None:
-        """Its moment has come: for one of those that wait, or the first to arrive."""
+        """Give a request to a parked agent at its scheduled time, or make it pending."""
         now = self._clock()
         desk = self._desk(slot.deployment, slot.project)
         candidates = desk.candidates(slot, now)
@@ -171,14 +179,14 @@ class InProcessQueue:
         return desk
 
     def _sweep(self, now: float) -> None:
-        """Forget what is over, once a minute."""
+        """Forget old request ids and idle deployments, at most once a minute."""
         if now - self._swept < _SWEEP_SECONDS:
             return
         self._swept = now
         self._known = {slot: until for slot, until in self._known.items() if until > now}
         self._desks = {key: desk for key, desk in self._desks.items() if not desk.is_idle(now)}
 
-    # -- what others want to know ---------------------------------------------------------
+    # -- queries from other threads -------------------------------------------------------
 
     def offers(self) -> list[Offer]:
         now = self._clock()
@@ -216,7 +224,7 @@ class InProcessQueue:
         with self._lock:
             self._loop = loop
             early, self._early = self._early, []
-        # Whom an earlier loop held is gone with it.
+        # Handshakes parked on an earlier event loop ended with it.
         self._desks, self._known, self._stopping = {}, {}, False
         self._add(early)
 
