@@ -36,6 +36,7 @@ class BatchLoader(Generic[K, V]):
         return await answer
 
     async def _load_what_is_asked(self) -> None:
+        """Load all pending keys, at most MOST_AT_ONCE with one query."""
         while self._asked:
             batch, self._asked = self._asked[:MOST_AT_ONCE], self._asked[MOST_AT_ONCE:]
             error = await self._answer(batch)

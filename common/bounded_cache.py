@@ -37,6 +37,7 @@ class BoundedCache(Generic[K, V]):
         return len(self._kept)
 
     def peek(self, key: K) -> V | None:
+        """Return the value of a key, or None if it is missing or has expired."""
         with self._lock:
             found = self._kept.get(key)
             if found is None or (self._seconds is not None and self._clock() >= found[0]):
@@ -60,6 +61,7 @@ class BoundedCache(Generic[K, V]):
                 self._kept.popitem(last=False)
 
     def forget(self, key: K) -> None:
+        """Delete the value of a key, and invalidate reads that are running; see `keep`."""
         with self._lock:
             self.generation += 1
             self._kept.pop(key, None)

@@ -141,6 +141,7 @@ class FairThreads:
         return job
 
     def _left_queue(self, job: _Job[Any]) -> None:
+        """Update the counts and queues after a job was taken from its queue."""
         of = self._tenants[job.tenant]
         of.waiting -= 1
         self._waiting -= 1
@@ -148,6 +149,7 @@ class FairThreads:
             del of.queues[job.client]
 
     def _ended(self, job: _Job[Any]) -> None:
+        """Update the counts after a job has ended, and wake a thread."""
         of = self._tenants[job.tenant]
         of.running[job.client] -= 1
         if not of.running[job.client]:
@@ -156,6 +158,7 @@ class FairThreads:
         self._changed.notify()  # the tenant or client may be below its limit now
 
     def _tidy(self, tenant: Hashable) -> None:
+        """Remove a tenant without queued and running jobs."""
         of = self._tenants[tenant]
         if not of.queues and not of.running:
             del self._tenants[tenant]

@@ -74,6 +74,7 @@ def _slot(offer: Offer, kind: ProfileType) -> CaptureRequest:
 
 
 def _offers(project: Project, service: str, zone: str | None, version: str | None) -> list[Offer]:
+    """Return the offers of the project's deployments that match the filters."""
     wanted = Deployment.objects.filter(project=project, service=service)
     if zone is not None:
         wanted = wanted.filter(zone=zone)
@@ -84,6 +85,7 @@ def _offers(project: Project, service: str, zone: str | None, version: str | Non
 
 
 def _who_offers_what(service: str, kind: ProfileType, offers: Sequence[Offer]) -> str:
+    """Return the message of NoMatchingAgent."""
     if not offers:
         return _("No agent of %(service)s has asked for work of late.") % {"service": service}
     types = sorted({kind for offer in offers for kind in offer.types - NEVER_ASKED})

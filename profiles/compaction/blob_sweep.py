@@ -73,6 +73,7 @@ def repack(blob: int, now: datetime) -> None:
 
 
 def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
+    """Let the rows of blocks refer to a new blob. Raise SourcesGone if they have changed."""
     project = rows[0].project_id
     there = locked_blocks(project, [row.pk for row in rows])
     if [row.blob_id for row in there] != [row.blob_id for row in rows]:

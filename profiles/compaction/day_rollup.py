@@ -76,6 +76,7 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
 
 
 def _uncovered(now: datetime) -> QuerySet[Block]:
+    """Return the hour blocks of closed days that no day block covers."""
     return Block.objects.filter(
         level=BlockLevel.HOUR, covered_by=None, set_aside=False, end__lte=days_before(now)
     )
@@ -156,6 +157,7 @@ def _store(project: int, built: Sequence[_Built]) -> int:
 
 
 def _together(built: Sequence[_Built]) -> list[NewBlock]:
+    """Concatenate the new blocks of several days, with `covers_new` as indexes of all of them."""
     new: list[NewBlock] = []
     for each in built:
         at = len(new)
@@ -186,6 +188,7 @@ def _joinable(pairs: Sequence[tuple[Block, HourBlock]]) -> list[_Read]:
 
 
 def _fits(group: _Read, row: Block) -> bool:
+    """Return True if a block may be merged with a group of blocks before it."""
     same = row.start < max(each.end for each in group.rows)
     return group.profiles + row.profiles <= (MAX_PROFILES if same else SMALL)
 
@@ -226,6 +229,10 @@ def _day(
     kept: Sequence[int],
     joined: int,
 ) -> NewBlock:
+    """Build the day block.
+
+    It covers the hour blocks `kept`, given by Block.pk, and the first `joined` new blocks.
+    """
     return new_day(
         build_day(blocks),
         service=day.service,

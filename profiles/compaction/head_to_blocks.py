@@ -166,6 +166,7 @@ def _span(rows: Sequence[Profile]) -> tuple[datetime, datetime]:
 
 
 def _arrived(rows: Sequence[Profile]) -> Arrived:
+    """Return the bytes of the rows' trees by day of arrival."""
     sizes: Counter[str] = Counter()
     for row in rows:
         sizes[row.stored_at.astimezone(UTC).date().isoformat()] += len(row.tree)
@@ -212,6 +213,7 @@ def _readable(rows: Sequence[Profile]) -> list[Profile]:
 
 
 def _quarantine(row: Profile, error: Exception) -> None:
+    """Exclude a head row from compaction and log the reason; queries report it."""
     log.error("Profile %s of project %s is left out: %s", row.name_id, row.project_id, error)
     Profile.objects.filter(pk=row.pk).update(set_aside=True)
 

@@ -99,6 +99,7 @@ def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
 
 
 def _due(project: int, now: datetime) -> QuerySet[Profile]:
+    """Return the head rows of closed hours, without quarantined and just stored ones."""
     return Profile.objects.filter(
         project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, set_aside=False
     )

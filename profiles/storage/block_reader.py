@@ -108,10 +108,12 @@ class _RemoteBlock:
         return memoryview(whole)[at : at + length]
 
     def _begun(self) -> Future[bytes] | bytes:
+        """Return the cached bytes of the block, or start to fetch them."""
         return _kept.get(self._place) or _pool.submit(_fetch, self._place)
 
 
 def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
+    """Wait for a read until the deadline. Raise BlobDeadlinePassed."""
     try:
         return data.result(seconds_left())
     except TooLate:
@@ -121,6 +123,7 @@ def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
 
 
 def _fetch(place: BlockLocation) -> bytes:
+    """Read a block and add it to the cache."""
     data = read(place)
     _kept.put(place, data)
     return data

@@ -72,6 +72,7 @@ def _deployments(profiles: ProfileColumns) -> dict[str, list[int]]:
 
 
 def _labels(profiles: ProfileColumns) -> dict[str, dict[str, int]]:
+    """Count profiles by label name and value, limited to MOST_LABELS and MOST_VALUES."""
     counts = np.bincount(profiles.label_set, minlength=len(profiles.label_sets)).tolist()
     found: dict[str, dict[str, int]] = {}
     for labels, count in zip(profiles.label_sets, counts, strict=True):

@@ -111,6 +111,7 @@ class Writer:
 
 
 def _unavailable(error: Exception) -> Exception:
+    """Return DiskFull if the database failed for lack of space, else StoreUnavailable."""
     if is_disk_full(error) or disk.shortage():
         return disk.note_full()
     return StoreUnavailable(f"The database failed: {error}")

@@ -141,6 +141,7 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
 
 
 def _remember_types(committed: Iterable[NewProfile]) -> None:
+    """Cache the types of profiles whose commit succeeded."""
     for new in committed:
         _entered.keep((new.deployment, new.type), True)
 

@@ -58,6 +58,7 @@ def _ask(questions: Sequence[SelectStatement[Any]]) -> list[Rows]:
 
 
 def _together(questions: Sequence[SelectStatement[Any]]) -> list[Rows]:
+    """Send all statements as one query, after BEGIN if the snapshot has not begun yet."""
     begin = opening()
     found = []
     with connection.cursor() as cursor:

@@ -44,6 +44,7 @@ class UploadFuture:
         return self._future.done()
 
     def _look(self) -> None:
+        """Fail the future WAIT_SECONDS after it was queued; before that, check again later."""
         waited = 0.0 if self.entered is None else time.monotonic() - self.entered
         if waited < WAIT_SECONDS:
             self._timer = self._loop.call_later(WAIT_SECONDS - waited, self._look)

@@ -70,6 +70,7 @@ class InProcessQueue:
     async def _hold(
         self, desk: DeploymentQueue, waiter: Waiter, hold_seconds: float
     ) -> Assignment | BackOff:
+        """Park a handshake until it gets a response."""
         loop = asyncio.get_running_loop()
         held = ParkedHandshake(waiter, loop.create_future())
         desk.waiting[held] = None
@@ -97,6 +98,7 @@ class InProcessQueue:
             self._open_slot(answer.slot)
 
     def _expire(self, desk: DeploymentQueue, held: ParkedHandshake, hold_seconds: float) -> None:
+        """End a handshake at its poll timeout."""
         if len(desk.waiting) >= self._places:
             self._answer(desk, held, self._send_away(desk, hold_seconds))
         else:
@@ -104,6 +106,7 @@ class InProcessQueue:
             self._answer(desk, held, away)
 
     def _send_away(self, desk: DeploymentQueue, hold_seconds: float) -> BackOff:
+        """Return a back-off for an agent that finds the queue of its deployment full."""
         now = self._clock()
         desk.returns = policy.next_return(desk.returns, now, self._places, hold_seconds)
         return BackOff(policy.retry_after(desk.returns - now, hold_seconds, self._rng))
@@ -123,11 +126,13 @@ class InProcessQueue:
 
     @staticmethod
     def _answer(desk: DeploymentQueue, held: ParkedHandshake, answer: Assignment | BackOff) -> None:
+        """Complete a parked handshake, unless it is completed or cancelled already."""
         desk.waiting.pop(held, None)
         if not held.answer.done():
             held.answer.set_result(answer)
 
     def _claim(self, desk: DeploymentQueue, slot: CaptureRequest, agent: str) -> Assignment:
+        """Assign a request to an agent, which is busy from now on."""
         if found := desk.open.pop(slot.id, None):
             found[1].cancel()
         now = self._clock()
@@ -169,10 +174,12 @@ class InProcessQueue:
             desk.open[slot.id] = slot, lapse
 
     def _lapse(self, desk: DeploymentQueue, slot: CaptureRequest) -> None:
+        """Expire a pending request."""
         del desk.open[slot.id]
         self._lapsed += 1
 
     def _desk(self, deployment: int, project: int) -> DeploymentQueue:
+        """Return the queue of a deployment; create it if necessary."""
         desk = self._desks.get(deployment)
         if desk is None:
             desk = self._desks[deployment] = DeploymentQueue(project)

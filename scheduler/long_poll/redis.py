@@ -91,6 +91,7 @@ class RedisQueue:
             del self._held[token]
 
     def _take_in(self, waiter: Waiter, hold: float) -> tuple[str, LocalHandshake]:
+        """Register a handshake in this process and start its `arrive` script."""
         self._issued += 1
         token = f"{self._name}.{self._issued}"
         arrival = asyncio.create_task(self._scripts.arrive(token, waiter, hold))
@@ -100,6 +101,7 @@ class RedisQueue:
         return token, held
 
     async def _until_answered(self, token: str, held: LocalHandshake) -> Assignment | BackOff:
+        """Wait for the response of a handshake until its poll timeout."""
         # Shielded: if a script's call were cancelled, its effect would be unknown.
         answer, value = await asyncio.shield(held.arrival)
         if answer != "held":
@@ -116,6 +118,7 @@ class RedisQueue:
     def _answer(
         self, answer: Literal["slot", "away", "free"], value: str, hold: float
     ) -> Assignment | BackOff:
+        """Convert the result of a script to a response."""
         if answer == "slot":
             return Assignment(unpack_request(value))
         if answer == "away":
@@ -148,6 +151,8 @@ class RedisQueue:
         self._look.set()
 
     def _start(self, deed: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine as a task that logs errors of Redis."""
+
         async def logged() -> None:
             try:
                 await deed
@@ -203,6 +208,7 @@ class RedisQueue:
         await self._tried.wait()
 
     async def _stay_connected(self) -> None:
+        """Subscribe and dispatch until cancelled; reconnect after failures."""
         while True:
             # A new name for each connection: the channel of the old name has no subscriber then, so
             # that claims for handshakes of an earlier connection fail.
@@ -218,6 +224,7 @@ class RedisQueue:
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _serve_connection(self) -> None:
+        """Receive messages and dispatch requests until the connection fails."""
         async with self._scripts.listener.pubsub() as pubsub:
             await pubsub.subscribe(wake_channel(self._name))
             listening = pubsub.listen()
@@ -235,6 +242,7 @@ class RedisQueue:
                     held.resolve(Assignment(unpack_request(raw)))
 
     def _mended(self) -> None:
+        """Resume parking after the subscription succeeded."""
         if self._complained:
             logger.warning("The waiting room's Redis answers again.")
         self._broken = self._complained = False
@@ -247,6 +255,7 @@ class RedisQueue:
         self._complained = True
 
     def _broke(self, error: BaseException) -> None:
+        """Make all agents that this process parks back off until Redis works again."""
         self._complain(error)
         self._broken = True
         self._tried.set()
