@@ -1,1 +1,1 @@
-"""Infrastructure without domain knowledge; it imports nothing of the other packages."""
+"""Infrastructure without domain knowledge. It imports no other package of the project."""

@@ -1,4 +1,4 @@
-"""Amounts and waiting times as people read them."""
+"""Format numbers of bytes and waiting times for display."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -7,7 +7,11 @@ _UNITS = [("GiB", 2**30), ("GB", 10**9), ("MiB", 2**20), ("MB", 10**6), ("kB", 1
 
 
 def bytes_text(amount: int) -> str:
-    """In the unit that it is a whole number of ("16 MiB", "20 GB"), or rounded to a decimal one."""
+    """Format a number of bytes.
+
+    Use the largest unit that divides the number ("16 MiB", "20 GB"), else a decimal unit, rounded
+    to one decimal place.
+    """
     for unit, size in _UNITS:
         if amount >= size and amount % size == 0:
             return f"{amount // size:,} {unit}"
@@ -18,7 +22,10 @@ def bytes_text(amount: int) -> str:
 
 
 def wait_text(seconds: float) -> str:
-    """ "40 s", "12 min", "3 h 20 min"; rounded up, for nobody wants to come too early."""
+    """Format a waiting time, rounded up: "40 s", "12 min", "3 h 20 min".
+
+    A time that is rounded down would make the reader retry too early.
+    """
     whole = int(-(-seconds // 1))
     if whole < 120:
         return _("%(n)d s") % {"n": whole}

@@ -1,4 +1,4 @@
-"""One query for many: what is asked for while a query runs is asked for by the next one."""
+"""Batch database look-ups: keys requested while one query runs share the next query."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -15,9 +15,10 @@ MOST_AT_ONCE = 500
 
 
 class BatchLoader(Generic[K, V]):
-    """`load_many(keys)` answers for every key, or raises: for all of them.
+    """Loader of single keys that runs one query for all pending keys.
 
-    An IntegrityError is one row's fault: its batch is tried again one by one.
+    `load_many(keys)` has to return a value for every key; its exception fails all of them. An
+    IntegrityError is caused by a single row, so the keys of that batch are retried one by one.
     """
 
     def __init__(self, load_many: Callable[[Sequence[K]], Mapping[K, V]]) -> None:
@@ -26,6 +27,7 @@ class BatchLoader(Generic[K, V]):
         self._loading: asyncio.Task[None] | None = None
 
     async def load(self, key: K) -> V:
+        """Return the value of a key, or raise the exception of its query."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[V] = loop.create_future()
         self._asked.append((key, answer))
@@ -34,6 +36,7 @@ class BatchLoader(Generic[K, V]):
         return await answer
 
     async def _load_what_is_asked(self) -> None:
+        """Load all pending keys, at most MOST_AT_ONCE with one query."""
         while self._asked:
             batch, self._asked = self._asked[:MOST_AT_ONCE], self._asked[MOST_AT_ONCE:]
             error = await self._answer(batch)
@@ -44,7 +47,10 @@ class BatchLoader(Generic[K, V]):
                 _fail(batch, error)
 
     async def _answer(self, batch: list[tuple[K, "asyncio.Future[V]"]]) -> Exception | None:
-        """Answer all of them; or say why not: nobody awaits this task, so it must not raise."""
+        """Load a batch and complete its futures, or return the error.
+
+        It must not raise, because nothing awaits the task that calls it.
+        """
         try:
             found = await database_pool.run(self._load_many, [key for key, _answer in batch])
             values = [found[key] for key, _answer in batch]

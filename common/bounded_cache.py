@@ -1,4 +1,4 @@
-"""A dictionary that forgets: the oldest beyond a size, and all after some seconds."""
+"""LRU cache with a maximum size and an optional time to live."""
 
 import threading
 import time
@@ -14,7 +14,10 @@ _all: "WeakSet[BoundedCache[object, object]]" = WeakSet()
 
 
 class BoundedCache(Generic[K, V]):
-    """For any thread. `seconds` None: for ever. A value is never None."""
+    """Thread-safe LRU cache of at most `size` entries.
+
+    Entries expire after `seconds`, or never if it is None. Values must not be None.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class BoundedCache(Generic[K, V]):
         self._size, self._seconds, self._clock = size, seconds, clock
         self._kept: OrderedDict[K, tuple[float, V]] = OrderedDict()
         self._lock = threading.Lock()
-        # Moves with everything that is forgotten, see `keep`.
+        # Incremented by every `forget` and `clear`; see `keep`.
         self.generation = 0
         _all.add(self)  # type: ignore[arg-type]
 
@@ -34,6 +37,7 @@ class BoundedCache(Generic[K, V]):
         return len(self._kept)
 
     def peek(self, key: K) -> V | None:
+        """Return the value of a key, or None if it is missing or has expired."""
         with self._lock:
             found = self._kept.get(key)
             if found is None or (self._seconds is not None and self._clock() >= found[0]):
@@ -42,8 +46,11 @@ class BoundedCache(Generic[K, V]):
             return found[1]
 
     def keep(self, key: K, value: V, generation: int | None = None) -> None:
-        """With the generation of before a value was read: not if something was forgotten since,
-        for then the value may be from before the change."""
+        """Store a value.
+
+        Pass the `generation` from before the value was read to drop it if any entry was forgotten
+        since then: the value may be older than the change that caused this.
+        """
         with self._lock:
             if generation is not None and generation != self.generation:
                 return
@@ -54,6 +61,7 @@ class BoundedCache(Generic[K, V]):
                 self._kept.popitem(last=False)
 
     def forget(self, key: K) -> None:
+        """Delete the value of a key, and invalidate reads that are running; see `keep`."""
         with self._lock:
             self.generation += 1
             self._kept.pop(key, None)
@@ -65,6 +73,6 @@ class BoundedCache(Generic[K, V]):
 
 
 def clear_all() -> None:
-    """Empty the caches of this process: for tests, whose databases come and go."""
+    """Clear all caches of this process, for tests that replace the database."""
     for cache in list(_all):
         cache.clear()

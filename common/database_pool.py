@@ -1,7 +1,7 @@
-"""Blocking work for asynchronous code: named threads, and a bound on what waits for them.
+"""Thread pool with a bounded queue for database work of asynchronous code.
 
-Not `sync_to_async`: its thread-sensitive mode would queue every query of the process behind one
-thread, and its other mode has no bound.
+`sync_to_async` is not used: in its thread-sensitive mode one thread would run every query of the
+process, and its other mode has no bound.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ MOST_WAITING = 10_000
 
 
 class DatabasePoolFull(Exception):
-    """More waits for the database than this process keeps: try again later (503)."""
+    """The queue for the database threads is full; the client should retry later (status 503)."""
 
 
 class DatabasePool:
-    """A few threads whose work may use the database; used from any event loop."""
+    """Pool of threads that may use the database. Usable from any event loop or thread."""
 
     def __init__(self, name: str, threads: int, most_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=name)
@@ -34,10 +34,10 @@ class DatabasePool:
         self._lock = threading.Lock()
 
     def submit(self, work: Callable[[], R]) -> "Future[R]":
-        """Put the work in the queue. Raises TooBusy."""
+        """Queue the work. Raise DatabasePoolFull."""
         self._take_place()
         future = self._pool.submit(with_fresh_connection, work)
-        # Also where it is cancelled before its turn, and never runs.
+        # Called for finished work and for work that is cancelled in the queue.
         future.add_done_callback(self._leave)
         return future
 
@@ -58,16 +58,17 @@ class DatabasePool:
 async def run(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call a function that uses the database in one of the pool's threads.
 
-    Once it has begun it goes on to its end, also where the one who awaits is cancelled; before
-    that it is taken out of the queue. Raises what it raises, and TooBusy.
+    Cancelling the caller removes the call from the queue; a call that has started runs to its
+    end. Raise DatabasePoolFull, and the exceptions of the function.
     """
     return await asyncio.wrap_future(_sql.submit(partial(function, *args, **kwargs)))
 
 
 def with_fresh_connection(work: Callable[[], R]) -> R:
-    """Call `work` with a database connection that is usable.
+    """Call `work` with a usable database connection.
 
-    Threads outlive requests: a connection that broke must not be kept for the next query."""
+    Threads outlive requests, so a broken connection must not be reused for the next query.
+    """
     close_old_connections()
     try:
         return work()

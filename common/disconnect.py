@@ -1,4 +1,4 @@
-"""Cancel work for a client that closes its connection before the answer."""
+"""Cancel work when the client closes its connection before the response."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 async def unless_disconnected(work: Coroutine[Any, Any, T], receive: Receive) -> T:
-    """Return the work's result.
+    """Return the result of the work, or cancel it and raise Disconnected if the client leaves.
 
-    The request's body has to be read already: what `receive` says next is that the client left.
-    Then the work is cancelled and Disconnected raised.
+    The body of the request has to be read before: the next message of `receive` is taken for the
+    disconnect.
     """
     working = asyncio.create_task(work)
     leaving = asyncio.ensure_future(receive())

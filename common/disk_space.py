@@ -1,4 +1,4 @@
-"""Notice a full disk before it breaks what is stored on it."""
+"""Detect a full disk before writes to it fail."""
 
 import errno
 import os
@@ -13,11 +13,11 @@ _POSTGRESQL_DISK_FULL = "53100"
 
 
 class DiskFull(Exception):
-    """A disk has no room for what should be stored; the text says which, and what to do."""
+    """A disk has no space left; the message names it and says what to do."""
 
 
 class DiskSpace:
-    """Free bytes of the disks of some folders; safe between threads."""
+    """Check of the free space on the disks of some folders. Thread-safe."""
 
     def __init__(
         self,
@@ -25,13 +25,16 @@ class DiskSpace:
         least: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`least` bytes have to be free on each; 0 switches the look off."""
+        """`least` returns how many bytes have to be free on each disk; 0 disables the check."""
         self._folders = tuple(folders)
         self._least, self._clock = least, clock
         self._known: tuple[float, str] = (float("-inf"), "")
 
     def shortage(self) -> str:
-        """Return a sentence where too little is free, else "". Looks once a second."""
+        """Return an error message if a disk has too little free space, else "".
+
+        The disks are checked at most once per second.
+        """
         at, said = self._known
         now = self._clock()
         if now - at >= _LOOKED_FOR_SECONDS:
@@ -40,7 +43,7 @@ class DiskSpace:
         return said
 
     def require(self) -> None:
-        """Raise DiskFull where too little is free."""
+        """Raise DiskFull if a disk has too little free space."""
         said = self.shortage()
         if said:
             raise DiskFull(said)
@@ -59,7 +62,10 @@ class DiskSpace:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return how many bytes may be written to the disk of a folder, or of its nearest parent."""
+    """Return how many bytes an unprivileged process may write to the disk of a folder.
+
+    A folder that does not exist yet counts as its nearest existing parent.
+    """
     while not folder.exists():
         folder = folder.parent
     found = os.statvfs(folder)
@@ -67,7 +73,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Return whether an error, or what caused it, says that a disk is full."""
+    """Return True if an error or one of its causes reports a full disk."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -80,7 +86,7 @@ def is_disk_full(error: BaseException | None) -> bool:
 def _says_full(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in _FULL_ERRNOS:
         return True
-    # Of sqlite3.Error; its low byte is the kind of error.
+    # Extended result code of sqlite3.Error; its low byte is the primary code.
     code = getattr(error, "sqlite_errorcode", 0)
     if isinstance(code, int) and code & 0xFF == _SQLITE_FULL:
         return True

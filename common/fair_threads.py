@@ -1,8 +1,8 @@
-"""A bounded number of threads, shared fairly between tenants and their clients.
+"""Thread pool shared fairly between tenants and their clients.
 
-One queue for each client of each tenant. A free thread takes the next work of the tenant whose
-turn it is, and within it of the client whose turn it is; a tenant that has as many threads as it
-may is passed over, so that one tenant's long work leaves threads for the others.
+Each client of each tenant has a queue. A free thread takes the next job round-robin by tenant and,
+within the tenant, round-robin by client. Tenants and clients at their limit of running jobs are
+skipped, so that long jobs of one tenant leave threads for the others.
 """
 
 import logging
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class QueueFull(Exception):
-    """As much work waits as may: of this tenant, or of all together."""
+    """The limit of queued jobs is reached, for this tenant (`of_tenant`) or for all together."""
 
     def __init__(self, of_tenant: bool, limit: int) -> None:
         super().__init__(limit)
@@ -28,7 +28,7 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FairLimits:
-    """How much may run and wait at once."""
+    """Limits of running and queued jobs."""
 
     threads: int
     running_of_tenant: int
@@ -48,26 +48,29 @@ class _Job(Generic[T]):
 
 @dataclass(slots=True)
 class _Tenant:
-    # Clients in order of their turns; those without work are removed.
+    # By client, in round-robin order; empty queues are removed.
     queues: "OrderedDict[Hashable, deque[_Job[Any]]]" = field(default_factory=OrderedDict)
     running: dict[Hashable, int] = field(default_factory=dict)
     waiting: int = 0
 
 
 class FairThreads:
-    """Threads that start with the first work and do not keep the process from ending."""
+    """Pool of daemon threads, which are started on demand and do not delay the process's exit."""
 
     def __init__(self, name: str, limits: FairLimits) -> None:
         self.limits = limits
         self._name = name
-        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()  # in order of their turns
+        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()  # in round-robin order
         self._waiting = 0
         self._changed = threading.Condition()
         self._started = 0
         self._idle = 0
 
     def submit(self, tenant: Hashable, client: Hashable, work: Callable[[], T]) -> "Future[T]":
-        """Queue the work. Raise QueueFull. A future that is cancelled in the queue leaves it."""
+        """Queue the work. Raise QueueFull.
+
+        Cancelling the future removes work that has not started from the queue.
+        """
         job = _Job(tenant, client, work, Future[T]())
         with self._changed:
             of = self._tenants.get(tenant) or _Tenant()
@@ -88,7 +91,7 @@ class FairThreads:
         if self._waiting > self._idle and self._started < self.limits.threads:
             name = f"{self._name}_{self._started}"
             threading.Thread(target=self._run, name=name, daemon=True).start()
-            self._started += 1  # not counted where the system has no thread to give
+            self._started += 1  # counted after start(), which fails if the system has no threads
 
     def _forget_cancelled(self, job: _Job[Any]) -> None:
         if not job.future.cancelled():
@@ -110,10 +113,13 @@ class FairThreads:
                 _do(job)
             with self._changed:
                 self._ended(job)
-            del job  # it may hold much, and the next may be long in coming
+            del job  # frees its memory now: the next job may come much later
 
     def _next(self) -> _Job[Any] | None:
-        """The first work in the order of turns whose tenant and client may have another thread."""
+        """Take the first job, in round-robin order, whose tenant and client are below their limits.
+
+        Return None if there is none.
+        """
         for tenant, of in self._tenants.items():
             if sum(of.running.values()) >= self.limits.running_of_tenant:
                 continue
@@ -135,6 +141,7 @@ class FairThreads:
         return job
 
     def _left_queue(self, job: _Job[Any]) -> None:
+        """Update the counts and queues after a job was taken from its queue."""
         of = self._tenants[job.tenant]
         of.waiting -= 1
         self._waiting -= 1
@@ -142,14 +149,16 @@ class FairThreads:
             del of.queues[job.client]
 
     def _ended(self, job: _Job[Any]) -> None:
+        """Update the counts after a job has ended, and wake a thread."""
         of = self._tenants[job.tenant]
         of.running[job.client] -= 1
         if not of.running[job.client]:
             del of.running[job.client]
         self._tidy(job.tenant)
-        self._changed.notify()  # the tenant may have another thread now
+        self._changed.notify()  # the tenant or client may be below its limit now
 
     def _tidy(self, tenant: Hashable) -> None:
+        """Remove a tenant without queued and running jobs."""
         of = self._tenants[tenant]
         if not of.queues and not of.running:
             del self._tenants[tenant]

@@ -1,4 +1,4 @@
-"""What the database says, kept for a while: one query for all who ask at the same time."""
+"""Cache of database values that loads each missing key once for all concurrent callers."""
 
 import asyncio
 import time
@@ -13,11 +13,11 @@ V = TypeVar("V")
 
 
 class LoadingCache(Generic[K, V]):
-    """A bounded cache in front of `load`, which reads the database.
+    """BoundedCache in front of `load`, which reads the database.
 
-    `fetch` does the same for asynchronous code (None: `load` in a thread of the pool). `seconds`
-    is how long another process's change may go unnoticed (None: for ever); `forget` is at once,
-    also for a load that is under way. What `load` raises is not kept.
+    `fetch` is the asynchronous form of `load` (None: `load` in a thread of database_pool).
+    `seconds` is the time for which changes by other processes may go unnoticed (None: forever).
+    `forget` takes effect at once, also for loads that are running. Exceptions are not cached.
     """
 
     def __init__(
@@ -39,14 +39,15 @@ class LoadingCache(Generic[K, V]):
         self.clear = self._cache.clear
 
     async def get(self, key: K) -> V:
+        """Return the cached value of a key, or load it. Concurrent callers share one load."""
         kept = self._cache.peek(key)
         if kept is not None:
             return kept
-        # Others may wait for the same: one who gives up must not end it for them.
+        # Shielded: a caller that is cancelled must not cancel the load for the others.
         return await asyncio.shield(self._flight(key))
 
     def get_now(self, key: K) -> V:
-        """The same for code that may block."""
+        """Return the cached value of a key, or load it in this thread. Blocking."""
         kept = self._cache.peek(key)
         if kept is not None:
             return kept
@@ -56,7 +57,10 @@ class LoadingCache(Generic[K, V]):
         return value
 
     def _flight(self, key: K) -> "asyncio.Task[V]":
-        """Who asks after a `forget` gets a load that began after it."""
+        """Return the running load of a key, or start one.
+
+        A load that began before the last `forget` or `clear` is not shared.
+        """
         flight = (key, self._cache.generation)
         task = self._loading.get(flight)
         if task is None:
@@ -76,4 +80,6 @@ class LoadingCache(Generic[K, V]):
     def _land(self, flight: tuple[K, int], done: "asyncio.Task[V]") -> None:
         self._loading.pop(flight, None)
         if not done.cancelled():
-            done.exception()  # whoever still waits raises it; with nobody left it is no news
+            # Callers that still wait raise the exception. Retrieving it here keeps asyncio from
+            # logging it if none is left.
+            done.exception()

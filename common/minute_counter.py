@@ -1,6 +1,6 @@
-"""What is counted by the minute: in this process, or in Redis for all processes.
+"""Counters per minute for rate limits, in this process or in Redis for all processes.
 
-Profiles by project, queries by key.
+They count the profiles of each project and the queries of each API key.
 """
 
 import logging
@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
-# KEYS[1]: the counter; ARGV[1]: what is allowed. 1 where there was room, which is taken.
+# KEYS[1]: the counter; ARGV[1]: the limit. Returns 1 and increments below the limit, else 0.
 _TAKE = """
 local n = tonumber(redis.call('GET', KEYS[1]) or '0')
 if n >= tonumber(ARGV[1]) then return 0 end
@@ -29,22 +29,27 @@ _SECONDS_TO_ANSWER = 2.0
 
 
 class MinuteCounter(Protocol):
-    """`minute` is Unix time / 60; each count starts anew with it. `of` is a row's key."""
+    """Counters by `of`, the primary key of a row, and `minute`, which is Unix time / 60.
+
+    Each minute starts at zero.
+    """
 
     async def take(self, of: int, minute: int, allowed: int) -> bool:
-        """Count one, if there is room for it."""
+        """Increment the count and return True if it is below `allowed`, else return False."""
         ...
 
     async def give_back(self, of: int, minute: int) -> None:
-        """One that was taken came to nothing."""
+        """Decrement the count after a `take` whose profile or query failed."""
         ...
 
     def count(self, of: int, minute: int) -> int:
-        """For pages; may block."""
+        """Return the count, for display. It may block."""
         ...
 
 
 class InProcess:
+    """Counters of this process; implements MinuteCounter."""
+
     def __init__(self) -> None:
         self._counts: dict[int, tuple[int, int]] = {}  # of: (minute, count)
 
@@ -57,7 +62,7 @@ class InProcess:
 
     async def give_back(self, of: int, minute: int) -> None:
         count = self.count(of, minute)
-        if count:  # else its minute is over, and the counter another one's
+        if count:  # 0 if the counter belongs to another minute by now
             self._counts[of] = (minute, count - 1)
 
     def count(self, of: int, minute: int) -> int:
@@ -66,7 +71,10 @@ class InProcess:
 
 
 class InRedis:
-    """Where Redis is away each process counts for itself: a quota must not stop profiles."""
+    """Counters in Redis, shared by all processes; implements MinuteCounter.
+
+    While Redis is unreachable each process counts for itself: quotas must not block all profiles.
+    """
 
     def __init__(self, url: str, what: str = "profiles") -> None:
         self._what = what
@@ -107,7 +115,7 @@ class InRedis:
 
 
 def counter(what: str = "profiles") -> MinuteCounter:
-    """This process's counter of these things, by settings.REDIS_URL."""
+    """Return the counter named `what` of this process, in Redis if settings.REDIS_URL is set."""
     return _counter(settings.REDIS_URL, what)
 
 
@@ -117,5 +125,5 @@ def _counter(url: str, what: str) -> MinuteCounter:
 
 
 def clear_all() -> None:
-    """Count anew: for tests, whose projects come and go."""
+    """Drop all counters, for tests that reuse primary keys."""
     _counter.cache_clear()

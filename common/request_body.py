@@ -1,7 +1,7 @@
-"""Read the body of an HTTP request within bounds of size, time and rate.
+"""Read the body of an HTTP request within limits of size, time and rate.
 
-A request that announces a body and sends none, or a byte now and then, ends with TooSlow: its
-socket and the bytes that it did send would otherwise be held as long as its sender likes.
+A client that announces a body and then sends nothing, or single bytes, gets TooSlow: otherwise it
+could occupy a socket and memory for any length of time.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 READ_SECONDS = 60.0
-# At least this many bytes, or the rest of the body, have to arrive in each such time: 1 KiB/s,
-# a hundredth of what a slow mobile connection carries.
+# In each window at least WINDOW_BYTES or the rest of the body have to arrive. This is 1 KiB/s, a
+# hundredth of the rate of a slow mobile connection.
 WINDOW_SECONDS = 10.0
 WINDOW_BYTES = 10 * 2**10
 
@@ -23,7 +23,7 @@ class Disconnected(Exception):
 
 
 class TooSlow(Exception):
-    """The request did not arrive in time."""
+    """The body was not complete after READ_SECONDS, or fell below the minimum rate."""
 
 
 class TooLong(Exception):
@@ -37,9 +37,9 @@ def _free(size: int) -> None:
 async def read_body(receive: Receive, allowed: int, charge: Charge = _free) -> bytes:
     """Return the whole body.
 
-    Call `charge` with the size of each piece as it arrives; what it raises ends the reading.
-    Raise TooLong as soon as there are more bytes than allowed, TooSlow after READ_SECONDS or
-    below the least rate, Disconnected if the client leaves.
+    Call `charge` with the size of each chunk as it arrives; an exception of `charge` ends the
+    read. Raise TooLong as soon as there are more than `allowed` bytes, TooSlow after READ_SECONDS
+    or below the minimum rate, and Disconnected if the client leaves.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + READ_SECONDS

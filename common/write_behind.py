@@ -1,6 +1,7 @@
-"""Small facts of a running server (last seen, last used, counts), written in batches.
+"""Write-behind buffers for small facts such as last-seen times and counts.
 
-A fact is kept in memory for some seconds at most; a crash loses those, nothing that was promised.
+Facts are written to the database in batches, every PERIOD_SECONDS. A crash loses the buffered
+facts, none of which was acknowledged as durable.
 """
 
 import asyncio
@@ -28,9 +29,10 @@ _one_at_a_time = threading.Lock()
 
 
 class WriteBehindBuffer(Generic[K, V]):
-    """Facts by key, until `write` is called with all of them; `join(older, newer)` makes one.
+    """Thread-safe buffer of facts by key; `write` stores them, `join(older, newer)` merges two.
 
-    Bounded: while the database is away, facts about new keys are dropped beyond MOST_KEPT.
+    It is bounded: beyond MOST_KEPT keys, for example while the database is unreachable, facts
+    about new keys are dropped.
     """
 
     def __init__(self, write: Callable[[dict[K, V]], None], join: Callable[[V, V], V]) -> None:
@@ -40,6 +42,7 @@ class WriteBehindBuffer(Generic[K, V]):
         _batches.append(self)  # type: ignore[arg-type]
 
     def note(self, key: K, fact: V) -> None:
+        """Add a fact, merged with the buffered fact of the same key."""
         with self._lock:
             older = self._facts.get(key)
             if older is not None:
@@ -48,6 +51,7 @@ class WriteBehindBuffer(Generic[K, V]):
                 self._facts[key] = fact
 
     def peek(self, key: K) -> V | None:
+        """Return the buffered fact of a key, or None."""
         return self._facts.get(key)
 
     def clear(self) -> None:
@@ -55,6 +59,7 @@ class WriteBehindBuffer(Generic[K, V]):
             self._facts = {}
 
     def write(self) -> None:
+        """Write all buffered facts. If the database fails, keep them and raise its error."""
         with self._lock:
             facts, self._facts = self._facts, {}
         if not facts:
@@ -73,7 +78,10 @@ class WriteBehindBuffer(Generic[K, V]):
 
 
 def write_now() -> None:
-    """Write every batch; raises the first error after all were tried, and keeps those."""
+    """Write all buffers of this process. Blocking.
+
+    If writes fail, keep those facts, try the other buffers, then raise the first error.
+    """
     failed: Error | None = None
     with _one_at_a_time:
         for batch in _batches:
@@ -86,25 +94,29 @@ def write_now() -> None:
 
 
 def in_parts(pks: Iterable[int]) -> Iterator[list[int]]:
-    """Rows of one statement: sorted, so that two processes lock them in the same order."""
+    """Yield the keys in lists of at most 500, one for each SQL statement.
+
+    The keys are sorted, so that two processes lock the rows in the same order.
+    """
     ordered = sorted(pks)
     for start_at in range(0, len(ordered), _ROWS_A_STATEMENT):
         yield ordered[start_at : start_at + _ROWS_A_STATEMENT]
 
 
 async def flush() -> None:
+    """Write all buffers in a thread of database_pool. Raise as `write_now` and `run` do."""
     await database_pool.run(write_now)
 
 
 async def start() -> None:
-    """Write every few seconds from now on, on the running event loop."""
+    """Start the task that writes every PERIOD_SECONDS on the running event loop."""
     global _writer
     if _writer is None or _writer.done():
         _writer = asyncio.get_running_loop().create_task(_write_for_ever())
 
 
 async def stop() -> None:
-    """Stop, and write what there is."""
+    """Stop the task and write all buffers; a failure is logged."""
     global _writer
     if _writer is not None:
         _writer.cancel()
@@ -128,6 +140,6 @@ async def _flush_or_say() -> None:
 
 
 def clear_all() -> None:
-    """Drop all facts: for tests, whose databases come and go."""
+    """Drop all facts, for tests that replace the database."""
     for batch in _batches:
         batch.clear()

@@ -1,4 +1,4 @@
-"""The app `scheduler`."""
+"""Configuration of the Django app `scheduler`."""
 
 from django.apps import AppConfig
 

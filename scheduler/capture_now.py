@@ -1,4 +1,4 @@
-"""Capture now: a slot made by a person, for the next free agent of a service."""
+"""Capture requests created by a user, for the next free agent of a service."""
 
 import secrets
 import time
@@ -12,21 +12,24 @@ from projects.profile_types import NEVER_ASKED, ProfileType
 from scheduler.capture_requests import CaptureRequest, Offer, RequestOrigin, person_id
 from scheduler.long_poll import queue_of_process
 
-MAX_PENDING = 10  # by deployment and type; enough for the impatient, little for an agent
+# Pending requests by users, per deployment and type: enough for a user, a small load on an agent.
+MAX_PENDING = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCapture:
+    """New capture request, with the number of agents that may take it at once."""
+
     slot: CaptureRequest
-    waiting: int  # agents of the deployment that are held now
+    waiting: int  # parked agents of the deployment
 
 
 class NoMatchingAgent(Exception):
-    """No agent could take it: the message says what is offered instead."""
+    """No agent offers the profile type; the message names the types that are offered."""
 
 
 class TooManyPending(Exception):
-    """So many were asked for that no agent has come for yet: the message says how many."""
+    """MAX_PENDING requests by users are unclaimed already; the message states the limit."""
 
 
 def request_capture(
@@ -39,10 +42,10 @@ def request_capture(
     actor: User | None,
     actor_key: str = "",
 ) -> PendingCapture:
-    """Have one profile captured by the next free agent, and write down who wanted it.
+    """Add a capture request for the next free agent, and an entry to the audit log.
 
-    Of several deployments that fit it is the one with the most agents waiting. Raises NobodyOffers,
-    TooManyPending and RoomUnavailable.
+    If several deployments match, choose the one with the most parked agents. Raise
+    NoMatchingAgent, TooManyPending or QueueUnavailable.
     """
     offers = _offers(project, service, zone, version)
     fitting = [offer for offer in offers if type in offer.types - NEVER_ASKED]
@@ -71,6 +74,7 @@ def _slot(offer: Offer, kind: ProfileType) -> CaptureRequest:
 
 
 def _offers(project: Project, service: str, zone: str | None, version: str | None) -> list[Offer]:
+    """Return the offers of the project's deployments that match the filters."""
     wanted = Deployment.objects.filter(project=project, service=service)
     if zone is not None:
         wanted = wanted.filter(zone=zone)
@@ -81,6 +85,7 @@ def _offers(project: Project, service: str, zone: str | None, version: str | Non
 
 
 def _who_offers_what(service: str, kind: ProfileType, offers: Sequence[Offer]) -> str:
+    """Return the message of NoMatchingAgent."""
     if not offers:
         return _("No agent of %(service)s has asked for work of late.") % {"service": service}
     types = sorted({kind for offer in offers for kind in offer.types - NEVER_ASKED})

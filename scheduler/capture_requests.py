@@ -1,68 +1,77 @@
-"""Slots: one profile to be captured each; their ids, their times, and who goes first."""
+"""Capture requests: their ids, time limits and order of urgency."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from projects.profile_types import INSTANTANEOUS, ProfileType
 
-EXPIRY_SECONDS = 60.0  # after its moment a slot waits so long for an agent
-# An id stays known so long after its moment: who asks for the same again in between gets nothing.
+EXPIRY_SECONDS = 60.0  # from the scheduled time of a capture request until it expires
+# From the scheduled time of a capture request until its id is forgotten. Until then, requests that
+# are added with the same id are ignored.
 KNOWN_SECONDS = 300.0
-# What an agent needs beyond the capture itself, as a share of it: to write and upload the profile.
+# Time for encoding and uploading a profile, as a fraction of the capture duration.
 _MARGIN = 0.1
 
 
 class RequestOrigin(StrEnum):
-    PLAN = "plan"
-    FIRST = "first"  # the first profile of a deployment and type
-    PERSON = "person"  # capture now
+    """Reason for which a capture request was created."""
+
+    PLAN = "plan"  # the capture rate of the project
+    FIRST = "first"  # first profile of a deployment and type
+    PERSON = "person"  # "capture now" by a user
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """One profile to be captured: claimed once, by one agent, or lapsed 60 s after its moment."""
+    """Scheduled request for one profile.
+
+    One agent claims it, or it expires EXPIRY_SECONDS after its scheduled time.
+    """
 
     id: str
     project: int
     deployment: int  # Deployment.pk
     type: ProfileType
-    moment: float  # Unix time, seconds
+    moment: float  # scheduled time: Unix time in seconds
     origin: RequestOrigin = RequestOrigin.PLAN
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a deployment's agents, held or sent away of late, can capture."""
+    """Profile types that the parked and recently seen agents of a deployment can capture."""
 
     project: int
-    deployment: int
+    deployment: int  # Deployment.pk
     types: frozenset[ProfileType]
-    agents: int  # held now
+    agents: int  # parked agents
 
 
 def plan_id(deployment: int, kind: ProfileType, period_start: float, number: int) -> str:
-    """The same for every run of the plan over the same period."""
+    """Return the id of a planned request: the same each time that the period is planned."""
     return f"plan-{deployment}-{kind}-{period_start:.3f}-{number}"
 
 
 def first_id(deployment: int, kind: ProfileType) -> str:
+    """Return the id of the request for the first profile of a deployment and type."""
     return f"first-{deployment}-{kind}"
 
 
 def person_id(deployment: int, kind: ProfileType, nonce: str) -> str:
+    """Return the id of a request by a user; the nonce makes it unique."""
     return f"person-{deployment}-{kind}-{nonce}"
 
 
 def expires_at(slot: CaptureRequest) -> float:
+    """Return the Unix time in seconds at which a request expires."""
     return slot.moment + EXPIRY_SECONDS
 
 
 def urgency(slot: CaptureRequest) -> tuple[bool, float]:
-    """Sort key of the slots that one agent could have: what a person asked for, then by age."""
+    """Return a sort key, the most urgent first: requests by users, then by scheduled time."""
     return slot.origin is not RequestOrigin.PERSON, slot.moment
 
 
 def busy_seconds(kind: ProfileType, capture_seconds: float) -> float:
-    """How long an agent that was assigned is left alone: one capture at a time."""
+    """Return the seconds for which an agent is busy with a capture and gets no other request."""
     instant = kind in INSTANTANEOUS
     return capture_seconds * (_MARGIN if instant else 1 + _MARGIN)

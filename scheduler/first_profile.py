@@ -1,4 +1,4 @@
-"""The first profile of a deployment and type comes at once; newcomers do not wait for the plan."""
+"""Immediate capture requests for the first profile of each deployment and type."""
 
 import time
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ _APART_SECONDS = 3.0
 async def request_first_profiles(
     room: LongPollQueue, project: int, deployment: int, types: Iterable[ProfileType]
 ) -> None:
-    """Have these types captured, a few seconds apart, unless the project is stopped.
+    """Add a capture request for each type, 3 s apart, unless the project's capture rate is zero.
 
-    Asking again before they are over does nothing.
+    Repeated calls have no effect until the ids of the requests are forgotten (KNOWN_SECONDS).
     """
     if not await is_stopped(project):
         room.add_slots(first_requests(project, deployment, types, time.time()))
@@ -25,7 +25,10 @@ async def request_first_profiles(
 def first_requests(
     project: int, deployment: int, types: Iterable[ProfileType], now: float
 ) -> list[CaptureRequest]:
-    """CPU first, for that is what people look for; then what takes no time; then the rest."""
+    """Return the capture requests: CPU first, instantaneous types next, then the others.
+
+    CPU comes first because most users look for it.
+    """
     return [
         CaptureRequest(
             id=first_id(deployment, kind),

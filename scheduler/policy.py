@@ -1,4 +1,7 @@
-"""Who captures what, and when. Pure: no clock, no network, no randomness but what is given."""
+"""Scheduling policy: planned capture requests, choice of agents and back-off times.
+
+The functions are pure: they use no clock and no network, and randomness only as an argument.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -7,23 +10,25 @@ from typing import Protocol
 from projects.profile_types import NEVER_ASKED
 from scheduler.capture_requests import CaptureRequest, Offer, plan_id
 
-# Who has waited twice as long for its turn is 16 times as likely to get it. Over ten minutes, of
-# ten agents with ten slots of a type 66 % get one and 1 % more than two; evenly drawn, it is 41 %
-# and 7 %, and much beyond 4 little is gained and one could tell who is next.
+# Exponent of the waiting time in an agent's weight: twice the time since the last capture makes an
+# agent 16 times as likely. With ten agents and ten requests of a type in ten minutes, 66 % of the
+# agents get exactly one and 1 % more than two; a uniform choice gives 41 % and 7 %. Exponents much
+# above 4 gain little and make the choice predictable.
 _EAGERNESS = 4
-# Agents that were sent away come back so many times for each place that is freed: more keeps the
-# places filled when some never return, less makes fewer requests in vain.
+# Handshakes of backed-off agents for each place that becomes free in the long-poll queue. A higher
+# value keeps the queue full when some agents never return, a lower one causes fewer requests that
+# find the queue full.
 _TRIES_PER_PLACE = 2
-# Those who may come back at once do it within this share of the hold, not all together.
+# Agents that may return at once are spread over this fraction of the poll timeout.
 _AT_ONCE = 0.02
-# Beyond some 800,000 agents in a deployment requests grow after all: Node's timers end at 24 days,
-# and what is longer they take for no time at all.
+# Longest back-off in seconds. Timers of Node.js overflow at 24 days and then fire immediately. The
+# cap makes the request rate grow with the number of agents beyond some 800,000 in a deployment.
 _LONGEST = 7 * 86_400.0
-_RETURNS_PER_SECOND = 500.0  # to a server that starts again
+_RETURNS_PER_SECOND = 500.0  # returning agents after a restart of the server
 
 
 class Rng(Protocol):
-    """random.Random, or anything else with its uniform floats in [0, 1)."""
+    """Source of uniform floats in [0, 1), such as random.Random."""
 
     def random(self) -> float: ...
 
@@ -31,10 +36,11 @@ class Rng(Protocol):
 def plan_capture_requests(
     offers: Iterable[Offer], rates: Mapping[int, float], period: float, start: float, seed: str
 ) -> list[CaptureRequest]:
-    """The slots of the period that begins at `start`, moments spread at random over it.
+    """Return the capture requests of one period, at random times within it.
 
-    `rates` are slots a period by project, for each deployment and type; fractions are met on
-    average. The same seed gives a deployment and type the same slots, whoever else is in the list.
+    `start` is Unix time and `period` its length, both in seconds. `rates` maps a project to the
+    number of requests per period for each deployment and type; fractions are met on average. The
+    same seed and period give a deployment and type the same requests, independent of the others.
     """
     planned: list[CaptureRequest] = []
     for offer in offers:
@@ -51,7 +57,7 @@ def plan_capture_requests(
 
 
 def _uniform(key: str) -> Iterator[float]:
-    """Endless uniform floats in [0, 1), a function of the key alone."""
+    """Yield an endless sequence of uniform floats in [0, 1) that depends only on the key."""
     block = 0
     while True:
         digest = blake2b(f"{key}/{block}".encode(), digest_size=64).digest()
@@ -63,10 +69,10 @@ def _uniform(key: str) -> Iterator[float]:
 def choose_agent(
     candidates: Sequence[str], history: Mapping[str, float], now: float, rng: Rng
 ) -> str:
-    """One of the candidates, at random, the likelier the longer it has waited for its turn.
+    """Choose one of the candidates at random, weighted by the time since its last capture.
 
-    `history`: when agents last captured the type in question; who never did, or so long ago that
-    it was forgotten, has waited as long as the one who waited longest.
+    `history` maps agents to the Unix time of their last capture of the requested type. An agent
+    without an entry counts like the candidate that has waited longest.
     """
     waited = [now - history[agent] if agent in history else None for agent in candidates]
     longest = max((seconds for seconds in waited if seconds is not None), default=1.0)
@@ -82,36 +88,48 @@ def choose_agent(
 
 
 def next_return(previous: float, now: float, places: int, hold_seconds: float) -> float:
-    """The moment at which the next agent that is sent away should come back.
+    """Return the Unix time at which the next agent that backs off should return.
 
-    Returns are spaced evenly, `places` agents for each hold and try: so the requests a minute do
-    not grow with the number of agents, and everybody's turn comes up, in order. `previous` is the
-    answer for the agent before; one number for a deployment is all there is to remember.
+    Returns to a deployment are spaced by `return_spacing`, so that the request rate does not grow
+    with the number of agents and all agents return in the order in which they backed off.
+    `previous` is the result for the agent before, the only state that a deployment needs.
     """
     return max(previous, now) + return_spacing(places, hold_seconds)
 
 
 def return_spacing(places: int, hold_seconds: float) -> float:
-    """Seconds between two returns to one deployment's places."""
+    """Return the seconds between two returning agents of a deployment.
+
+    `places` is the number of agents that a deployment may park, `hold_seconds` the poll timeout.
+    """
     return hold_seconds / (_TRIES_PER_PLACE * places)
 
 
 def retry_after(returns_in: float, hold_seconds: float, rng: Rng) -> float:
-    """For an agent that found no place, whose turn (`next_return`) is in so many seconds."""
+    """Return the back-off in seconds for an agent that found the queue full, with ±10 % jitter.
+
+    `returns_in` is the time in seconds until its `next_return`.
+    """
     delay = min(max(returns_in, hold_seconds / _TRIES_PER_PLACE), _LONGEST)
     return delay * (0.9 + 0.2 * rng.random())
 
 
 def retry_at_once(hold_seconds: float, rng: Rng) -> float:
-    """For an agent whose hold is over while there are places enough: it is as good as held."""
+    """Return the back-off for an agent at the poll timeout while the queue is not full.
+
+    It is so short that the agent practically stays parked.
+    """
     return hold_seconds * _AT_ONCE * (0.5 + 0.5 * rng.random())
 
 
 def retry_when_stopping(held: int, rng: Rng) -> float:
-    """For those sent away when the server stops: they return spread out, to the one after it."""
+    """Return the back-off when the server stops, in seconds.
+
+    It spreads the return of `held` parked agents to the next server process.
+    """
     return 1 + rng.random() * (1 + held / _RETURNS_PER_SECOND)
 
 
 def retry_when_broken(hold_seconds: float, rng: Rng) -> float:
-    """For those sent away because the room itself is out of order."""
+    """Return the back-off while the long-poll queue is unavailable, in seconds."""
     return hold_seconds * (0.5 + 0.5 * rng.random())

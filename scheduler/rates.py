@@ -1,4 +1,4 @@
-"""How often the projects want to be profiled, for code that may not ask the database each time."""
+"""Capture rates of projects, from the database or from a cache."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,18 @@ _SECONDS_KEPT = 15.0
 
 
 async def is_stopped(project: int) -> bool:
-    """Its rate is zero: nothing is captured unless a person asks. Up to 15 s old."""
+    """Return True if the project's capture rate is zero. The rate is cached for up to 15 s.
+
+    Such a project gets only the capture requests that users create.
+    """
     return await _rates.get(project) == 0
 
 
 def rates_of(projects: Iterable[int]) -> dict[int, float]:
-    """Profiles a minute, for each deployment and type, as the database has it now; blocking."""
+    """Read the capture rates from the database: profiles per minute, deployment and type. Blocking.
+
+    Projects that do not exist are missing in the result.
+    """
     rows = Project.objects.filter(pk__in=set(projects))
     return dict(rows.values_list("pk", "profiles_per_minute"))
 

@@ -1,4 +1,4 @@
-"""What Celery runs for the scheduler."""
+"""Celery tasks of the scheduler."""
 
 import time
 
@@ -10,29 +10,30 @@ from scheduler.capture_requests import CaptureRequest, Offer
 from scheduler.long_poll import queue_of_process
 from scheduler.rates import rates_of
 
-_HORIZON = 1.5  # periods: half a one for a plan that comes late
+_HORIZON = 1.5  # periods to plan ahead: half a period more than one, if the next run is late
 
 
 @shared_task(name="scheduler.tasks.plan")
 def plan() -> None:
-    """Add the coming slots to the room; running it again, or late, adds nothing twice."""
+    """Add the upcoming capture requests to the long-poll queue. Idempotent."""
     queue_of_process().add_slots(plan_now())
 
 
 def plan_now() -> list[CaptureRequest]:
+    """Plan the upcoming capture requests for the agents in the long-poll queue."""
     offers = queue_of_process().offers()
     rates = rates_of(offer.project for offer in offers)
-    # Slots a period: the period is the schedule's minute, and only tests have shorter ones.
+    # Rates per minute serve as rates per period: the period is a minute except in tests.
     return upcoming_requests(offers, rates, settings.PLAN_PERIOD_SECONDS, time.time())
 
 
 def upcoming_requests(
     offers: list[Offer], rates: dict[int, float], period: float, now: float
 ) -> list[CaptureRequest]:
-    """Those from now on until the next plan has surely run.
+    """Return the capture requests from `now` until 1.5 periods later.
 
-    Periods are cut at fixed moments, wherever in them beat happens to be, so that every plan sees
-    the same slots and ids.
+    Periods start at multiples of their length in Unix time, independent of when Celery beat runs
+    the task, so that every run plans the same requests with the same ids.
     """
     horizon = now + _HORIZON * period
     this = now // period * period

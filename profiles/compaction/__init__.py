@@ -1,6 +1,7 @@
-"""Roll-up: head rows become hour blocks, hour blocks day blocks; docs/development/architecture.md.
+"""Compaction of head rows into hour blocks, and rollup of hour blocks into day blocks.
 
-Every step is: read, build, write a blob, then one commit in which the blocks appear and what they
-were made of vanishes. A step that dies leaves everything as it was, and a blob that is swept.
-Two that do the same work at once: one commits, the other finds its sources gone and gives up.
+See docs/development/architecture.md. Every step reads its sources, builds blocks, writes a blob,
+and then adds the blocks and deletes their sources in one commit. A step that is killed changes
+nothing but leaves a blob, which blob_sweep.py deletes. If two workers do the same step at once,
+one commits and the other raises SourcesGone and gives up.
 """

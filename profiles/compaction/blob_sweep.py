@@ -1,4 +1,4 @@
-"""Sweep: blobs without blocks go, those with few are packed anew, and what nobody knows goes."""
+"""Garbage collection of blobs: delete unused and unknown ones, repack those that are half empty."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,16 @@ from profiles.storage.block_reader import location_of, read
 
 log = logging.getLogger(__name__)
 
-# Longer than any question takes that planned to read it.
+# Longer than any query that may still have the blob in its plan.
 DEAD_FOR = timedelta(minutes=30)
-# Longer than any roll-up takes between its blob and its commit.
+# Longer than any compaction takes from writing its blob to its commit.
 UNKNOWN_FOR = timedelta(days=1)
 REPACKED_AFTER = timedelta(days=1)
 BATCH = 500
 
 
 def sweep(now: datetime) -> None:
+    """Delete dead blobs, repack half-empty blobs, then delete unknown objects."""
     delete_dead(now)
     for pk in half_empty(now):
         repack(pk, now)
@@ -31,7 +32,11 @@ def sweep(now: datetime) -> None:
 
 
 def delete_dead(now: datetime) -> None:
-    """The row first: an object that nobody knows is found again, a row without one is a fault."""
+    """Delete blobs that have had no block for DEAD_FOR, at most BATCH.
+
+    The row is deleted before the object: `delete_unknown` finds an object without a row, whereas
+    a row without an object would be an error.
+    """
     for blob in Blob.objects.filter(dead_since__lt=now - DEAD_FOR).order_by("pk")[:BATCH]:
         with transaction.atomic():
             if Block.objects.filter(blob=blob).exists():
@@ -41,13 +46,20 @@ def delete_dead(now: datetime) -> None:
 
 
 def half_empty(now: datetime) -> list[int]:
+    """Return Blob.pk of at most BATCH blobs whose blocks fill less than half of them.
+
+    Blobs younger than REPACKED_AFTER are excluded.
+    """
     live = Blob.objects.annotate(live=Sum("blocks__length"))
     rows = live.filter(created__lt=now - REPACKED_AFTER, dead_since=None, live__lt=F("size") / 2)
     return list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
 
 
 def repack(blob: int, now: datetime) -> None:
-    """Its living blocks move into a blob of their own, byte by byte the same."""
+    """Copy the blocks of a blob unchanged into a new blob, and mark the old one as dead.
+
+    If the blocks are replaced meanwhile, leave everything as it is.
+    """
     rows = list(Block.objects.filter(blob=blob).select_related("blob").order_by("pk"))
     data = [read(location_of(row)) for row in rows]
     key = new_key(rows[0].project_id)
@@ -61,6 +73,7 @@ def repack(blob: int, now: datetime) -> None:
 
 
 def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
+    """Let the rows of blocks refer to a new blob. Raise SourcesGone if they have changed."""
     project = rows[0].project_id
     there = locked_blocks(project, [row.pk for row in rows])
     if [row.blob_id for row in there] != [row.blob_id for row in rows]:
@@ -73,7 +86,10 @@ def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
 
 
 def delete_unknown(now: datetime) -> None:
-    """What a crash between blob and commit left behind, and what belonged to deleted projects."""
+    """Delete objects of the store that have no Blob row and are older than UNKNOWN_FOR.
+
+    They come from a crash between writing a blob and its commit, or from deleted projects.
+    """
     old = (each for each in blobs().list() if each.modified < now - UNKNOWN_FOR)
     for batch in _batches(old):
         known = Blob.objects.filter(key__in=[each.key for each in batch])

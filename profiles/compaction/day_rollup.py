@@ -1,4 +1,4 @@
-"""Days: the hour blocks of a closed day are packed closer, and summed in a day block."""
+"""Rollup of closed days: merge small hour blocks, and sum all hour blocks into a day block."""
 
 import logging
 from collections.abc import Sequence
@@ -17,25 +17,27 @@ from profiles.storage.stored_bytes import together
 
 log = logging.getLogger(__name__)
 
-# Late profiles are waited for: a day is summed again at most so often. Until then their hour
-# blocks are read beside it.
+# A day that has a day block is summed again only when its newest hour block of out-of-order
+# profiles is this old. Until then queries read those hour blocks besides the day block.
 AGAIN_AFTER = timedelta(hours=1)
-SMALL = 256  # profiles: blocks of fewer are joined with their neighbours
-MAX_PROFILES = 4096  # of a block that was joined
-BLOB_BYTES = 8 * 2**20  # a blob is written when it is about so large
+SMALL = 256  # profiles: adjacent blocks with at most so many together are merged
+MAX_PROFILES = 4096  # in a merged block of one hour
+BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_DAYS = 64  # in one commit
-MAX_BYTES = 256 * 2**20  # of a day's hour blocks, that are in memory while it is summed
+MAX_BYTES = 256 * 2**20  # hour blocks of one day: all are in memory while they are summed
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class DayHours:
+    """Day of one service and type. `start` is midnight UTC."""
+
     service: str
     type: str
     start: datetime
 
 
 def roll_up_days(project: int, now: datetime) -> int:
-    """Everything that is due of a project; returns how many day blocks were made."""
+    """Roll up all pending days of a project, and return the number of day blocks stored."""
     made, waiting = 0, list[_Built]()
     for day in pending_days(project, now):
         if (built := _build(project, day)) is None:
@@ -48,18 +50,23 @@ def roll_up_days(project: int, now: datetime) -> int:
 
 
 def projects_with_pending_days(now: datetime) -> list[int]:
+    """Return the projects with hour blocks of closed days that no day block covers."""
     rows = _uncovered(now).order_by()
     return sorted(rows.values_list("project_id", flat=True).distinct())
 
 
 def pending_days(project: int, now: datetime) -> list[DayHours]:
-    """Closed days with hour blocks that no day block covers, where those are not just late ones."""
+    """Return the closed days with hour blocks that no day block covers.
+
+    A day that has a day block already is excluded until AGAIN_AFTER has passed since the newest
+    of these hour blocks was created: more out-of-order profiles may follow.
+    """
     rows = _uncovered(now).filter(project=project).order_by()
     newest: dict[DayHours, datetime] = {}
     for service, type_, start, created in rows.values_list("service", "type", "start", "created"):
         day = DayHours(service, type_, day_of(start))
         newest[day] = max(created, newest.get(day, created))
-    kept = kept_since(project, now)  # retention takes days apart that are older
+    kept = kept_since(project, now)  # retention deletes day blocks that begin earlier
     return sorted(
         day
         for day, created in newest.items()
@@ -69,6 +76,7 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
 
 
 def _uncovered(now: datetime) -> QuerySet[Block]:
+    """Return the hour blocks of closed days that no day block covers."""
     return Block.objects.filter(
         level=BlockLevel.HOUR, covered_by=None, set_aside=False, end__lte=days_before(now)
     )
@@ -88,7 +96,7 @@ def _blocks(project: int, day: DayHours, level: BlockLevel) -> QuerySet[Block]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Hour blocks that were read; more than one are to be joined."""
+    """Decoded hour blocks with their rows. Two or more will be merged into one block."""
 
     rows: list[Block]
     blocks: list[HourBlock]
@@ -100,7 +108,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """A day that was built: what is to be stored, and what goes then."""
+    """New blocks of one day, and the sources that they replace."""
 
     day: DayHours
     new: list[NewBlock]
@@ -112,7 +120,11 @@ class _Built:
 
 
 def _build(project: int, day: DayHours) -> _Built | None:
-    """None if there is nothing to store, or it could not be built."""
+    """Build the blocks of one day.
+
+    Return None if there is nothing to store, the hour blocks exceed MAX_BYTES, or building failed;
+    then the blocks that are damaged, or all of them, are quarantined.
+    """
     replaced = [row.pk for row in _days(project, day)]
     rows = list(_blocks(project, day, BlockLevel.HOUR))
     if sum(row.length for row in rows) > MAX_BYTES:
@@ -129,7 +141,10 @@ def _build(project: int, day: DayHours) -> _Built | None:
 
 
 def _store(project: int, built: Sequence[_Built]) -> int:
-    """All of them in one blob and one commit, or each by itself if one of them cannot be."""
+    """Store several days in one blob and one commit, and return the number of days stored.
+
+    If sources are gone, store each day by itself and skip those whose sources are gone.
+    """
     try:
         if built:
             replace_sources(project, _together(built), _all_sources(built))
@@ -142,6 +157,7 @@ def _store(project: int, built: Sequence[_Built]) -> int:
 
 
 def _together(built: Sequence[_Built]) -> list[NewBlock]:
+    """Concatenate the new blocks of several days, with `covers_new` as indexes of all of them."""
     new: list[NewBlock] = []
     for each in built:
         at = len(new)
@@ -156,7 +172,10 @@ def _all_sources(built: Sequence[_Built]) -> Sources:
 
 
 def _joinable(pairs: Sequence[tuple[Block, HourBlock]]) -> list[_Read]:
-    """Neighbours together while they are small, and blocks of the same hour."""
+    """Group blocks to merge: small adjacent blocks, and blocks of the same hour.
+
+    `pairs` are in order of start.
+    """
     groups: list[_Read] = []
     for row, block in pairs:
         last = groups[-1] if groups else None
@@ -169,12 +188,13 @@ def _joinable(pairs: Sequence[tuple[Block, HourBlock]]) -> list[_Read]:
 
 
 def _fits(group: _Read, row: Block) -> bool:
+    """Return True if a block may be merged with a group of blocks before it."""
     same = row.start < max(each.end for each in group.rows)
     return group.profiles + row.profiles <= (MAX_PROFILES if same else SMALL)
 
 
 def _built(day: DayHours, groups: Sequence[_Read]) -> tuple[list[NewBlock], Sources]:
-    """The joined hours and the day; what the joined ones were made of goes."""
+    """Build merged hour blocks and the day block; the sources are the blocks that were merged."""
     new: list[NewBlock] = []
     sources, kept, blocks = Sources(), [], []
     for group in groups:
@@ -209,6 +229,10 @@ def _day(
     kept: Sequence[int],
     joined: int,
 ) -> NewBlock:
+    """Build the day block.
+
+    It covers the hour blocks `kept`, given by Block.pk, and the first `joined` new blocks.
+    """
     return new_day(
         build_day(blocks),
         service=day.service,

@@ -1,4 +1,4 @@
-"""Blocks out of the head: rows of an hour, with the parts that were made of it before."""
+"""Build blocks from the head rows of an hour, together with its level-0 blocks."""
 
 import logging
 from collections import Counter
@@ -21,31 +21,36 @@ from profiles.timestamps import micros
 
 log = logging.getLogger(__name__)
 
-MAX_PROFILES = 4096  # of a block
-MAX_SOURCE_BYTES = 64 * 2**20  # of trees and parts that are in memory while one is built
-BLOB_BYTES = 8 * 2**20  # a blob is written when it is about so large
-MAX_ROWS = 4096  # that leave the head in one commit: meanwhile nobody else writes
+MAX_PROFILES = 4096  # in one block
+MAX_SOURCE_BYTES = 64 * 2**20  # encoded trees and level-0 blocks in memory while one block is built
+BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
+MAX_ROWS = 4096  # rows deleted from the head in one commit: SQLite has no other writer meanwhile
 MINUTE = timedelta(minutes=1)
 Parts = Sequence[tuple[Block, HourBlock]]
 
 
 class HourRows(NamedTuple):
+    """Hour of one service and type. `start` is a full hour in UTC."""
+
     service: str
     type: str
     start: datetime
 
 
 class Source(NamedTuple):
-    """What a block is made of: a row of the head, or a part."""
+    """Input of a new block: a head row or a level-0 block."""
 
-    pk: int  # of Profile, or of Block
+    pk: int  # Profile.pk, or Block.pk if `is_block`
     size: int  # bytes
     profiles: int = 1
     is_block: bool = False
 
 
 def shares(sources: Iterable[Source]) -> Iterator[list[Source]]:
-    """As they follow each other, as many together as one block is made of."""
+    """Split the sources, in their order, into lists that each become one block.
+
+    A list has at most MAX_PROFILES profiles and MAX_SOURCE_BYTES bytes, or a single source.
+    """
     share: list[Source] = []
     size = profiles = 0
     for source in sources:
@@ -60,14 +65,16 @@ def shares(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
+    """New block with its sources."""
+
     block: NewBlock
     rows: Sequence[Profile]
-    arrived: Arrived  # of the rows
+    arrived: Arrived  # bytes of the rows by day of arrival
     parts: Sequence[Block]
 
 
 class BlockBatch:
-    """Blocks that will share a blob and a commit."""
+    """Blocks that are stored in one blob and one commit."""
 
     def __init__(self, project: int) -> None:
         self._project = project
@@ -83,7 +90,11 @@ class BlockBatch:
         return size >= BLOB_BYTES or len(self._sources.head) >= MAX_ROWS
 
     def add(self, hour: HourRows, share: Sequence[Source], *, is_part: bool) -> None:
-        """What a share becomes; BlobUnavailable if a part of it cannot be read now."""
+        """Build blocks from the sources and add them to the batch.
+
+        `is_part` makes them level-0 blocks. Raise BlobUnavailable if a source block cannot be read
+        at the moment.
+        """
         head = [source.pk for source in share if not source.is_block]
         blocks = [source.pk for source in share if source.is_block]
         rows = list(Profile.objects.filter(project=self._project, pk__in=head))
@@ -96,7 +107,10 @@ class BlockBatch:
             self._sources.head_arrived = dict(gone)
 
     def move(self) -> int:
-        """Let it happen, and say how many profiles left the head; 0 if someone was faster."""
+        """Store the batch, empty it, and return how many profiles left the head.
+
+        Store nothing and return 0 if another process has moved or deleted a source.
+        """
         moved = len(self._sources.head)
         try:
             if self._new:
@@ -109,7 +123,10 @@ class BlockBatch:
 
 
 def _made(hour: HourRows, rows: Sequence[Profile], parts: Parts, is_part: bool) -> Iterator[_Made]:
-    """One block of all if possible; else of fewer, and what cannot be read is set aside."""
+    """Yield one block of all sources if possible, else several blocks of fewer sources.
+
+    Sources that cannot be read are quarantined.
+    """
     if not rows and not parts:
         return
     profiles = [block_profile(row) for row in rows]
@@ -140,12 +157,16 @@ def _made(hour: HourRows, rows: Sequence[Profile], parts: Parts, is_part: bool) 
 
 
 def _span(rows: Sequence[Profile]) -> tuple[datetime, datetime]:
-    """In whole minutes, so that ranges which end between parts need not look into them."""
+    """Return the time range of the rows, rounded outwards to whole minutes.
+
+    A query whose range ends between two level-0 blocks then need not read either in part.
+    """
     first, last = min(row.time for row in rows), max(row.time for row in rows)
     return first.replace(second=0, microsecond=0), last.replace(second=0, microsecond=0) + MINUTE
 
 
 def _arrived(rows: Sequence[Profile]) -> Arrived:
+    """Return the bytes of the rows' trees by day of arrival."""
     sizes: Counter[str] = Counter()
     for row in rows:
         sizes[row.stored_at.astimezone(UTC).date().isoformat()] += len(row.tree)
@@ -155,7 +176,11 @@ def _arrived(rows: Sequence[Profile]) -> Arrived:
 def _fewer(
     rows: Sequence[Profile], parts: Parts, error: Exception
 ) -> list[tuple[Sequence[Profile], Parts]]:
-    """What to try where one block of them all is impossible."""
+    """Return smaller sets of sources to try after no block could be built of all.
+
+    Unreadable rows and damaged level-0 blocks are quarantined. Then, in this order: leave out
+    the unreadable rows, leave out the level-0 blocks, halve the rows.
+    """
     good = _readable(rows)
     if len(good) < len(rows):
         return [(good, parts)]
@@ -171,7 +196,7 @@ def _fewer(
 
 
 def leave(parts: Sequence[int]) -> None:
-    """Parts, by Block.pk, stay as they are: blocks of their hour like any other."""
+    """Turn level-0 blocks, given by Block.pk, into hour blocks without rewriting them."""
     Block.objects.filter(pk__in=parts).update(is_part=False)
 
 
@@ -188,11 +213,13 @@ def _readable(rows: Sequence[Profile]) -> list[Profile]:
 
 
 def _quarantine(row: Profile, error: Exception) -> None:
+    """Exclude a head row from compaction and log the reason; queries report it."""
     log.error("Profile %s of project %s is left out: %s", row.name_id, row.project_id, error)
     Profile.objects.filter(pk=row.pk).update(set_aside=True)
 
 
 def block_profile(row: Profile) -> BlockProfile:
+    """Convert a head row to the input of the block builder."""
     return BlockProfile(
         name_id=row.name_id,
         time=micros(row.time),

@@ -1,4 +1,4 @@
-"""Hours: head rows whose hour is closed become hour blocks, and so do its parts."""
+"""Compaction of closed hours: head rows and level-0 blocks become hour blocks."""
 
 import logging
 from collections import defaultdict
@@ -22,9 +22,9 @@ _SERVICES_A_STATEMENT = 200
 def compact_hours(
     project: int, now: datetime, series: Sequence[PendingSeries] | None = None
 ) -> int:
-    """Everything that is due of a project; returns how many profiles left the head.
+    """Compact all closed hours of a project, and return how many profiles left the head.
 
-    `series` are those that due_series gave at this time, if it was asked already.
+    `series` is the result of `pending_series(now, project)` if the caller has it already.
     """
     moved = 0
     batch = BlockBatch(project)
@@ -49,7 +49,10 @@ def _text(hour: HourRows) -> str:
 def pending_hours(
     project: int, now: datetime, series: Sequence[PendingSeries] | None = None
 ) -> list[tuple[HourRows, Sequence[Source]]]:
-    """Closed hours with rows, or with parts; and these, in order of time."""
+    """Return the closed hours that have head rows or level-0 blocks, sorted.
+
+    Each comes with its level-0 blocks in order of time.
+    """
     parts = _parts(project, now)
     series = pending_series(now, project) if series is None else series
     services = sorted({each.service for each in series if each.is_closed})
@@ -61,27 +64,30 @@ def pending_hours(
 
 
 def _hours(rows: QuerySet[Profile]) -> Iterator[HourRows]:
-    """Those that they began in."""
+    """Yield the distinct hours in which the profiles started."""
     rows = rows.order_by().annotate(hour=Substr(Cast("time", TextField()), 1, 13))
     for service, type_, hour in rows.values_list("service", "type", "hour").distinct():
         yield HourRows(service, type_, datetime.fromisoformat(f"{hour}:00").replace(tzinfo=UTC))
 
 
 def projects_with_pending_hours(now: datetime) -> list[int]:
-    """Of hours, and of long heads; few that have nothing to do are among them."""
+    """Return the projects with closed hours or long series to compact, sorted.
+
+    The index cannot tell exactly: a few projects without anything to do may be included.
+    """
     parts = pending_level0(now).order_by().values_list("project_id", flat=True).distinct()
     return sorted({*parts, *(series.project for series in pending_series(now))})
 
 
 def pending_level0(now: datetime) -> QuerySet[Block]:
-    """Parts whose hour is closed."""
+    """Return the level-0 blocks of closed hours, of all projects."""
     return Block.objects.filter(
         is_part=True, covered_by=None, set_aside=False, start__lt=hours_before(now)
     )
 
 
 def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
-    """Of closed hours, in order of time."""
+    """Return the level-0 blocks of closed hours, by hour and in order of time."""
     rows = pending_level0(now).filter(project=project).order_by("start", "pk")
     found = defaultdict[HourRows, list[Source]](list)
     for service, type_, start, pk, length, profiles in rows.values_list(
@@ -93,13 +99,14 @@ def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
 
 
 def _due(project: int, now: datetime) -> QuerySet[Profile]:
+    """Return the head rows of closed hours, without quarantined and just stored ones."""
     return Profile.objects.filter(
         project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, set_aside=False
     )
 
 
 def _rows(project: int, hour: HourRows, now: datetime) -> Iterator[Source]:
-    """In order of time."""
+    """Yield the head rows of an hour in order of time."""
     rows = _due(project, now).filter(
         service=hour.service, type=hour.type, time__gte=hour.start, time__lt=hour.start + HOUR
     )

@@ -1,7 +1,7 @@
-"""Leases of jobs: they save work done twice; nothing is wrong without them.
+"""Leases of jobs, which avoid duplicate work; correctness does not depend on them.
 
-A lease is short and is renewed while its job runs, so that a worker that was killed holds a job
-up for LEASE_SECONDS at most.
+A lease is short and is renewed while its job runs, so that a killed worker blocks a job for at
+most LEASE_SECONDS.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ RENEW_SECONDS = 30.0  # three renewals may fail before another worker takes the 
 
 @contextlib.contextmanager
 def lease(job: str) -> Iterator[bool]:
-    """Yield True if the job is ours until the end of the block."""
+    """Yield True if this worker holds the lease of the job in the `with` body, else False."""
     holder = uuid.uuid4().hex
     if not _take(job, holder):
         yield False
@@ -43,9 +43,9 @@ def lease(job: str) -> Iterator[bool]:
 
 
 def release_all() -> None:
-    """Delete every lease: for a process that knows that it is the only worker, at its start.
+    """Delete every lease.
 
-    What is there belongs to a process that was killed.
+    For a process that is the only worker, at its start: any lease belongs to a killed process.
     """
     Lease.objects.all().delete()
 
@@ -58,13 +58,13 @@ def _take(job: str, holder: str) -> bool:
     try:
         with transaction.atomic():
             Lease.objects.create(job=job, **mine)
-    except IntegrityError:  # someone else has it
+    except IntegrityError:  # another worker holds the lease
         return False
     return True
 
 
 def _renew(job: str, holder: str, ended: threading.Event) -> None:
-    """Renew the lease every RENEW_SECONDS until the job ended; it uses a connection of its own."""
+    """Renew the lease every RENEW_SECONDS until the job ends, with a connection of this thread."""
     while not ended.wait(RENEW_SECONDS):
         try:
             until = timezone.now() + timedelta(seconds=LEASE_SECONDS)

@@ -1,7 +1,7 @@
-"""Parts: where an hour that is not over has many rows, those that are settled become a block.
+"""Compaction of open hours: many settled head rows become a level-0 block.
 
-A question reads a block of them in the time that it takes to merge a few rows. When the hour is
-closed, its parts and the rows that are left become one block (hours).
+A query reads such a block in the time of merging a few rows. When the hour is closed, its level-0
+blocks and remaining rows become one hour block (hour_blocks.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,8 @@ from profiles.compaction.pending_series import LONG, PendingSeries, pending_seri
 from profiles.compaction.windows import HOUR, hour_of, hours_before, settled_before
 from profiles.models import Profile
 
-# Of an hour that is over no more is to come: what is left of it need not wait for so many.
+# Minimum of rows of an hour whose rows are all settled: no more will join them, so that waiting
+# for LONG rows would be in vain.
 LEFT = 16
 
 
@@ -29,10 +30,11 @@ class _Row(NamedTuple):
 def compact_long_heads(
     project: int, now: datetime, found: Sequence[PendingSeries] | None = None
 ) -> int:
-    """All that are due of a project; returns how many profiles left the head.
+    """Compact the settled rows of all long series of a project.
 
-    `found` is what due_series gave at this time, if it was asked already: that hours were rolled
-    up since then does not matter, for rows are counted here.
+    Return how many profiles left the head. `found` is the result of `pending_series(now, project)`
+    if the caller has it already; it may be older than a compaction of hours, because the rows are
+    counted here.
     """
     moved, settled = 0, settled_before(now)
     batch = BlockBatch(project)
@@ -51,7 +53,7 @@ def compact_long_heads(
 
 
 def _rows(series: PendingSeries, now: datetime, settled: datetime) -> Iterable[_Row]:
-    """Settled ones of hours that are not closed, in order of time."""
+    """Return the settled rows of hours that are not closed, in order of time."""
     rows = Profile.objects.filter(
         project=series.project,
         service=series.service,

@@ -1,4 +1,7 @@
-"""From what an engine's build gave to a NewBlock: it is opened again, so that it can be read."""
+"""Make a NewBlock from the bytes that the engine built.
+
+The bytes are decoded again: this gives the summary and proves that the block is readable.
+"""
 
 from datetime import datetime
 
@@ -16,9 +19,10 @@ def new_hour(
     type: str,
     start: datetime,
     end: datetime,
-    counts: Counts,  # by day of arrival
+    counts: Counts,  # bytes by day of arrival
     is_part: bool = False,
 ) -> NewBlock:
+    """Make an hour block, or a level-0 block with `is_part`, from the output of `build_hour`."""
     block = open_hour(data)
     return NewBlock(
         service=service,
@@ -46,6 +50,7 @@ def new_day(
     covers: tuple[int, ...] = (),
     covers_new: tuple[int, ...] = (),
 ) -> NewBlock:
+    """Make a day block from the output of `build_day`; see NewBlock for the arguments."""
     block = open_day(data)
     return NewBlock(
         service=service,
@@ -65,6 +70,7 @@ def new_day(
 
 
 def _kept_names(block: HourBlock) -> tuple[str, ...]:
+    """Return the names of profiles that have no time of their own and may be repeated any time."""
     known = block.identities
     pairs = zip(known.name_id, known.time_source, strict=True)
     return tuple(name for name, source in pairs if source == TimeSource.ARRIVAL)

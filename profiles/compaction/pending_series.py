@@ -1,8 +1,8 @@
-"""Due: which series of the head have rows to roll up, by one statement.
+"""Find series with head rows ready for compaction, in one SQL statement.
 
-A series is what becomes blocks together: a project's profiles of one service and type. The
-statement steps from series to series in the index and looks at some 64 rows of each at most: it
-runs every minute, and must not read all that the head has.
+A series is the profiles of one project, service and type; blocks are made per series. The
+statement runs every minute and must not read the whole head: it skips from series to series in
+the index (a loose index scan) and counts at most 64 rows of each.
 """
 
 from collections.abc import Sequence
@@ -15,24 +15,30 @@ from django.db import connection
 from profiles.compaction.windows import DAY, MARGIN, hours_before, settled_before
 from profiles.models import Block, BlockLevel, Profile
 
-# So many settled rows of an hour that is not over become a part of it: a question about fewer is
-# answered about as fast as one about their block, and a block of fewer costs more to make.
+# Settled rows of an open hour from which on they become a level-0 block. A query of fewer rows is
+# about as fast as a query of their block, and smaller blocks cost more to build.
 LONG = 64
-# A series has new blocks at most so often: what comes in between shares the next one.
+# Minimum time between two compactions of a series; profiles in between share the next block.
 APART = timedelta(minutes=4, seconds=30)
 _ORDER = "ORDER BY p.project_id, p.service, p.type, p.time LIMIT 1"
 
 
 class PendingSeries(NamedTuple):
+    """Series with rows to compact."""
+
     project: int
     service: str
     type: str
-    is_closed: bool  # it has rows of hours that are closed
-    is_long: bool  # it has at least LONG settled rows, as far as the index tells
+    is_closed: bool  # it has rows of closed hours
+    is_long: bool  # it has LONG rows before `settled_before`, of any hour and time of storing
 
 
 def pending_series(now: datetime, project: int | None = None) -> list[PendingSeries]:
-    """Those of all projects, or of one: all that have something to do, and few that have not."""
+    """Return the series with rows to compact, of all projects or of one.
+
+    No series with such rows is missing, unless it had a new block within APART; a few series
+    without such rows may be included.
+    """
     adapted = connection.ops.adapt_datetimefield_value
     within: Sequence[Any] = [] if project is None else [project]
     times = [
@@ -50,7 +56,7 @@ def pending_series(now: datetime, project: int | None = None) -> list[PendingSer
 
 @cache
 def _statement(of_one: bool) -> str:
-    """Nothing in it comes from outside."""
+    """Return the SQL text. Only constants are formatted into it; values are parameters."""
     head, blocks = Profile._meta.db_table, Block._meta.db_table
     first = "WHERE p.project_id = %s" if of_one else ""
     others = "" if of_one else f", {_next(head, ['project_id'])}"
@@ -84,9 +90,10 @@ def _statement(of_one: bool) -> str:
 
 
 def _next(head: str, columns: Sequence[str]) -> str:
-    """The first row behind q in the last of the columns, where those before are the same.
+    """Return a subquery for the first row that follows row `q` in the last of the columns.
 
-    Compared as a row of all columns, SQLite would step over all that is in between.
+    The other columns are equal to those of `q`. A row-value comparison of all columns would make
+    SQLite step over all rows in between.
     """
     *same, further = columns
     where = " AND ".join([*(f"p.{name} = q.{name}" for name in same), f"p.{further} > q.{further}"])

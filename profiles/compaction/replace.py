@@ -1,4 +1,4 @@
-"""Move: what is stored in one place comes to be stored in another, in one commit."""
+"""Replace stored profiles by new blocks in one commit."""
 
 import contextlib
 import logging
@@ -22,12 +22,12 @@ _ROWS_A_STATEMENT = 500
 
 
 class SourcesGone(Exception):
-    """Someone else has moved or deleted what was to be moved: nothing was changed."""
+    """Another process has moved or deleted a source; nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewBlock:
-    """A block that was built, and what it replaces."""
+    """Encoded block that is ready to be stored, with the columns of its row."""
 
     service: str
     type: str
@@ -40,24 +40,27 @@ class NewBlock:
     arrived: Arrived
     kept_names: tuple[str, ...] = ()
     is_part: bool = False
-    covers: tuple[int, ...] = ()  # Block.pk, which stay
-    covers_new: tuple[int, ...] = ()  # the same, by place in the list that this one is in
+    # For a day block, the hour blocks that it sums: stored ones by Block.pk, and new ones by their
+    # index in the list of new blocks that this one belongs to.
+    covers: tuple[int, ...] = ()
+    covers_new: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
 class Sources:
-    """What vanishes in the commit, with the bytes that it was counted with."""
+    """Rows and blocks that the commit deletes."""
 
     head: list[int] = field(default_factory=list)  # Profile.pk
+    # Bytes of these rows by day of arrival, to subtract from DayUsage.stored_bytes.
     head_arrived: Arrived = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)  # Block.pk
 
 
 def replace_sources(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-    """Write the blocks into one blob, and let them take the place of their sources.
+    """Write the new blocks into one blob, then add their rows and delete the sources atomically.
 
-    SourcesGone if those are not all there any more, BlobError if the store fails; then
-    everything is as before.
+    Without new blocks, only delete the sources. Raise SourcesGone if a source no longer exists,
+    and BlobError if the store fails; in both cases the database is unchanged.
     """
     key = new_key(project)
     if new:
@@ -67,7 +70,7 @@ def replace_sources(project: int, new: Sequence[NewBlock], sources: Sources) -> 
             return _commit(project, key, new, sources)
     except SourcesGone:
         if new:
-            with contextlib.suppress(BlobError):  # it is swept some day
+            with contextlib.suppress(BlobError):  # blob_sweep.py deletes it later
                 blobs().delete(key)
         raise
 
@@ -127,7 +130,11 @@ def _remove_head(project: int, pks: Sequence[int]) -> None:
 
 
 def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
-    """The bytes that they were counted with. Blobs that are empty then are marked so."""
+    """Delete blocks and mark blobs without blocks as dead.
+
+    Return the bytes of each block by day of arrival. Raise SourcesGone if a block is missing or is
+    covered by a day block that is not deleted with it.
+    """
     rows = list(locked_blocks(project, pks))
     if len(rows) != len(pks):
         raise SourcesGone(f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced meanwhile.")
@@ -140,11 +147,18 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
 
 
 def locked_blocks(project: int, pks: Sequence[int]) -> QuerySet[Block]:
-    """Those of the blocks that are there, until the end of the transaction."""
+    """Select and lock the blocks that still exist, until the end of the transaction.
+
+    They are locked in order of pk, so that concurrent transactions do not deadlock.
+    """
     return Block.objects.select_for_update().filter(project=project, pk__in=pks).order_by("pk")
 
 
 def _cover(project: int, rows: Sequence[Block], new: Sequence[NewBlock]) -> None:
+    """Set `covered_by` of the hour blocks that new day blocks sum.
+
+    Raise SourcesGone if one is missing or covered already.
+    """
     for row, block in zip(rows, new, strict=True):
         covered = [*block.covers, *(rows[i].pk for i in block.covers_new)]
         if not covered:

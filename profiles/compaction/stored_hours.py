@@ -1,4 +1,4 @@
-"""Hour blocks that are stored already, read to be built into others."""
+"""Read stored hour blocks as sources of new blocks, and quarantine damaged ones."""
 
 import logging
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ UNREADABLE = (BadTree, BadProfile, TooLarge)
 
 
 def opened(rows: Sequence[Block]) -> list[tuple[Block, HourBlock]]:
-    """Without those whose bytes are not to be had, which are set aside.
+    """Decode the blocks; those that are damaged or missing are quarantined and left out.
 
-    BlobUnavailable if that may change.
+    Raise BlobUnavailable if the store fails: a retry may then succeed.
     """
     return [(row, block) for row in rows if (block := _opened(row))]
 
@@ -31,7 +31,7 @@ def _opened(row: Block) -> HourBlock | None:
 
 
 def damaged(pairs: Sequence[tuple[Block, HourBlock]]) -> list[Block]:
-    """Those of which a block cannot even be made alone."""
+    """Return the rows of the blocks that cannot even be rebuilt alone."""
     return [row for row, block in pairs if not _is_whole(block)]
 
 
@@ -44,6 +44,7 @@ def _is_whole(block: HourBlock) -> bool:
 
 
 def quarantine(rows: Sequence[Block], error: Exception) -> None:
+    """Exclude blocks from further compaction and log the reason; queries report them."""
     for row in rows:
         log.error("Block %s of project %s is left as it is: %s", row, row.project_id, error)
     Block.objects.filter(pk__in=[row.pk for row in rows]).update(set_aside=True)

@@ -1,4 +1,7 @@
-"""When an hour or a day is closed: nothing is on its way into it any more but what comes late."""
+"""Time limits of compaction: open, settled and closed hours and days.
+
+An hour or day is closed once only out-of-order profiles can still be added to it.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,37 +10,40 @@ from django.conf import settings
 from projects.usage.limits import limits_of
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-# A name that was issued is good for an hour: what it was issued for may come until then.
+# Names of assigned profiles are valid for one hour: an upload may arrive until then.
 NAMES_ARE_GOOD_FOR = timedelta(hours=1)
-# Clocks of several machines, commits under way, uploads that are sent twice.
+# Allowance for clock skew, running commits and repeated uploads.
 MARGIN = timedelta(minutes=10)
-# The hours of a day are rolled up before the day is.
+# Time for compacting the hours of a day before the day itself is rolled up.
 HOURS_FIRST = timedelta(minutes=10)
-# From the end of a profile on, until its row may become a part of its hour; nothing leaves the
-# head earlier.
+# Minimum time from the end of a profile until its row may be compacted into a level-0 block; no
+# profile leaves the head earlier.
 SETTLED = timedelta(minutes=2)
-# How far the clocks of two machines may differ until a profile is stored twice: one that took
-# its row away and one that does not look for it in a block yet.
+# Maximum clock skew between the machine that compacts a profile and one that gets the profile
+# again. With more, the second one might not yet look into blocks and would store it twice.
 CLOCKS_DIFFER = timedelta(seconds=30)
 
 
 def hours_before(now: datetime) -> datetime:
-    """Hours that end here or before are closed."""
+    """Return the time up to which hours are closed: those that end then or earlier."""
     return hour_of(now - MARGIN)
 
 
 def days_before(now: datetime) -> datetime:
-    """Days that end here or before are closed, and their hours rolled up."""
+    """Return the time up to which days are closed and their hours compacted."""
     return day_of(now - NAMES_ARE_GOOD_FOR - MARGIN - HOURS_FIRST)
 
 
 def settled_before(now: datetime) -> datetime:
-    """Profiles that began before are settled: hardly any of that time is still to come."""
+    """Return the time before which profiles are settled.
+
+    Profiles that started earlier have almost all arrived.
+    """
     return now - timedelta(seconds=settings.CAPTURE_SECONDS) - SETTLED
 
 
 def in_the_head_since(now: datetime) -> datetime:
-    """Profiles that began here or later have not left the head."""
+    """Return the earliest start time whose profiles are certainly still in the head."""
     return settled_before(now) + CLOCKS_DIFFER
 
 
@@ -50,5 +56,5 @@ def day_of(time: datetime) -> datetime:
 
 
 def kept_since(project: int, now: datetime) -> datetime:
-    """What is older is not kept, by the project's own days; a whole hour."""
+    """Return the start of the project's retention period, a full hour."""
     return hour_of(now - timedelta(days=limits_of(project).retention_days))

@@ -1,11 +1,12 @@
-"""How long whoever asked waits for bytes that are somewhere else: until a moment, or for ever."""
+"""Deadline for blob reads, per thread or asyncio task."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# What came too late is said before the deadline ends everything: so the reason is known.
+# A blob read gives up this long before the deadline itself, so that the query can still report
+# the blob as the reason.
 SPARE_SECONDS = 0.25
 
 _until: ContextVar[float | None] = ContextVar("flamewatch_until", default=None)
@@ -13,7 +14,10 @@ _until: ContextVar[float | None] = ContextVar("flamewatch_until", default=None)
 
 @contextmanager
 def blob_deadline(deadline: float | None) -> Iterator[None]:
-    """Within, reads wait no longer than that, a moment of time.monotonic(), or than before."""
+    """Limit blob reads in the `with` body to `deadline`, a value of time.monotonic().
+
+    None sets no limit. An earlier deadline of an enclosing call stays in force.
+    """
     known = [until for until in (deadline, _until.get()) if until is not None]
     before = _until.set(min(known, default=None))
     try:
@@ -23,6 +27,9 @@ def blob_deadline(deadline: float | None) -> Iterator[None]:
 
 
 def seconds_left() -> float | None:
-    """None: for ever."""
+    """Return the seconds that a blob read may still take, or None without a deadline.
+
+    SPARE_SECONDS are subtracted already; the result is never negative.
+    """
     until = _until.get()
     return None if until is None else max(0.0, until - SPARE_SECONDS - time.monotonic())

@@ -1,6 +1,6 @@
-"""The bytes of a block, out of the blob that it is packed in.
+"""Read the bytes of blocks from the blobs that they are packed in.
 
-Blocks never change: those of a store that is far away are kept in memory for a while.
+Blocks are immutable, so blocks of a remote store are cached in memory without invalidation.
 """
 
 import logging
@@ -21,26 +21,31 @@ from profiles.storage.file_readers import FileReaders
 logger = logging.getLogger(__name__)
 
 KEPT_BYTES = 64 * 2**20
-AT_ONCE = 8  # requests to a store that is far away
-AHEAD = 16  # blocks that are fetched before they are needed
-# From files, for whoever has a deadline: a file system that hangs keeps no more threads than this.
+AT_ONCE = 8  # concurrent requests to a remote store
+AHEAD = 16  # blocks that are prefetched from a remote store
+# Concurrent file reads under a deadline: a file system that hangs blocks at most so many threads.
 NEAR_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLocation:
+    """Position of a block within a blob."""
+
     key: str  # of the blob
-    offset: int
-    length: int
+    offset: int  # bytes
+    length: int  # bytes
 
 
 def location_of(row: Block) -> BlockLocation:
-    """`row.blob` should have been selected with it."""
+    """Return the location of a block.
+
+    Select `row.blob` with the row; otherwise this costs one query.
+    """
     return BlockLocation(row.blob.key, row.offset, row.length)
 
 
 def read(place: BlockLocation) -> bytes:
-    """All of them; BlobError."""
+    """Read all bytes of a block, without cache or deadline. Raise BlobError."""
     return blobs().get(place.key, place.offset, place.length)
 
 
@@ -48,10 +53,11 @@ def sources(
     places: Iterable[BlockLocation],
     is_known: Callable[[BlockLocation], bool] = lambda _place: False,
 ) -> Iterator[Source]:
-    """For each place in turn what reads its block, where that is far away fetched ahead.
+    """Yield a source for each block, in the order of `places`.
 
-    What `is_known` is not fetched before it is read after all. What goes wrong is raised by the
-    source when it is used: BlobError, and BlobLate once whoever reads waits no longer (patience).
+    Up to AHEAD blocks of a remote store are prefetched, except those that `is_known` reports as
+    decoded already: these are fetched when their source is read. The sources raise BlobError,
+    and BlobDeadlinePassed after the deadline of `blob_deadline`.
     """
     if not blobs().is_remote:
         yield from map(_near, places)
@@ -67,7 +73,7 @@ def sources(
 
 
 def _near(place: BlockLocation) -> Source:
-    """Reads only those sections that are asked for."""
+    """Return a source that reads only the requested sections from the local store."""
     store = blobs()
 
     def source(at: int, length: int) -> bytes:
@@ -78,12 +84,15 @@ def _near(place: BlockLocation) -> Source:
 
 
 def _in_time(place: BlockLocation, read: Callable[[], bytes]) -> bytes:
-    """A read from a disk cannot be ended: who has a deadline leaves it to another thread."""
+    """Run a file read, in another thread if there is a deadline: a file read cannot be cancelled.
+
+    Raise BlobDeadlinePassed.
+    """
     return read() if seconds_left() is None else _waited(place, _readers.submit(read))
 
 
 class _RemoteBlock:
-    """A block in a store that is far away."""
+    """Block of a remote store, fetched whole by a thread of the pool."""
 
     def __init__(self, place: BlockLocation, *, begin: bool) -> None:
         self._place = place
@@ -94,31 +103,34 @@ class _RemoteBlock:
         try:
             whole = data if isinstance(data, bytes) else _waited(self._place, data)
         except BlobError:
-            self._data = None  # who reads again later begins anew
+            self._data = None  # a later read fetches the block again
             raise
         return memoryview(whole)[at : at + length]
 
     def _begun(self) -> Future[bytes] | bytes:
+        """Return the cached bytes of the block, or start to fetch them."""
         return _kept.get(self._place) or _pool.submit(_fetch, self._place)
 
 
 def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
+    """Wait for a read until the deadline. Raise BlobDeadlinePassed."""
     try:
         return data.result(seconds_left())
     except TooLate:
-        data.cancel()  # what has not begun is not begun any more
+        data.cancel()  # a read that has not started leaves the queue; a running one goes on
         logger.warning("Blob %s did not come in time.", place.key)
         raise BlobDeadlinePassed(f"Blob {place.key} did not come in time.") from None
 
 
 def _fetch(place: BlockLocation) -> bytes:
+    """Read a block and add it to the cache."""
     data = read(place)
     _kept.put(place, data)
     return data
 
 
 class _ByteCache:
-    """The blocks that were used last, up to KEPT_BYTES."""
+    """Thread-safe LRU cache of whole blocks as stored, of at most KEPT_BYTES."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,7 @@
-"""The summary of a block, in its row: what menus, strips and lists ask without reading blobs."""
+"""Summary of a block, a JSON column of its row.
+
+Menus, timelines and profile lists are built from summaries, without reading blobs.
+"""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -8,33 +11,34 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
 
-MOST_LABELS = 50  # names of labels
-MOST_VALUES = 200  # of each; beyond, menus have the most frequent ones
-# Seconds of a step of the course: of parts of an hour, of hour blocks, of day blocks.
+MOST_LABELS = 50  # label names in a summary
+MOST_VALUES = 200  # values of each label name; the most frequent ones are kept
+# Seconds of one step of `course` in blocks of level 0, level 1 (hour) and level 2 (day).
 FINEST, FINE, COARSE = 60, 300, 3600
 
 
 class BlockSummary(TypedDict):
-    """JSON; times in µs since 1970."""
+    """JSON form of a summary. Times are in µs since 1970 unless noted."""
 
     first: int
     last: int
     # By Deployment.pk: [profiles, Σ weight, Σ duration in ns, first, last]
     deployments: dict[str, list[int]]
-    metrics: list[tuple[str, str, int]]  # name, unit, profiles that have it
-    labels: dict[str, dict[str, int]]  # by name and value: profiles
+    metrics: list[tuple[str, str, int]]  # name, unit, number of profiles with this metric
+    labels: dict[str, dict[str, int]]  # number of profiles by label name and value
     step: int  # seconds
-    course: list[tuple[int, int, int]]  # start in s since 1970, profiles, Σ weight
-    weights: list[int]  # the least, and the most
-    duration_ns: int  # Σ
-    by_labels: bool  # its values can be had by labels
-    moments: bool  # it has the moments of its profiles, or the profiles themselves
+    # Non-empty steps in order of time: [start in s since 1970, profiles, Σ weight]
+    course: list[tuple[int, int, int]]
+    weights: list[int]  # [minimum, maximum]
+    duration_ns: int  # sum over the profiles
+    by_labels: bool  # values can be selected by profile labels
+    moments: bool  # variance is available: from the single profiles or as sum_of_squares and count
 
 
 def summary_of(
     profiles: ProfileColumns, step: int = FINE, *, by_labels: bool = True, moments: bool = True
 ) -> BlockSummary:
-    """Of at least one profile."""
+    """Summarise the profiles of a block, at least one, with `step` seconds per step."""
     return BlockSummary(
         first=int(profiles.time.min()),
         last=int(profiles.time.max()),
@@ -68,6 +72,7 @@ def _deployments(profiles: ProfileColumns) -> dict[str, list[int]]:
 
 
 def _labels(profiles: ProfileColumns) -> dict[str, dict[str, int]]:
+    """Count profiles by label name and value, limited to MOST_LABELS and MOST_VALUES."""
     counts = np.bincount(profiles.label_set, minlength=len(profiles.label_sets)).tolist()
     found: dict[str, dict[str, int]] = {}
     for labels, count in zip(profiles.label_sets, counts, strict=True):
@@ -91,7 +96,7 @@ def _course(profiles: ProfileColumns, step: int) -> list[tuple[int, int, int]]:
 
 
 def exact_sum(values: NDArray[np.int64] | Sequence[int]) -> int:
-    """Σ that no number of bits limits."""
+    """Return the sum of the values, without overflow at 64 bits."""
     column = np.asarray(values, np.int64)
     if float(np.abs(column.astype(np.float64)).sum()) < 2.0**62:
         return int(column.sum())

@@ -1,7 +1,8 @@
-"""Again: whether an upload is one that came before, and may have left the head since.
+"""Detect uploads that are already stored, in the head or in a block.
 
-What was just captured is in the head, if anywhere: for most uploads nobody is asked. One that is
-late may be in a block, and a profile that nobody asked for may be sent again at any time.
+A profile that was captured just now can only be in the head, where the unique constraint of the
+insert detects a repetition; most uploads therefore need no look-up. An out-of-order profile may
+be in a block, and an uploaded profile without a time of its own may be repeated at any time.
 """
 
 from datetime import datetime
@@ -20,17 +21,23 @@ from profiles.storage.new_profile import NewProfile
 
 
 def may_be_in_a_block(new: NewProfile) -> bool:
-    """Without asking anyone: most uploads may not."""
+    """Return False if the profile can only be in the head. Reads neither database nor blobs.
+
+    The result is False for most uploads.
+    """
     is_old = new.time < in_the_head_since(timezone.now())
     return is_old or new.time_source == TimeSource.ARRIVAL
 
 
 def is_stored(new: NewProfile) -> bool:
-    """For code that may block; StoreUnavailable if it cannot be known now, and Conflict if other
-    bytes are stored under its name.
+    """Return True if the same bytes are stored under this profile's name. Blocking.
 
-    First the head, then blocks: what moves meanwhile is met in one of them. What arrives meanwhile
-    is met by whoever stores this one in the head, for nothing leaves that as early as it came.
+    Raise Conflict if other bytes are stored under the name, and StoreUnavailable if a block that
+    may contain the profile cannot be read.
+
+    The head is read before the blocks, so that a profile which compaction moves in between is
+    found in one of them. A copy that arrives during the check is found by the insert into the
+    head: no profile leaves the head as soon as it has arrived.
     """
     if (known := _hash_in_head(new)) is not None:
         return same(known, new)
@@ -60,7 +67,10 @@ def _blocks_at(new: NewProfile, time: datetime) -> list[Block]:
 
 
 def _hash_in(row: Block, name_id: str) -> bytes | None:
-    """Of the bytes that it has under this name."""
+    """Return the hash of the bytes that a block stores under this name, or None.
+
+    Raise StoreUnavailable if the block cannot be read.
+    """
     try:
         (source,) = sources([location_of(row)])
         known = open_hour(source).identities

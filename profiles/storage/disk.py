@@ -1,4 +1,4 @@
-"""The disks that profiles are stored on: whether there is room for more."""
+"""Free space of the disks that profiles are stored on."""
 
 import time
 from pathlib import Path
@@ -8,13 +8,13 @@ from django.conf import settings
 from common.disk_space import DiskFull, DiskSpace
 from profiles.storage.blobs import address
 
-# A database on another machine says that its disk is full when it is written to. That is
-# believed for so long, unless something was stored since.
+# A database on another machine reports a full disk only when it is written to. That report counts
+# for this long, unless a write succeeds earlier.
 BELIEVED_SECONDS = 30.0
 
 
 def shortage() -> str:
-    """Return a sentence where profiles cannot be stored for lack of room, else ""."""
+    """Return an error message if profiles cannot be stored for lack of disk space, else ""."""
     full_since = _failed[0]
     if full_since is not None and time.monotonic() - full_since < BELIEVED_SECONDS:
         return DATABASE_FULL
@@ -22,23 +22,30 @@ def shortage() -> str:
 
 
 def require_room() -> None:
-    """Raise DiskFull before anything is done for an upload that could not be stored."""
+    """Raise DiskFull if a local disk is short of space.
+
+    Called before any work for an upload. A reported full disk of a database server does not
+    count here: only the next write shows that there is space again.
+    """
     _space().require()
 
 
 def note_full() -> DiskFull:
-    """Note that the database had no room, and return the error to raise."""
+    """Record that the disk of the database is full, and return the error to raise."""
     _failed[0] = time.monotonic()
     return DiskFull(DATABASE_FULL)
 
 
 def note_stored() -> None:
-    """Note that the database had room."""
+    """Record that a write to the database succeeded."""
     _failed[0] = None
 
 
 def _folders() -> list[Path]:
-    """Those on this machine; the disks of a database server or an S3 store are others'."""
+    """Return the folders on this machine that profiles are stored in.
+
+    The disks of a PostgreSQL server or an S3 store are not visible from here.
+    """
     found = []
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":

@@ -1,6 +1,7 @@
-"""Threads that read from file systems: a few, and none that keeps the process from ending.
+"""Small pool of daemon threads for file reads.
 
-A read that hangs cannot be ended; a pool of the library would be waited for at exit.
+A read that hangs cannot be interrupted, and the interpreter waits at exit for the threads of a
+ThreadPoolExecutor; it does not wait for daemon threads.
 """
 
 import threading
@@ -10,7 +11,10 @@ from queue import SimpleQueue
 
 
 class FileReaders:
-    """At most `most` reads at once; others wait for these, until they are cancelled."""
+    """Pool of at most `most` threads, started on demand. Further reads are queued.
+
+    A queued read can be cancelled through its future.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -32,7 +36,7 @@ class FileReaders:
                 return
             name = f"file-reader-{self._started + 1}"
             threading.Thread(target=self._serve, name=name, daemon=True).start()
-            self._started += 1  # of a thread that could not be started none is missing later
+            self._started += 1  # counted after start(): a failed start does not use up a thread
 
     def _serve(self) -> None:
         while True:
@@ -45,5 +49,5 @@ def _answer(future: Future[bytes], read: Callable[[], bytes]) -> None:
         return
     try:
         future.set_result(read())
-    except BaseException as error:  # whoever waits for it is told
+    except BaseException as error:  # the waiting caller gets it through the future
         future.set_exception(error)

@@ -1,8 +1,8 @@
-"""The head: profiles as rows, the newest first to arrive and the durable ones.
+"""Head: recent profiles as database rows, written by one thread with group commit.
 
-One thread writes; whatever arrives while it commits shares the next commit. A profile that is
-said to be stored is durable and visible. While profiles come in crowds, the writer waits a moment
-for more: a commit costs a millisecond of CPU time, another row in it a quarter of that.
+Profiles that arrive during a commit share the next one. A profile that is reported as stored is
+durable and visible to queries. Under concurrent uploads the writer waits GATHER_SECONDS for more
+profiles before it commits: a commit costs about 1 ms of CPU time, one more row 0.25 ms.
 """
 
 import asyncio
@@ -33,28 +33,31 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-MAX_BATCH = 256  # profiles a commit
-MAX_WAITING = 4096  # profiles; beyond it the store is overloaded
-GATHER_SECONDS = 0.010  # how long a crowd is waited for
+MAX_BATCH = 256  # profiles per commit
+MAX_WAITING = 4096  # queued profiles; beyond this, uploads fail with StoreUnavailable
+GATHER_SECONDS = 0.010  # delay before a commit if the previous one was shared
 
 
 _Arrival = tuple[NewProfile, UploadFuture]
 
 
 class Writer:
-    """A thread that commits what has arrived, until it is stopped."""
+    """Thread that inserts queued profiles in batches until it is stopped."""
 
     def __init__(self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert) -> None:
         self._insert = insert
         self._arrivals: deque[_Arrival] = deque()
         self._wake = threading.Condition()
         self._stopping = False
-        self._crowded = False  # the last commit was shared
+        self._crowded = False  # the previous batch had more than one profile
         self._thread = threading.Thread(target=self._run, name="head-writer", daemon=True)
         self._thread.start()
 
     def enter(self, new: NewProfile, awaited: UploadFuture) -> None:
-        """From any thread; StoreUnavailable where too many wait already."""
+        """Queue a profile, from any thread.
+
+        Raise StoreUnavailable if MAX_WAITING profiles are queued or the writer is stopping.
+        """
         with self._wake:
             if self._stopping:
                 raise StoreUnavailable("The server is stopping.")
@@ -65,7 +68,7 @@ class Writer:
             self._wake.notify()
 
     def stop(self) -> None:
-        """Write what has arrived, then end."""
+        """Write all queued profiles, then end the thread."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -79,7 +82,7 @@ class Writer:
             connection.close()
 
     def _next_batch(self) -> list[_Arrival]:
-        """What has arrived and is still waited for; empty when all is done."""
+        """Wait for profiles and return at most MAX_BATCH; an empty list ends the thread."""
         with self._wake:
             self._wake.wait_for(lambda: self._arrivals or self._stopping)
         if self._crowded:
@@ -108,6 +111,7 @@ class Writer:
 
 
 def _unavailable(error: Exception) -> Exception:
+    """Return DiskFull if the database failed for lack of space, else StoreUnavailable."""
     if is_disk_full(error) or disk.shortage():
         return disk.note_full()
     return StoreUnavailable(f"The database failed: {error}")
@@ -118,10 +122,11 @@ _start = threading.Lock()
 
 
 def enter(new: NewProfile, awaited: UploadFuture) -> None:
-    """Have a profile stored, from any thread: True when it was new, False when it was there.
+    """Queue a profile for the head, from any thread, and complete `awaited` after the commit.
 
-    Raises StoreUnavailable; `awaited` is told Conflict (other bytes under this name), Rejected,
-    Unstorable or StoreUnavailable.
+    The result is True for a new profile and False if the same bytes are stored under its name
+    already; an error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull
+    or StoreUnavailable. Raise StoreUnavailable if the profile cannot be queued.
     """
     global _writer
     with _start:
@@ -131,14 +136,17 @@ def enter(new: NewProfile, awaited: UploadFuture) -> None:
 
 
 async def store(new: NewProfile) -> bool:
-    """The same for who has nothing else to do before; raises what `awaited` would be told."""
+    """Store a profile in the head and wait for the commit.
+
+    Return True for a new profile and False for a repeated one. Raise the errors of `enter`.
+    """
     awaited = UploadFuture()
     enter(new, awaited)
     return bool(await awaited.result())
 
 
 async def stop() -> None:
-    """Write everything that has arrived and end the thread; a later `store` starts another."""
+    """Write all queued profiles and end the thread; a later `enter` or `store` starts another."""
     global _writer
     with _start:
         writer, _writer = _writer, None

@@ -1,4 +1,4 @@
-"""Insert: profiles become head rows, each once, with the counters that belong to them."""
+"""Insert profiles into the head, each name once, and update usage and profile types with them."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,29 +16,30 @@ log = logging.getLogger(__name__)
 
 
 class Conflict(Exception):
-    """A profile of this name is stored already, made of other bytes."""
+    """Another profile, made of other bytes, is stored under this name."""
 
 
 class Rejected(Exception):
-    """The database takes everything else, but not this profile (its project is gone, say)."""
+    """The database rejects this profile alone, for example because its project was deleted."""
 
 
 class Unstorable(Exception):
-    """A value of this profile is none that the database can hold."""
+    """The database cannot represent a value of this profile."""
 
 
 Outcome = bool | Conflict | Rejected | Unstorable
 
-# Of one row's values, by the database or its driver: a text with a NUL or a lone surrogate, a
-# number that is too large. All other errors are the database's own.
+# Errors that the database or its driver raises for the values of one row: a text with a NUL or a
+# lone surrogate, a number that is too large. All other errors concern the database itself.
 _OF_VALUES = (DataError, ValueError, OverflowError, TypeError)
 
 
 def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
-    """Store what is new in one commit: True stored, False the same was there already.
+    """Store the new profiles of a batch in one commit and return an outcome for each profile.
 
-    Should the commit fail by what is in it, each half gets one of its own, and so on: a bad profile
-    fails alone, and costs its batch a few commits, not one for each.
+    True means stored, False that the same bytes were stored already. If a profile makes the commit
+    fail, the batch is bisected: a bad profile fails alone and costs its batch O(log n) commits
+    instead of n.
     """
     try:
         with transaction.atomic():
@@ -57,7 +58,10 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
 
 
 def _refused(new: NewProfile) -> Outcome:
-    """What to say of a profile that the database refused: it may have lost a race."""
+    """Return the outcome of a profile that violates a constraint.
+
+    Rejected, unless a concurrent insert has stored the same name: then it is compared with that.
+    """
     known = _known([new])
     if _name(new) not in known:
         return Rejected(f"The database refused profile {new.name_id}.")
@@ -65,7 +69,7 @@ def _refused(new: NewProfile) -> Outcome:
 
 
 def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
-    first: dict[Name, int] = {}  # where each name stands first in the batch
+    first: dict[Name, int] = {}  # index of the first profile of each name in the batch
     for at, new in enumerate(batch):
         first.setdefault(_name(new), at)
     added = insert_profiles([batch[at] for at in first.values()])
@@ -87,7 +91,7 @@ def _name(new: NewProfile) -> Name:
 
 
 def _known(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
-    """Hashes of those names of the batch that are stored already."""
+    """Return the body hashes of those profiles of the batch whose names are in the head."""
     batch = list(batch)
     rows = Profile.objects.filter(
         project__in={new.project for new in batch}, name_id__in={new.name_id for new in batch}
@@ -106,14 +110,14 @@ def _compared(known: Mapping[Name, bytes], new: NewProfile) -> Outcome:
 
 
 def same(stored_hash: bytes, new: NewProfile) -> bool:
-    """True for what is stored of these very bytes; Conflict for what is of others."""
+    """Return True if the stored profile has the same bytes; raise Conflict otherwise."""
     if stored_hash != new.body_hash:
         raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
     return True
 
 
 def _count(stored: Sequence[NewProfile]) -> None:
-    """Add to the usage of the projects today."""
+    """Add profiles and bytes to today's usage of each project."""
     usage: dict[int, tuple[int, int]] = {}
     for new in stored:
         profiles, size = usage.get(new.project, (0, 0))
@@ -122,7 +126,7 @@ def _count(stored: Sequence[NewProfile]) -> None:
 
 
 def _note_types(stored: Sequence[NewProfile]) -> None:
-    """Enter types that a deployment has its first profile of."""
+    """Add the profile types to `Deployment.profiled` where they are new."""
     types: dict[int, set[str]] = {}
     for new in stored:
         if not _entered.peek((new.deployment, new.type)):
@@ -137,9 +141,11 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
 
 
 def _remember_types(committed: Iterable[NewProfile]) -> None:
+    """Cache the types of profiles whose commit succeeded."""
     for new in committed:
         _entered.keep((new.deployment, new.type), True)
 
 
-# What no commit need look at again; types are only ever added to a deployment.
+# (deployment, type) pairs known to be in Deployment.profiled. Types are only ever added to a
+# deployment, so that cached pairs stay valid.
 _entered: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)

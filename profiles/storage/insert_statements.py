@@ -1,6 +1,7 @@
-"""The statements of the one commit that each upload waits for, written out.
+"""SQL statements of the commit that each upload waits for.
 
-Put together by the ORM they would cost more CPU time than the database needs to carry them out.
+Written by hand because the ORM would spend more CPU time on building them than the database
+spends on executing them.
 """
 
 import json
@@ -26,7 +27,10 @@ _COLUMNS = (
 
 
 def insert_profiles(profiles: Sequence[NewProfile]) -> set[Name]:
-    """Insert those whose names are not there yet; which these were. No name twice in them."""
+    """Insert the profiles whose names are not in the head, and return the inserted names.
+
+    The names in `profiles` have to be distinct.
+    """
     stored_at = connection.ops.adapt_datetimefield_value(timezone.now())
     values = [value for new in profiles for value in (*_values(new), stored_at)]
     with connection.cursor() as cursor:
@@ -35,7 +39,10 @@ def insert_profiles(profiles: Sequence[NewProfile]) -> set[Name]:
 
 
 def add_usage(day: date, usage: Mapping[int, tuple[int, int]]) -> None:
-    """Add (profiles, bytes) of each project to its day; in order of project, against deadlocks."""
+    """Add (profiles, bytes) to the usage of each project on a day.
+
+    Rows are locked in order of project, so that concurrent writers do not deadlock.
+    """
     text = connection.ops.adapt_datefield_value(day)
     values = [value for pk in sorted(usage) for value in (pk, text, *usage[pk])]
     with connection.cursor() as cursor:
@@ -66,7 +73,7 @@ def _values(new: NewProfile) -> tuple[Any, ...]:
 def _insert(rows: int) -> str:
     table = Profile._meta.db_table
     places = ", ".join(["%s"] * len(_COLUMNS))
-    return (  # nothing in it comes from outside
+    return (  # only constants are formatted into the statement
         f"INSERT INTO {table} ({', '.join(_COLUMNS)}) VALUES {_times(places, rows)} "  # noqa: S608
         "ON CONFLICT (project_id, name_id) DO NOTHING RETURNING project_id, name_id"
     )

@@ -1,4 +1,4 @@
-"""A profile that is ready to be stored: what Profile's row will say."""
+"""Decoded profile that is ready to be stored."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from projects.profile_types import ProfileType
 
 @dataclass(frozen=True, slots=True)
 class NewProfile:
-    """The fields of Profile; rows of other tables by their primary keys."""
+    """Fields of a Profile row; related rows are given by their primary keys."""
 
     project: int
     deployment: int
@@ -28,16 +28,16 @@ class NewProfile:
     samples: int
     weight: int
     totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
-    tree: bytes
+    tree: bytes  # encoded by profiles.engine.encoding.codec
 
 
 def hash_of(body: bytes) -> bytes:
-    """What tells whether the same bytes came again."""
+    """Return the 16-byte BLAKE2b hash by which repeated uploads are recognised."""
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
 def totals_of(digested: DecodedProfile) -> list[tuple[str, str, int]]:
-    """The totals as they are stored: the default metric first."""
+    """Return (metric name, unit, total) of each metric, the default metric first."""
     rows = [
         (metric.name, metric.unit, total)
         for metric, total in zip(digested.columns.metrics, digested.totals, strict=True)
@@ -58,9 +58,9 @@ def new_profile(
     time_source: TimeSource,
     labels: dict[str, str],
     name_id: str,
-    duration_ns: int | None = None,  # None: as the profile says
+    duration_ns: int | None = None,  # None: the duration stated in the profile
 ) -> NewProfile:
-    """The row of an upload `body` that was digested."""
+    """Build the row of an upload from its decoded profile and its `body` as received."""
     return NewProfile(
         project=project,
         deployment=deployment,

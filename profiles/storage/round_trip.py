@@ -1,6 +1,6 @@
-"""Questions of one statement each, several of which make one journey to the database.
+"""Run several SELECT statements in one database round trip.
 
-There and back takes as long as many a statement.
+A round trip takes about as long as executing a typical statement of a query.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -18,19 +18,28 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SelectStatement(Generic[T]):
-    key: Hashable  # equal ones have equal answers
+    """SELECT statement with its parameters and the function that converts its rows."""
+
+    key: Hashable  # statements with equal keys have equal results
     sql: str
     values: Sequence[str | int | datetime]
     read: Callable[[Rows], T]
 
 
 def execute(question: SelectStatement[T]) -> T:
-    """Inside a snapshot it is asked once."""
+    """Run a statement and return its converted result.
+
+    Inside a snapshot, statements with the same key run once.
+    """
     return once(question.key, lambda: question.read(_ask([question])[0]))
 
 
 def execute_ahead(questions: Sequence[SelectStatement[Any]]) -> None:
-    """Inside a snapshot: what `answer` then knows of these. PostgreSQL is sent all at once."""
+    """Run the statements now and cache their results in the snapshot for `execute`.
+
+    Statements with a cached result are skipped. PostgreSQL gets all others in one round trip,
+    SQLite one by one. Outside a snapshot the results are lost.
+    """
     new = [each for each in questions if answered(each.key) is None]
     if new:
         for question, rows in zip(new, _ask(new), strict=True):
@@ -49,6 +58,7 @@ def _ask(questions: Sequence[SelectStatement[Any]]) -> list[Rows]:
 
 
 def _together(questions: Sequence[SelectStatement[Any]]) -> list[Rows]:
+    """Send all statements as one query, after BEGIN if the snapshot has not begun yet."""
     begin = opening()
     found = []
     with connection.cursor() as cursor:

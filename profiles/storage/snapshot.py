@@ -1,7 +1,7 @@
-"""A snapshot of the database: what several statements see is of one moment.
+"""Read-only database snapshot shared by several statements.
 
-Roll-up moves profiles from rows into blocks in one commit; who reads both inside a snapshot finds
-each profile exactly once.
+Compaction moves profiles from head rows into blocks in one commit; a query that reads both inside
+a snapshot finds each profile exactly once.
 """
 
 import contextlib
@@ -15,10 +15,13 @@ T = TypeVar("T")
 
 
 class _Answers(threading.local):
-    """Of the thread's snapshot, as its connection is; None outside one."""
+    """Cached results of the current thread's snapshot.
 
-    known: dict[Hashable, Any] | None = None
-    awaits_begin = False  # nothing was asked in it yet
+    Thread-local, as the database connection is.
+    """
+
+    known: dict[Hashable, Any] | None = None  # None outside a snapshot
+    awaits_begin = False  # BEGIN has not been sent yet
 
 
 _answers = _Answers()
@@ -26,9 +29,10 @@ _answers = _Answers()
 
 @contextlib.contextmanager
 def snapshot() -> Iterator[None]:
-    """Read-only; it takes no lock that a writer would wait for. Inside a transaction: that one.
+    """Read from one consistent state of the database within the `with` body.
 
-    Inside another snapshot it is a part of that.
+    The snapshot is read-only and takes no lock that a writer would wait for. Inside a transaction
+    it uses that transaction; inside another snapshot it joins that one.
     """
     if _answers.known is not None:
         yield
@@ -42,9 +46,9 @@ def snapshot() -> Iterator[None]:
 
 
 def once(question: Hashable, ask: Callable[[], T]) -> T:
-    """What `ask` answers; inside a snapshot the same question is asked only once.
+    """Return the result of `ask()`, cached under the key `question` inside a snapshot.
 
-    Nobody may change the answer.
+    Callers must not modify the result.
     """
     known = _answers.known
     if known is None:
@@ -56,18 +60,21 @@ def once(question: Hashable, ask: Callable[[], T]) -> T:
 
 
 def keep(question: Hashable, answer: object) -> None:
-    """Inside a snapshot: what `once` finds of it from now on."""
+    """Cache a result for `once` and `answered`; do nothing outside a snapshot."""
     if _answers.known is not None:
         _answers.known[question] = answer
 
 
 def answered(question: Hashable) -> Any | None:
-    """What `once` has kept of it in this snapshot; None: nothing."""
+    """Return the result cached in this snapshot under the key `question`, or None."""
     return (_answers.known or {}).get(question)
 
 
 def opening() -> list[str]:
-    """What has to be sent before, or with, the first statement of a snapshot; it is said once."""
+    """Return the statements to send before, or with, the first statement of a snapshot.
+
+    Only the first call in a snapshot returns any; the caller has to send them.
+    """
     if not _answers.awaits_begin:
         return []
     _answers.awaits_begin = False
@@ -75,13 +82,13 @@ def opening() -> list[str]:
 
 
 def open_now() -> None:
-    """For whoever sends statements beside Django."""
+    """Begin the snapshot's transaction now, for code that bypasses Django's cursors."""
     for statement in opening():
         _execute(statement)
 
 
-# Not `atomic`: that would begin IMMEDIATE on SQLite, and lock the writers out; of PostgreSQL it
-# would ask twice, to begin and for the isolation.
+# Django's `atomic` is not used: on SQLite it would BEGIN IMMEDIATE and lock out the writers, and on
+# PostgreSQL it would take two round trips, one to begin and one to set the isolation level.
 _BEGIN = {
     "sqlite": "BEGIN DEFERRED",
     "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -90,7 +97,10 @@ _BEGIN = {
 
 @contextlib.contextmanager
 def _begun() -> Iterator[None]:
-    """Until the first statement comes nothing is sent: it may go with it (journey)."""
+    """Open a transaction that begins with its first statement and ends with ROLLBACK.
+
+    BEGIN is delayed so that it can share the round trip of the first statement (round_trip.py).
+    """
     if connection.in_atomic_block:
         yield
         return

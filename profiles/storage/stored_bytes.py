@@ -1,4 +1,7 @@
-"""DayUsage.stored_bytes: what of a day's arrivals is still stored, kept right by who moves it."""
+"""Accounting of DayUsage.stored_bytes, the bytes of a day's arrivals that are still stored.
+
+Every transaction that moves or deletes stored profiles updates it.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,14 +12,14 @@ from django.db.models.functions import Greatest
 
 from projects.models import DayUsage
 
-Arrived = dict[str, int]  # bytes by day of arrival, as Block.arrived has them
+Arrived = dict[str, int]  # bytes by day of arrival (ISO date), as in Block.arrived
 Counts = Mapping[str, int]
 
 
 def move(
     project: int, added: Iterable[Mapping[str, int]], gone: Iterable[Mapping[str, int]]
 ) -> None:
-    """Count bytes that were added and that are gone; in the transaction of the move itself."""
+    """Add and subtract bytes by day of arrival. Call it in the transaction that moves the data."""
     change: Counter[str] = Counter()
     for each in added:
         change.update(each)
@@ -27,7 +30,8 @@ def move(
 
 
 def _count(project: int, day: date, size: int) -> None:
-    # Never below zero: a count that was lost once must not stop every move that follows.
+    # Clamped at zero: the column cannot be negative, and one lost count must not make every later
+    # move fail.
     after = Greatest(F("stored_bytes") + size, Value(0))
     rows = DayUsage.objects.filter(project_id=project, day=day)
     if not rows.update(stored_bytes=after) and size > 0:
@@ -36,7 +40,10 @@ def _count(project: int, day: date, size: int) -> None:
 
 
 def shared(length: int, counts: Counts) -> Arrived:
-    """The length of a block, divided among days as the counts are; the parts add up to it."""
+    """Divide the length of a block among days in proportion to `counts`.
+
+    The shares are integers and add up to `length`.
+    """
     whole, at, done = sum(counts.values()), 0, 0
     parts = {}
     for day in sorted(counts):
@@ -48,6 +55,7 @@ def shared(length: int, counts: Counts) -> Arrived:
 
 
 def together(many: Iterable[Counts]) -> Counter[str]:
+    """Add up the counts by day."""
     counts: Counter[str] = Counter()
     for each in many:
         counts.update(each)

@@ -1,4 +1,4 @@
-"""What becomes of a profile: awaited on an event loop, told by the threads that work on it."""
+"""Future completed from worker threads and awaited on the event loop."""
 
 import asyncio
 import logging
@@ -7,25 +7,31 @@ from collections.abc import Iterable
 
 log = logging.getLogger(__name__)
 
-# True: stored; False: it was there already; None: whoever awaits it has to look for it first.
+# True: stored. False: stored already. None: the awaiting task has to look for a stored copy first.
 Outcome = bool | None | Exception
 WAIT_SECONDS = 15.0
 
 
 class StoreUnavailable(Exception):
-    """The database does not answer, or not in time; the profile may be sent again."""
+    """The database does not respond in time, or not at all; the upload can be retried."""
 
 
 class UploadFuture:
-    """Made on the event loop that awaits it; told once, by any thread."""
+    """Future of one upload, created on the event loop that awaits it.
+
+    `complete` sets its outcome once, from any thread.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[bool | None] = self._loop.create_future()
-        self.entered: float | None = None  # when the writer got it, by the monotonic clock
+        self.entered: float | None = None  # time.monotonic() when the head's writer queued it
 
     async def result(self) -> bool | None:
-        """Raises what it was told, and StoreUnavailable WAIT_SECONDS after it was entered."""
+        """Wait for the outcome and return it, or raise it if it is an exception.
+
+        Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.
+        """
         self._timer = self._loop.call_later(WAIT_SECONDS, self._look)
         try:
             return await self._future
@@ -34,10 +40,11 @@ class UploadFuture:
 
     @property
     def is_over(self) -> bool:
-        """Nobody waits any more."""
+        """Return True once the future has an outcome or was cancelled."""
         return self._future.done()
 
     def _look(self) -> None:
+        """Fail the future WAIT_SECONDS after it was queued; before that, check again later."""
         waited = 0.0 if self.entered is None else time.monotonic() - self.entered
         if waited < WAIT_SECONDS:
             self._timer = self._loop.call_later(WAIT_SECONDS - waited, self._look)
@@ -58,14 +65,17 @@ Completions = tuple[UploadFuture, Outcome]
 
 
 def complete(outcomes: Iterable[Completions]) -> None:
-    """From any thread. A loop is woken once for all that it is told: to wake it costs more."""
+    """Set the outcomes of futures, from any thread.
+
+    Each event loop is woken once for all its futures: waking a loop costs more than an outcome.
+    """
     by_loop: dict[asyncio.AbstractEventLoop, list[Completions]] = {}
     for told in outcomes:
         by_loop.setdefault(told[0]._loop, []).append(told)
     for loop, mine in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, mine)
-        except RuntimeError:  # it is closed
+        except RuntimeError:  # the event loop is closed
             log.debug("Nobody waited for %d profiles any more.", len(mine))
 
 

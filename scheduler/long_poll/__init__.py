@@ -1,4 +1,4 @@
-"""The waiting room of this process, by the settings."""
+"""Long-poll queue of agents that wait for capture requests."""
 
 from functools import cache
 
@@ -11,6 +11,7 @@ from scheduler.long_poll.redis import RedisQueue
 
 @cache
 def queue_of_process() -> LongPollQueue:
+    """Return the queue of this process: in Redis if settings.REDIS_URL is set, else in memory."""
     places, capture_seconds = settings.WAITING_PER_DEPLOYMENT, settings.CAPTURE_SECONDS
     if settings.REDIS_URL:
         return RedisQueue(settings.REDIS_URL, places, capture_seconds)

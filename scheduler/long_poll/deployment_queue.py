@@ -1,4 +1,7 @@
-"""The waiting agents and open slots of one deployment, in one process. No clock of its own."""
+"""Parked handshakes and pending capture requests of one deployment, for the in-process queue.
+
+It has no clock: callers pass `now`, Unix time in seconds.
+"""
 
 from asyncio import Future, TimerHandle
 from collections import defaultdict
@@ -7,12 +10,12 @@ from projects.profile_types import ProfileType
 from scheduler.capture_requests import CaptureRequest, urgency
 from scheduler.long_poll.interface import RECENT_SECONDS, Assignment, BackOff, Waiter
 
-# Agents whose last capture is remembered, by type: four times the places of a deployment.
+# Agents per type whose last capture is remembered: four times the default number of parked agents.
 _REMEMBERED = 128
 
 
 class ParkedHandshake:
-    """One handshake that is held, and the answer that it waits for."""
+    """Parked handshake and the future of its response."""
 
     __slots__ = ("answer", "waiter")
 
@@ -21,41 +24,51 @@ class ParkedHandshake:
         self.answer = answer
 
     def offers(self, kind: ProfileType) -> bool:
-        """It can be given such a slot: it was not cancelled a moment ago, say."""
+        """Return True if the handshake offers the type and is neither answered nor cancelled."""
         return kind in self.waiter.types and not self.answer.done()
 
 
 class DeploymentQueue:
+    """Parked handshakes, pending requests and capture history of one deployment."""
+
     def __init__(self, project: int) -> None:
         self.project = project
         self.waiting: dict[ParkedHandshake, None] = {}  # in order of arrival
         self.open: dict[
             str, tuple[CaptureRequest, TimerHandle]
-        ] = {}  # by slot id, with what lapses it
+        ] = {}  # pending requests by id, with the timers that expire them
         self.returns = 0.0  # policy.next_return
-        self._offered: dict[ProfileType, float] = {}  # when last
-        self._busy: dict[str, float] = {}  # agent: until
-        self._captured: dict[ProfileType, dict[str, float]] = defaultdict(dict)  # agent: when last
+        self._offered: dict[ProfileType, float] = {}  # time of the last offer
+        self._busy: dict[str, float] = {}  # end of the capture, by agent
+        # Time of the last capture, by type and agent; in order of these times.
+        self._captured: dict[ProfileType, dict[str, float]] = defaultdict(dict)
 
     def note(self, waiter: Waiter, now: float) -> None:
+        """Record the types that an agent offers."""
         for kind in waiter.types:
             self._offered[kind] = now
 
     def types(self, now: float) -> frozenset[ProfileType]:
-        """What is offered now or was of late; a held agent offers it all the while."""
+        """Return the types of parked agents and those offered in the last RECENT_SECONDS."""
         held = [kind for held in list(self.waiting) for kind in held.waiter.types]
         offered = list(self._offered.items())
         return frozenset(held) | {kind for kind, at in offered if now - at < RECENT_SECONDS}
 
     def slot_for(self, waiter: Waiter, now: float) -> CaptureRequest | None:
-        """The open slot that this agent should have."""
+        """Return the most urgent pending request that an agent can take.
+
+        Return None if there is none or the agent is busy.
+        """
         if self.busy_until(waiter.agent) > now:
             return None
         fitting = [slot for slot, _ in self.open.values() if slot.type in waiter.types]
         return min(fitting, key=urgency, default=None)
 
     def candidates(self, slot: CaptureRequest, now: float) -> dict[str, ParkedHandshake]:
-        """Who could capture it, by agent: where one waits twice, its later handshake."""
+        """Return the parked handshakes, by agent, that can take a request.
+
+        Of an agent with two handshakes, return the later one.
+        """
         return {
             held.waiter.agent: held
             for held in self.waiting
@@ -63,28 +76,33 @@ class DeploymentQueue:
         }
 
     def holds(self, agent: str) -> bool:
+        """Return True if a handshake of the agent is parked."""
         return any(held.waiter.agent == agent for held in list(self.waiting))
 
     def busy_until(self, agent: str) -> float:
+        """Return the time at which the agent's capture ends; 0 without one."""
         return self._busy.get(agent, 0.0)
 
     def history(self, kind: ProfileType) -> dict[str, float]:
+        """Return the time of the last capture of a type, by agent."""
         return self._captured[kind]
 
     def assign(self, slot: CaptureRequest, agent: str, now: float, busy_until: float) -> None:
+        """Record that an agent captures a request and is busy until then."""
         self._busy = {other: until for other, until in self._busy.items() if until > now}
         self._busy[agent] = busy_until
         captured = self._captured[slot.type]
-        captured.pop(agent, None)  # to the end: the order is that of the captures
+        captured.pop(agent, None)  # reinserted at the end, to keep the order of captures
         captured[agent] = now
         if len(captured) > _REMEMBERED:
             del captured[next(iter(captured))]
 
     def take_back(self, slot: CaptureRequest, agent: str) -> None:
+        """Undo `assign`; the agent's earlier capture of the type is forgotten too."""
         self._busy.pop(agent, None)
         self._captured[slot.type].pop(agent, None)
 
     def is_idle(self, now: float) -> bool:
-        """Nothing here is worth remembering."""
+        """Return True if this object has no state that is still needed."""
         quiet = all(now - at > RECENT_SECONDS for at in self._offered.values())
         return quiet and not self.waiting and not self.open and self.returns <= now

@@ -1,7 +1,7 @@
-"""The waiting room of a server that is one process: an event loop and what hangs off it.
+"""Long-poll queue in memory, for a server of one process.
 
-Everything is changed on the event loop only; other threads take snapshots (`list` of a dict is one
-step under the GIL) or send what they have to the loop.
+State changes only on the event loop. Other threads read snapshots (`list` of a dict is atomic under
+the GIL) or hand their changes to the loop.
 """
 
 import asyncio
@@ -27,6 +27,8 @@ _SWEEP_SECONDS = 60.0
 
 
 class InProcessQueue:
+    """Long-poll queue of a single process; implements LongPollQueue."""
+
     def __init__(
         self,
         places: int,
@@ -35,14 +37,17 @@ class InProcessQueue:
         clock: Callable[[], float] = time.time,
         rng: policy.Rng | None = None,
     ) -> None:
-        """`places`: agents of one deployment that are held at once; `clock`: Unix time."""
+        """`places` limits the parked handshakes of a deployment.
+
+        `capture_seconds` is the duration of a capture; `clock` returns Unix time in seconds.
+        """
         self._places, self._capture_seconds = places, capture_seconds
         self._clock, self._rng = clock, rng or random.SystemRandom()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: list[CaptureRequest] = []  # added before the loop was there
-        self._lock = threading.Lock()  # of the two above
+        self._early: list[CaptureRequest] = []  # requests added before `open`
+        self._lock = threading.Lock()  # guards _loop and _early
         self._desks: dict[int, DeploymentQueue] = {}
-        self._known: dict[str, float] = {}  # slot ids, and when to forget them
+        self._known: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
         self._claimed = self._lapsed = 0
         self._stopping = False
@@ -65,6 +70,7 @@ class InProcessQueue:
     async def _hold(
         self, desk: DeploymentQueue, waiter: Waiter, hold_seconds: float
     ) -> Assignment | BackOff:
+        """Park a handshake until it gets a response."""
         loop = asyncio.get_running_loop()
         held = ParkedHandshake(waiter, loop.create_future())
         desk.waiting[held] = None
@@ -81,7 +87,7 @@ class InProcessQueue:
             desk.waiting.pop(held, None)
 
     def _leave(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
-        """A wait was cancelled: what it was given in the same moment goes to someone else."""
+        """Remove a cancelled handshake, and offer a request that it had just claimed to others."""
         desk.waiting.pop(held, None)
         if held.answer.cancelled() or not held.answer.done():
             return
@@ -92,6 +98,7 @@ class InProcessQueue:
             self._open_slot(answer.slot)
 
     def _expire(self, desk: DeploymentQueue, held: ParkedHandshake, hold_seconds: float) -> None:
+        """End a handshake at its poll timeout."""
         if len(desk.waiting) >= self._places:
             self._answer(desk, held, self._send_away(desk, hold_seconds))
         else:
@@ -99,12 +106,16 @@ class InProcessQueue:
             self._answer(desk, held, away)
 
     def _send_away(self, desk: DeploymentQueue, hold_seconds: float) -> BackOff:
+        """Return a back-off for an agent that finds the queue of its deployment full."""
         now = self._clock()
         desk.returns = policy.next_return(desk.returns, now, self._places, hold_seconds)
         return BackOff(policy.retry_after(desk.returns - now, hold_seconds, self._rng))
 
     def _serve(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
-        """An agent waits that was thought to be capturing still: once that is over."""
+        """Give a parked agent the most urgent request, once the agent is no longer busy.
+
+        An agent may return before the estimated end of its capture.
+        """
         if held.answer.done():
             return
         left = desk.busy_until(held.waiter.agent) - self._clock()
@@ -115,11 +126,13 @@ class InProcessQueue:
 
     @staticmethod
     def _answer(desk: DeploymentQueue, held: ParkedHandshake, answer: Assignment | BackOff) -> None:
+        """Complete a parked handshake, unless it is completed or cancelled already."""
         desk.waiting.pop(held, None)
         if not held.answer.done():
             held.answer.set_result(answer)
 
     def _claim(self, desk: DeploymentQueue, slot: CaptureRequest, agent: str) -> Assignment:
+        """Assign a request to an agent, which is busy from now on."""
         if found := desk.open.pop(slot.id, None):
             found[1].cancel()
         now = self._clock()
@@ -128,7 +141,7 @@ class InProcessQueue:
         self._claimed += 1
         return Assignment(slot)
 
-    # -- slots ----------------------------------------------------------------------------
+    # -- capture requests -----------------------------------------------------------------
 
     def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
         with self._lock:
@@ -147,7 +160,7 @@ class InProcessQueue:
                 loop.call_later(max(0.0, slot.moment - now), self._open_slot, slot)
 
     def _open_slot(self, slot: CaptureRequest) -> None:
-        """Its moment has come: for one of those that wait, or the first to arrive."""
+        """Give a request to a parked agent at its scheduled time, or make it pending."""
         now = self._clock()
         desk = self._desk(slot.deployment, slot.project)
         candidates = desk.candidates(slot, now)
@@ -161,24 +174,26 @@ class InProcessQueue:
             desk.open[slot.id] = slot, lapse
 
     def _lapse(self, desk: DeploymentQueue, slot: CaptureRequest) -> None:
+        """Expire a pending request."""
         del desk.open[slot.id]
         self._lapsed += 1
 
     def _desk(self, deployment: int, project: int) -> DeploymentQueue:
+        """Return the queue of a deployment; create it if necessary."""
         desk = self._desks.get(deployment)
         if desk is None:
             desk = self._desks[deployment] = DeploymentQueue(project)
         return desk
 
     def _sweep(self, now: float) -> None:
-        """Forget what is over, once a minute."""
+        """Forget old request ids and idle deployments, at most once a minute."""
         if now - self._swept < _SWEEP_SECONDS:
             return
         self._swept = now
         self._known = {slot: until for slot, until in self._known.items() if until > now}
         self._desks = {key: desk for key, desk in self._desks.items() if not desk.is_idle(now)}
 
-    # -- what others want to know ---------------------------------------------------------
+    # -- queries from other threads -------------------------------------------------------
 
     def offers(self) -> list[Offer]:
         now = self._clock()
@@ -216,7 +231,7 @@ class InProcessQueue:
         with self._lock:
             self._loop = loop
             early, self._early = self._early, []
-        # Whom an earlier loop held is gone with it.
+        # Handshakes parked on an earlier event loop ended with it.
         self._desks, self._known, self._stopping = {}, {}, False
         self._add(early)
 

@@ -1,6 +1,6 @@
-"""The waiting room: agents that were held, and slots that wait for one of them.
+"""Interface of the long-poll queue, which matches parked agents and pending capture requests.
 
-Two adapters (in_process, redis) behind this one interface, with one set of contract tests.
+It has two implementations, in_process.py and redis.py, with one set of contract tests.
 """
 
 from collections.abc import Sequence
@@ -24,89 +24,101 @@ __all__ = [
     "Waiter",
 ]
 
-# What was offered so long ago still counts: nobody captures and uploads for longer.
+# A deployment still offers a type for this long after its last handshake: an agent that captures
+# and uploads returns earlier.
 RECENT_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """One handshake that can be held."""
+    """Handshake that can be parked."""
 
     agent: str  # the agent's identity, unique within its deployment
     project: int
     deployment: int
-    types: frozenset[ProfileType]  # what it offers now
+    types: frozenset[ProfileType]  # types that it offers
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Capture this, now."""
+    """Response with a capture request that the agent has to execute now."""
 
     slot: CaptureRequest
 
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Nothing now: come back after so many seconds."""
+    """Response without a request: the agent has to return later."""
 
-    retry_after: float
+    retry_after: float  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """Since the start of this process (in process) or of the room (Redis)."""
+    """Counts for metrics.
 
-    waiting: int
-    claimed: int
-    lapsed: int
+    `claimed` and `lapsed` count since the start of the process, or in Redis since their keys exist.
+    """
+
+    waiting: int  # parked handshakes
+    claimed: int  # capture requests that agents claimed
+    lapsed: int  # capture requests that expired
 
 
 @dataclass(frozen=True, slots=True)
 class AgentActivity:
-    """What an agent does at this moment, as far as the room knows."""
+    """Current state of an agent in the long-poll queue."""
 
-    waiting: bool
-    capturing_for: float  # seconds that its capture takes still; 0: it captures nothing
+    waiting: bool  # parked
+    capturing_for: float  # estimated seconds until its capture ends; 0 without a capture
 
 
 class QueueUnavailable(Exception):
-    """What the room is kept in does not answer; agents are sent away meanwhile."""
+    """The storage of the queue does not respond; agents back off meanwhile."""
 
 
 class LongPollQueue(Protocol):
+    """Queue of parked agents and capture requests."""
+
     async def wait(self, waiter: Waiter, hold_seconds: float) -> Assignment | BackOff:
-        """Hold an agent until a slot is its own, or send it away; a cancelled wait leaves no
-        trace, and a slot it may have claimed goes back."""
+        """Park an agent until it gets a capture request, or make it back off.
+
+        It backs off at the poll timeout of `hold_seconds`, and at once if the queue is full. A
+        cancelled wait leaves no state: a request that it may have claimed becomes pending again.
+        """
         ...
 
     def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
-        """Add slots; from any thread. A slot whose id is known already is not added again.
+        """Add capture requests, from any thread. Requests with a known id are ignored.
 
-        This, offers, asked, doing and counts raise RoomUnavailable, but not on the room's event
-        loop.
+        Raise QueueUnavailable, except on the queue's event loop, where failures are logged.
+        `offers`, `asked`, `doing` and `counts` raise it too.
         """
         ...
 
     def offers(self) -> list[Offer]:
-        """What the plan works from; from any thread."""
+        """Return the types that each deployment offers, for planning. Callable from any thread."""
         ...
 
     def asked(self, deployment: int, kind: ProfileType) -> int:
-        """How many slots that persons asked for are not claimed yet; from any thread."""
+        """Return how many requests by users are unclaimed. Callable from any thread."""
         ...
 
     def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
-        """Of each (deployment, identity) of a page's agents; from any thread."""
+        """Return the activity of each agent, given as (deployment, identity), in their order.
+
+        Callable from any thread.
+        """
         ...
 
     def counts(self) -> QueueCounts:
-        """From any thread."""
+        """Return the counts for metrics. Callable from any thread."""
         ...
 
     async def open(self) -> None:
-        """Start waking agents, on this event loop; the first wait does it too."""
+        """Start dispatching requests on the running event loop. The first `wait` does it too."""
         ...
 
     async def empty(self) -> None:
-        """Send everyone away that this process holds, now and from now on (stopping)."""
+        """Make all agents that this process parks back off, now and in future: the server stops."""
         ...

@@ -1,7 +1,7 @@
-"""The waiting room of many web processes: who waits, and for what, is kept in Redis.
+"""Long-poll queue backed by Redis, for a server of several web processes.
 
-Each process holds its own agents, and hears on one pub/sub channel which of them was given what.
-While Redis is gone everyone is sent away.
+Each process parks its own handshakes, and receives their capture requests on one pub/sub channel.
+While Redis is unreachable all agents back off.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from scheduler.long_poll.redis_state import RedisState
 logger = logging.getLogger(__name__)
 
 _RECONNECT_SECONDS = 1.0
-_GOODBYE_SECONDS = 1.0  # a Redis that does not answer does not delay a stop for longer
+_GOODBYE_SECONDS = 1.0  # maximum time for which an unreachable Redis delays a stop
 
 
 class LocalHandshake:
-    """One handshake that this process holds."""
+    """Handshake that this process parks."""
 
     __slots__ = ("answer", "arrival", "hold", "waiter")
 
@@ -49,7 +49,7 @@ class LocalHandshake:
         self.waiter, self.hold, self.answer, self.arrival = waiter, hold, answer, arrival
 
     def resolve(self, answer: Assignment | BackOff) -> bool:
-        """False: it had its answer already."""
+        """Set the response; return False if there is one already."""
         if self.answer.done():
             return False
         self.answer.set_result(answer)
@@ -57,8 +57,10 @@ class LocalHandshake:
 
 
 class RedisQueue:
+    """Long-poll queue shared by the processes of a server; implements LongPollQueue."""
+
     def __init__(self, url: str, places: int, capture_seconds: float) -> None:
-        """`places`: agents of one deployment that are held at once, by all processes."""
+        """`places` limits the parked handshakes of a deployment, over all processes."""
         self._url, self._places = url, places
         self._ledger = RedisState(url, capture_seconds)
         self._rng = random.SystemRandom()
@@ -89,16 +91,18 @@ class RedisQueue:
             del self._held[token]
 
     def _take_in(self, waiter: Waiter, hold: float) -> tuple[str, LocalHandshake]:
+        """Register a handshake in this process and start its `arrive` script."""
         self._issued += 1
         token = f"{self._name}.{self._issued}"
         arrival = asyncio.create_task(self._scripts.arrive(token, waiter, hold))
         answer: asyncio.Future[Assignment | BackOff] = asyncio.get_running_loop().create_future()
-        # Known from the start, for a claim may be told before the answer to the arrival.
+        # Registered first: the message of a claim may arrive before the result of `arrive`.
         held = self._held[token] = LocalHandshake(waiter, hold, answer, arrival)
         return token, held
 
     async def _until_answered(self, token: str, held: LocalHandshake) -> Assignment | BackOff:
-        # A script is never cut midway: nobody would know whether it was done.
+        """Wait for the response of a handshake until its poll timeout."""
+        # Shielded: if a script's call were cancelled, its effect would be unknown.
         answer, value = await asyncio.shield(held.arrival)
         if answer != "held":
             return self._answer(answer, value, held.hold)
@@ -114,6 +118,7 @@ class RedisQueue:
     def _answer(
         self, answer: Literal["slot", "away", "free"], value: str, hold: float
     ) -> Assignment | BackOff:
+        """Convert the result of a script to a response."""
         if answer == "slot":
             return Assignment(unpack_request(value))
         if answer == "away":
@@ -124,7 +129,7 @@ class RedisQueue:
         return BackOff(policy.retry_when_broken(hold, self._rng))
 
     def _serve_in(self, seconds: float, token: str) -> None:
-        """An agent waits that is thought to be capturing still: once that is over."""
+        """Call `_serve` for a parked agent after its capture, which ends in so many seconds."""
 
         def start() -> None:
             if held := self._held.get(token):
@@ -140,12 +145,14 @@ class RedisQueue:
             self._serve_in(float(value), token)
 
     async def _abandon(self, token: str, held: LocalHandshake) -> None:
-        """Its wait was cancelled: what it was given goes to someone else."""
+        """Remove a cancelled handshake, and offer a request that it had claimed to others."""
         await asyncio.wait({held.arrival})
         await self._scripts.abandon([(token, held.waiter)])
         self._look.set()
 
     def _start(self, deed: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine as a task that logs errors of Redis."""
+
         async def logged() -> None:
             try:
                 await deed
@@ -156,7 +163,7 @@ class RedisQueue:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # -- slots, and what others want to know ----------------------------------------------
+    # -- capture requests, and queries from other threads ---------------------------------
 
     def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
         if slots and self._is_on_its_loop():
@@ -201,24 +208,27 @@ class RedisQueue:
         await self._tried.wait()
 
     async def _stay_connected(self) -> None:
+        """Subscribe and dispatch until cancelled; reconnect after failures."""
         while True:
-            # A new name each time: claims of agents that an earlier one held find nobody.
+            # A new name for each connection: the channel of the old name has no subscriber then, so
+            # that claims for handshakes of an earlier connection fail.
             self._name = secrets.token_urlsafe(9)
             try:
                 await self._serve_connection()
             except* RedisError as errors:
                 self._broke(errors.exceptions[0])
             except* Exception as errors:
-                # A fault of ours; but a room that nobody serves would hold agents in vain.
+                # A bug; but a queue without a dispatcher would park agents in vain.
                 logger.exception("The waiting room failed and starts again.")
                 self._broke(errors.exceptions[0])
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _serve_connection(self) -> None:
+        """Receive messages and dispatch requests until the connection fails."""
         async with self._scripts.listener.pubsub() as pubsub:
             await pubsub.subscribe(wake_channel(self._name))
             listening = pubsub.listen()
-            await anext(listening)  # Redis says that it has subscribed us
+            await anext(listening)  # the confirmation of the subscription
             self._mended()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._listen(listening))
@@ -232,18 +242,20 @@ class RedisQueue:
                     held.resolve(Assignment(unpack_request(raw)))
 
     def _mended(self) -> None:
+        """Resume parking after the subscription succeeded."""
         if self._complained:
             logger.warning("The waiting room's Redis answers again.")
         self._broken = self._complained = False
         self._tried.set()
 
     def _complain(self, error: BaseException) -> None:
-        """Once, until it is mended."""
+        """Log a failure of Redis, once until it works again."""
         if not self._complained:
             logger.error("The waiting room's Redis fails; agents are sent away: %s", error)
         self._complained = True
 
     def _broke(self, error: BaseException) -> None:
+        """Make all agents that this process parks back off until Redis works again."""
         self._complain(error)
         self._broken = True
         self._tried.set()

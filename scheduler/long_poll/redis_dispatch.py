@@ -1,4 +1,7 @@
-"""Open slots at their moments and hand them out; every web process does it, Redis deals."""
+"""Dispatch capture requests to parked agents at their scheduled times.
+
+Every web process runs the dispatcher; atomic scripts in Redis ensure that one of them wins.
+"""
 
 import asyncio
 import contextlib
@@ -7,12 +10,12 @@ from scheduler import policy
 from scheduler.capture_requests import EXPIRY_SECONDS, CaptureRequest
 from scheduler.long_poll.redis_scripts import Scripts
 
-# How often slots that other processes added are looked for.
+# Polling interval for capture requests that other processes have added.
 _LOOK_SECONDS = 0.5
 
 
 async def dispatch_requests(scripts: Scripts, look: asyncio.Event, rng: policy.Rng) -> None:
-    """Forever; setting `look` makes it look for slots at once."""
+    """Dispatch requests until cancelled. Setting the event `look` ends the current pause."""
     while True:
         look.clear()
         until, opened = await scripts.tick()
@@ -25,7 +28,7 @@ async def dispatch_requests(scripts: Scripts, look: asyncio.Event, rng: policy.R
 
 
 async def _hand_out(scripts: Scripts, slot: CaptureRequest, rng: policy.Rng) -> None:
-    """To one of those that wait; if there is none, it is open for whoever arrives."""
+    """Give a request to one of the parked agents; without any, it stays pending."""
     while True:
         now, candidates = await scripts.candidates(slot)
         if not candidates:

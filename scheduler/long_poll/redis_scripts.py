@@ -1,6 +1,7 @@
-"""What the Redis room does to Redis: each deed one script, so each is done wholly or not at all.
+"""Lua scripts of the Redis queue; each operation is one script and therefore atomic.
 
-The scripts make up their keys, all under one prefix: one Redis (or Valkey) server, no cluster.
+The scripts compute their keys, all under one prefix, so that they need a single Redis or Valkey
+server and do not work on a cluster.
 """
 
 import asyncio
@@ -25,27 +26,31 @@ _FOLDER = Path(__file__).with_name("lua")
 _HEAD = (_FOLDER / "room.lua").read_text()
 _SLOTS_A_TICK = 1000
 _CONNECTIONS = 32
-# How long a Redis that does not answer may take; then it counts as gone.
+# Redis counts as unreachable if it does not respond within this time.
 TIMEOUT_SECONDS = 5.0
 
 
 class Candidate(NamedTuple):
+    """Parked handshake that can take a request."""
+
     token: str  # of the handshake
     agent: str
-    captured: float | None  # when it last captured the type, Unix time
+    captured: float | None  # Unix time of the agent's last capture of the type
 
 
 def script(name: str) -> str:
+    """Return the source of a script, with the common functions of room.lua before it."""
     return f"{_HEAD}\n{(_FOLDER / name).with_suffix('.lua').read_text()}"
 
 
 def pack_request(slot: CaptureRequest, capture_seconds: float) -> str:
-    """JSON of a slot, with what the scripts must know beyond it."""
+    """Encode a request as JSON, with its expiry time and busy seconds for the scripts."""
     busy = capture_requests.busy_seconds(slot.type, capture_seconds)
     return json.dumps(asdict(slot) | {"lapses": capture_requests.expires_at(slot), "busy": busy})
 
 
 def unpack_request(raw: str) -> CaptureRequest:
+    """Decode the JSON of `pack_request`."""
     read = json.loads(raw)
     return CaptureRequest(
         read["id"],
@@ -58,19 +63,25 @@ def unpack_request(raw: str) -> CaptureRequest:
 
 
 def _stop_if_cancelled() -> None:
-    """redis-py awaits with wait_for, which may keep a cancellation to itself before Python 3.12."""
+    """Raise CancelledError if the current task was cancelled.
+
+    redis-py uses asyncio.wait_for, which may swallow a cancellation before Python 3.12.
+    """
     task = asyncio.current_task()
     if task and task.cancelling():
         raise asyncio.CancelledError
 
 
 def wake_channel(token: str) -> str:
-    """The channel of the process (and of its connection) that made this token."""
+    """Return the pub/sub channel of the process and connection that issued a token."""
     return f"{PREFIX}wake:{token.partition('.')[0]}"
 
 
 class Scripts:
-    """The scripts that an event loop runs. Errors are redis.exceptions.RedisError."""
+    """Asynchronous interface to the scripts, for one event loop.
+
+    All methods raise redis.exceptions.RedisError.
+    """
 
     def __init__(self, url: str, places: int) -> None:
         self._pool = BlockingConnectionPool.from_url(
@@ -80,7 +91,7 @@ class Scripts:
             timeout=TIMEOUT_SECONDS,
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=TIMEOUT_SECONDS,
-            # Once more, on a new connection: the pooled one may be of before a restart.
+            # One retry on a new connection: a pooled one may be older than a restart of Redis.
             retry=Retry(NoBackoff(), 1),
         )
         self.client = Redis.from_pool(self._pool)
@@ -89,7 +100,7 @@ class Scripts:
         names = ("add", "arrive", "serve", "tick", "candidates", "claim", "hold_over", "abandon")
         self._scripts = {name: self.client.register_script(script(name)) for name in names}
 
-        # Without a second try: whoever listens must know what it may have missed.
+        # No retry: the listener has to notice a lost connection, because it misses messages then.
         self.listener = Redis.from_url(
             url,
             decode_responses=True,
@@ -103,18 +114,20 @@ class Scripts:
         await self.client.aclose(close_connection_pool=True)
 
     async def _run(self, name: str, *arguments: str | float) -> Any:
-        # Thousands that arrive at once wait here, which costs less than in the pool.
+        # Thousands of simultaneous calls wait here, which costs less than waiting in the pool.
         async with self._turns:
             answer = await self._scripts[name](keys=[PREFIX], args=arguments)
         _stop_if_cancelled()
         return answer
 
     async def add(self, arguments: Sequence[str | float]) -> None:
+        """Add capture requests, given as `RedisState.arguments` returns them."""
         await self._run("add", *arguments)
 
     async def arrive(
         self, token: str, waiter: Waiter, hold: float
     ) -> tuple[Literal["slot", "away", "held"], str]:
+        """Begin a handshake; see arrive.lua for the results."""
         types, spacing = json.dumps(sorted(waiter.types)), return_spacing(self._places, hold)
         who = waiter.deployment, token, waiter.agent, types, waiter.project
         answer: Any = await self._run("arrive", *who, hold, self._places, spacing)
@@ -123,16 +136,21 @@ class Scripts:
     async def serve(
         self, token: str, deployment: int, keep: float
     ) -> tuple[Literal["slot", "busy", "none"], str]:
+        """Look for a request for a parked agent that was busy; see serve.lua for the results."""
         answer: Any = await self._run("serve", deployment, token, keep)
         return answer[0], answer[1]
 
     async def tick(self) -> tuple[float | None, list[CaptureRequest]]:
-        """Seconds to the next event, if there is one, and the slots that were opened."""
+        """Make requests pending at their scheduled time, and expire old ones.
+
+        Return the seconds until the next such event, or None without any, and the requests that
+        became pending.
+        """
         until, *opened = await self._run("tick", _SLOTS_A_TICK)
         return float(until) if until else None, [unpack_request(raw) for raw in opened]
 
     async def candidates(self, slot: CaptureRequest) -> tuple[float, list[Candidate]]:
-        """Redis's clock, and those who could capture it."""
+        """Return the Unix time of Redis and the parked handshakes that can take a request."""
         now, *rest = await self._run("candidates", slot.deployment, slot.type)
         triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
         return float(now), [
@@ -143,6 +161,10 @@ class Scripts:
     async def claim(
         self, slot: CaptureRequest, token: str, keep: float
     ) -> Literal["claimed", "no slot", "no agent"]:
+        """Give a request to a parked handshake; see claim.lua for the results.
+
+        The assignment is stored for `keep` seconds.
+        """
         arguments = slot.id, slot.deployment, token, keep, wake_channel(token)
         answer: Any = await self._run("claim", *arguments)
         return answer  # type: ignore[no-any-return]
@@ -150,12 +172,13 @@ class Scripts:
     async def hold_over(
         self, token: str, deployment: int, hold: float
     ) -> tuple[Literal["slot", "away", "free"], str]:
+        """End a handshake at its poll timeout; see hold_over.lua for the results."""
         spacing = return_spacing(self._places, hold)
         answer: Any = await self._run("hold_over", deployment, token, self._places, spacing)
         return answer[0], answer[1]
 
     async def abandon(self, waits: Sequence[tuple[str, Waiter]]) -> None:
-        """Of (token, waiter)."""
+        """End handshakes, given as (token, waiter), that nobody can answer any more."""
         flat = [part for token, who in waits for part in (str(who.deployment), token, who.agent)]
         for at in range(0, len(flat), 3000):
             await self._run("abandon", *flat[at : at + 3000])

@@ -1,4 +1,4 @@
-"""What other threads and processes than those that hold agents do to the Redis room."""
+"""Blocking access to the Redis queue, for threads and processes that do not park agents."""
 
 import json
 import time
@@ -24,11 +24,14 @@ from scheduler.long_poll.interface import (
 )
 from scheduler.long_poll.redis_scripts import PREFIX, TIMEOUT_SECONDS, pack_request, script
 
-_AT_ONCE = 1000  # slots added by one run of a script
+_AT_ONCE = 1000  # requests added by one run of the script
 
 
 class RedisState:
-    """Blocking, from any thread; RoomUnavailable where Redis is gone."""
+    """Blocking client of the queue's state, for any thread.
+
+    The methods raise QueueUnavailable if Redis does not respond; see LongPollQueue for them.
+    """
 
     def __init__(self, url: str, capture_seconds: float) -> None:
         self._client = Redis.from_url(
@@ -48,7 +51,10 @@ class RedisState:
                 self._add(keys=[PREFIX], args=arguments)
 
     def arguments(self, added: Sequence[CaptureRequest]) -> list[str | float]:
-        """What the script `add` takes."""
+        """Return the arguments of the script `add`: JSON and lifetime in seconds of each request.
+
+        The lifetime is that of the request's id.
+        """
         now = time.time()
         return [
             part
@@ -110,7 +116,7 @@ class RedisState:
 
 
 def _waiting(rows: Sequence[str]) -> Iterator[str]:
-    """The agents of a deployment that are held, without those whose process died."""
+    """Yield the parked agents of a deployment, without those whose web process died."""
     now = time.time()
     for row in map(json.loads, rows):
         if row["till"] >= now:
@@ -119,6 +125,7 @@ def _waiting(rows: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def _reported() -> Iterator[None]:
+    """Translate errors of Redis to QueueUnavailable."""
     try:
         yield
     except RedisError as error:

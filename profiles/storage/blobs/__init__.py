@@ -1,4 +1,4 @@
-"""Where blocks are kept: one interface, files or an S3-compatible store, chosen by BLOB_URL."""
+"""Blob store for blocks: files or an S3-compatible store behind one interface, by BLOB_URL."""
 
 import functools
 
@@ -30,16 +30,16 @@ __all__ = [
 
 
 def blobs() -> BlobStore:
-    """The site's store."""
+    """Return the store that BLOB_URL configures."""
     return open_store(settings.BLOB_URL)
 
 
 @functools.lru_cache(maxsize=8)
 def open_store(url: str) -> BlobStore:
-    """The store at an address; BadAddress if it is none."""
+    """Return the store for a URL. Raise BadAddress if the URL is invalid."""
     address = parse(url)
     if isinstance(address, Bucket):
-        from profiles.storage.blobs.s3 import S3Blobs  # noqa: PLC0415  # loaded where it is used
+        from profiles.storage.blobs.s3 import S3Blobs  # noqa: PLC0415  # a site with files never loads it
 
         return S3Blobs(address.bucket, address.prefix, address.endpoint, address.region)
     return FileBlobs(address.path)

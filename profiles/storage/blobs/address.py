@@ -1,4 +1,4 @@
-"""BLOB_URL: where blobs are kept."""
+"""Parser for BLOB_URL, the address of the blob store."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,24 +6,31 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 
 class BadAddress(ValueError):
-    """The text says what is wrong with a BLOB_URL, and what it may be."""
+    """A BLOB_URL is invalid; the message names the mistake and the accepted forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
+    """Local folder for blobs."""
+
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
+    """Bucket of an S3-compatible store."""
+
     bucket: str
     prefix: str = ""
-    endpoint: str = ""  # "": Amazon's
+    endpoint: str = ""  # "" for Amazon S3
     region: str = "us-east-1"
 
 
 def parse(url: str) -> Folder | Bucket:
-    """Of `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`; BadAddress."""
+    """Parse `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`.
+
+    Raise BadAddress for anything else.
+    """
     parts = urlsplit(url)
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         return Folder(Path(unquote(parts.path)))

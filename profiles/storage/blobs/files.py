@@ -13,6 +13,8 @@ _UNFINISHED = "_unfinished-"
 
 
 class FileBlobs:
+    """Blob store in a local folder; implements BlobStore."""
+
     is_remote = False
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +50,10 @@ class FileBlobs:
             raise BlobUnavailable(f"Blob {key} cannot be deleted: {error.strerror}.") from error
 
     def list(self, prefix: str = "") -> Iterator[BlobEntry]:
-        """What a crash left unfinished is listed too, so that it is swept like the rest."""
+        """Yield the blobs whose keys start with the prefix.
+
+        Unfinished files of a crash are listed too, so that blob_sweep.py deletes them.
+        """
         for folder, _, names in os.walk(self._folder):
             for name in names:
                 path = Path(folder, name)
@@ -63,13 +68,13 @@ class FileBlobs:
 def _listed(path: Path, key: str) -> Iterator[BlobEntry]:
     try:
         stat = path.stat()
-    except FileNotFoundError:  # deleted meanwhile
+    except FileNotFoundError:  # deleted since the folder was listed
         return
     yield BlobEntry(key, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC))
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole and synced under another name first: under its own it is never half written."""
+    """Write and sync a temporary file, then rename it: `path` never has partial content."""
     number, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:
@@ -83,7 +88,10 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _make_folder(folder: Path) -> list[Path]:
-    """Folders whose entries have changed, for there is a new one in them."""
+    """Create a folder with its parents, and return the folders that got a new entry.
+
+    The caller has to sync these.
+    """
     new = []
     while not folder.exists():
         new.append(folder)

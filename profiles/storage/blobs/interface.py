@@ -1,4 +1,4 @@
-"""Blobs: runs of bytes under a key, written once and never changed."""
+"""Interface of blob stores. A blob is an immutable byte string under a key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,45 +7,51 @@ from typing import Protocol
 
 
 class BlobError(Exception):
-    """A blob cannot be read or written; the text says why."""
+    """A blob cannot be read or written; the message gives the reason."""
 
 
 class BlobMissing(BlobError):
-    """There is no blob of this key, or it is shorter than what was asked for."""
+    """The store has no blob under this key, or the blob is shorter than the requested range."""
 
 
 class BlobUnavailable(BlobError):
-    """The store does not answer, or not in time, or refuses; trying later may help."""
+    """The store does not respond in time or returns an error; a retry may succeed."""
 
 
 class BlobDeadlinePassed(BlobUnavailable):
-    """It did not come before whoever asked waits no longer."""
+    """A read did not finish before the caller's deadline (blob_deadline.py)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlobEntry:
+    """Blob in a listing of the store."""
+
     key: str
     size: int  # bytes
     modified: datetime
 
 
 class BlobStore(Protocol):
-    """Keys are parts of letters, digits, `-`, `_` and `.` between slashes.
+    """Blob store.
 
-    A call of a remote store ends within the store's own time limit, or raises BlobUnavailable;
-    a file system may keep one for ever (block_bytes knows how to wait no longer).
+    A key consists of segments of letters, digits, `-`, `_` and `.`, separated by slashes. A call
+    to a remote store ends within the store's own time limit or raises BlobUnavailable. A call to
+    a file system may block forever; block_reader.py reads with a deadline.
     """
 
-    is_remote: bool  # each call is a request over the network
+    is_remote: bool  # True if each call is a request over the network
 
     def put(self, key: str, data: bytes) -> None:
-        """When this returns, the blob is durable and whole; before, nobody can see a part of it."""
+        """Write a blob durably and atomically: no reader ever sees a part of it."""
 
     def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
-        """So many bytes from there (None: all that follow); BlobMissing where they are not."""
+        """Return `length` bytes from `offset`, or all bytes from `offset` if `length` is None.
+
+        Raise BlobMissing if the blob does not exist or is shorter than that.
+        """
 
     def delete(self, key: str) -> None:
-        """Nothing happens if it is gone already."""
+        """Delete a blob; do nothing if it does not exist."""
 
     def list(self, prefix: str = "") -> Iterator[BlobEntry]:
-        """Every blob whose key begins so, in no particular order."""
+        """Yield the blobs whose keys start with the prefix, in no particular order."""

@@ -1,4 +1,4 @@
-"""The keys of blobs: the project in each, so that no key of one leads to another's data."""
+"""Keys of blobs. Each key contains the project, so that tenants never share a key."""
 
 import re
 import uuid
@@ -7,12 +7,15 @@ _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*
 
 
 def new_key(project: int) -> str:
-    """Never given before: a blob is never written over."""
+    """Return a random key that was never used before, so that no blob is ever overwritten."""
     return f"projects/{project}/{uuid.uuid4().hex}"
 
 
 def checked(key: str) -> str:
-    """The key; ValueError for what would leave the store's folder."""
+    """Return the key if it is valid.
+
+    Raise ValueError for any other, which might lead out of the store's folder.
+    """
     if not _KEY.fullmatch(key):
         raise ValueError(f"{key!r} is no key of a blob.")
     return key

@@ -1,7 +1,7 @@
 """Blobs in a bucket of an S3-compatible store.
 
 Credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN)
-or from the machine's role. Who keeps blobs in files never loads the library.
+or from the machine's role. Sites that store blobs in files never load the S3 library.
 """
 
 import contextlib
@@ -15,13 +15,15 @@ from obstore.store import S3Store
 from profiles.storage.blobs.interface import BlobEntry, BlobMissing, BlobUnavailable
 from profiles.storage.blobs.keys import checked
 
-# Of one request, with its retries; whoever has a deadline of its own waits no longer than that.
+# Limits of one request; RETRY_SECONDS includes its retries. Callers may have an earlier deadline.
 CONNECT_SECONDS = 3
 REQUEST_SECONDS = 15
 RETRY_SECONDS = 20
 
 
 class S3Blobs:
+    """Blob store in an S3 bucket; implements BlobStore."""
+
     is_remote = True
 
     def __init__(
@@ -33,7 +35,7 @@ class S3Blobs:
             bucket,
             prefix=prefix or None,
             region=region,
-            # Stores that are not Amazon's seldom have a host name for each bucket.
+            # Few stores other than Amazon S3 have a host name for each bucket.
             virtual_hosted_style_request=not endpoint,
             client_options={
                 "allow_http": endpoint.startswith("http://"),
@@ -46,7 +48,7 @@ class S3Blobs:
 
     def put(self, key: str, data: bytes) -> None:
         with self._explained(key):
-            # One request, however large: a multipart upload that is cut off leaves parts behind.
+            # Always one request: an interrupted multipart upload would leave its parts behind.
             obstore.put(self._store, checked(key), data, use_multipart=False)
 
     def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -66,7 +68,7 @@ class S3Blobs:
             obstore.delete(self._store, checked(key))
 
     def list(self, prefix: str = "") -> Iterator[BlobEntry]:
-        # The library lists whole folders: the rest of the prefix is looked at here.
+        # The library lists by folder only: the rest of the prefix is compared here.
         folder = prefix.rpartition("/")[0] or None
         with self._explained(prefix):
             for page in obstore.list(self._store, folder):
@@ -76,6 +78,7 @@ class S3Blobs:
 
     @contextlib.contextmanager
     def _explained(self, key: str) -> Iterator[None]:
+        """Translate the library's errors to BlobMissing and BlobUnavailable."""
         try:
             yield
         except FileNotFoundError:

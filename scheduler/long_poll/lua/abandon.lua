@@ -1,5 +1,5 @@
--- Handshakes that nobody answers any more, as (dep, token, agent) repeated: they wait no longer,
--- and what they were given goes back to the others.
+-- End handshakes that nobody can answer any more, and make the requests that they had claimed
+-- pending again. ARGV: deployment, token and agent of each handshake.
 for at = 1, #ARGV, 3 do
   local dep, token, agent = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   stop_waiting(dep, token)

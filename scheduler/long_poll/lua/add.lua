@@ -1,4 +1,5 @@
--- ARGV: JSON of a slot, and for how many seconds its id stays known; repeated.
+-- Add capture requests whose ids are not known yet.
+-- ARGV: for each request its JSON and the seconds for which its id stays known.
 for at = 1, #ARGV, 2 do
   local slot = cjson.decode(ARGV[at])
   local known = milliseconds(tonumber(ARGV[at + 1]))

@@ -1,5 +1,6 @@
--- A handshake: {'slot', JSON}, {'away', seconds}, or {'held', seconds until it is free}.
--- Running it again after an answer got lost gives the same answer.
+-- Begin a handshake. Returns {'slot', JSON} for a claimed request, {'away', seconds until the agent
+-- should return} if the queue of the deployment is full, or {'held', seconds until the agent is no
+-- longer busy} if the handshake is parked. A retry after a lost response returns the same request.
 local dep, token, agent, types = ARGV[1], ARGV[2], ARGV[3], cjson.decode(ARGV[4])
 local project, hold = ARGV[5], tonumber(ARGV[6])
 local places, spacing = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -22,7 +23,7 @@ local key = P .. 'waiting:' .. dep
 if redis.call('HEXISTS', key, token) == 0 and count_waiting(dep, places) >= places then
   return { 'away', score(queue_return(dep, spacing)) }
 end
--- Whoever dies while it holds this agent leaves it here for no longer than this.
+-- The entry expires by itself if the web process that parks the handshake dies.
 local till = now + hold + 1
 redis.call('HSET', key, token, cjson.encode({ agent = agent, types = types, till = till }))
 if redis.call('PTTL', key) < (hold + 1) * 1000 then

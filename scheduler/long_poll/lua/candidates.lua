@@ -1,4 +1,5 @@
--- Who waits, is free and offers the type: {now, token, agent, when it captured last or '', …}
+-- List the parked handshakes of free agents that offer the type. Returns Redis's time, then token,
+-- agent and time of the last capture of the type ('' without one) of each handshake.
 local dep, kind = ARGV[1], ARGV[2]
 local answer = { score(now) }
 local all = redis.call('HGETALL', P .. 'waiting:' .. dep)

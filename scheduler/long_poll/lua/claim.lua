@@ -1,5 +1,6 @@
--- Give an open slot to a waiting agent, and wake the process that holds it. 'claimed';
--- 'no slot' if someone else was faster; 'no agent' if it went, was taken, or its process died.
+-- Give a pending request to a parked handshake, and wake the process that parks it. Returns
+-- 'claimed', 'no slot' if the request was claimed already or has expired, or 'no agent' if the
+-- handshake ended, the agent is busy or its web process died.
 local id, dep, token, keep = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local channel = ARGV[5]
 local slot, raw = find_slot(id)

@@ -1,5 +1,6 @@
--- A hold is over: {'slot', JSON} if a claim was faster; else it waits no longer, and
--- {'away', seconds} if the deployment is full, {'free', '0'} if not.
+-- End a handshake at its poll timeout. Returns {'slot', JSON} if it has claimed a request by then,
+-- {'away', seconds until the agent should return} if the queue of the deployment is full, and
+-- {'free', '0'} otherwise.
 local dep, token = ARGV[1], ARGV[2]
 local places, spacing = tonumber(ARGV[3]), tonumber(ARGV[4])
 local given = redis.call('GET', P .. 'given:' .. token)

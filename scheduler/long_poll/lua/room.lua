@@ -1,23 +1,24 @@
--- The head of every script. KEYS[1] is the prefix of all keys; the clock is Redis's own, for
--- those of the web processes differ.
+-- Common functions, prepended to every script. KEYS[1] is the prefix of all keys. The scripts use
+-- the clock of Redis, because the clocks of the web processes differ. Times are Unix time in
+-- seconds. A "slot" is a capture request; it is "open" while it is pending at its scheduled time.
 --
--- slots                 hash   slot id: JSON, with `lapses` (Unix time) and `busy` (seconds)
--- schedule              zset   slot id: its moment; once open, when it lapses
--- open:<dep>            zset   slot id: urgency
--- known:<slot id>       string keeps a slot from being added again
--- asked:<dep>:<type>    set    ids of the slots that persons asked for and nobody has claimed
--- waiting:<dep>         hash   token: JSON {agent, types, till}
--- held                  zset   token: till; all deployments
--- busy:<dep>:<agent>    string while it captures
--- captured:<dep>:<type> zset   agent: when last
--- given:<token>         string the slot that this handshake was given, until it surely got it
--- returns:<dep>         string when the last of those sent away returns
--- offered               zset   project:dep:type: when last
--- claimed, lapsed       counters
+-- slots                 hash   request id: JSON, with `lapses` (expiry) and `busy` (seconds)
+-- schedule              zset   request id: its scheduled time; once open, its expiry
+-- open:<dep>            zset   open request id: urgency, the lowest first
+-- known:<request id>    string exists while requests with this id are ignored by add.lua
+-- asked:<dep>:<type>    set    ids of unclaimed requests by users
+-- waiting:<dep>         hash   token of a parked handshake: JSON {agent, types, till}
+-- held                  zset   token of a parked handshake of any deployment: till
+-- busy:<dep>:<agent>    string exists while the agent captures
+-- captured:<dep>:<type> zset   agent: time of its last capture
+-- given:<token>         string request that the handshake claimed, until it surely has received it
+-- returns:<dep>         string time at which the last agent that backs off should return
+-- offered               zset   project:dep:type: time of the last offer
+-- claimed, lapsed       string counters of claimed and expired requests
 local P = KEYS[1]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-local REMEMBERED = 128 -- agents by deployment and type
+local REMEMBERED = 128 -- agents in captured:<dep>:<type>
 local DAY = 86400
 
 local function score(number)
@@ -46,7 +47,7 @@ local function remove_slot(slot)
   redis.call('SREM', asked_key(slot), slot.id)
 end
 
--- From now on it is for whoever arrives.
+-- Make a request available to every agent that arrives from now on.
 local function open_slot(slot)
   local urgency = slot.moment
   if slot.origin == 'person' then
@@ -57,8 +58,8 @@ local function open_slot(slot)
   redis.call('EXPIRE', open, 600)
 end
 
--- One that is due is open before a tick offers it to those who wait: who arrives until then may be
--- sent away for want of a place, or be given what is less urgent.
+-- Add a request. It is opened at once if its time has come, not only by the next tick: an agent
+-- that arrives before that tick would back off from a full queue or get a less urgent request.
 local function put_slot(slot, raw)
   redis.call('HSET', P .. 'slots', slot.id, raw)
   redis.call('ZADD', P .. 'schedule', score(slot.moment), slot.id)
@@ -75,7 +76,7 @@ local function busy_key(dep, agent)
   return P .. 'busy:' .. dep .. ':' .. agent
 end
 
--- Seconds for which the agent is thought to capture still; 0 if it is free.
+-- Return the estimated seconds until the agent's capture ends; 0 if it is free.
 local function busy_for(dep, agent)
   return math.max(0, redis.call('PTTL', busy_key(dep, agent))) / 1000
 end
@@ -85,7 +86,7 @@ local function stop_waiting(dep, token)
   return redis.call('HDEL', P .. 'waiting:' .. dep, token)
 end
 
--- The claim itself: the slot is this handshake's and nobody else's.
+-- Assign a request to one handshake and remove both from the queue; the agent is busy from now on.
 local function take(slot, raw, token, agent, keep)
   remove_slot(slot)
   stop_waiting(slot.deployment, token)
@@ -98,7 +99,7 @@ local function take(slot, raw, token, agent, keep)
   redis.call('INCR', P .. 'claimed')
 end
 
--- The most urgent open slot of the types.
+-- Return the most urgent open request of the types, decoded and as JSON; nil without any.
 local function best_slot(dep, types)
   local wanted = {}
   for _, kind in ipairs(types) do
@@ -112,7 +113,7 @@ local function best_slot(dep, types)
   end
 end
 
--- How many wait, without those whose process died.
+-- Return the number of parked handshakes. At the limit, first remove those whose process died.
 local function count_waiting(dep, places)
   local key = P .. 'waiting:' .. dep
   if redis.call('HLEN', key) >= places then
@@ -126,7 +127,7 @@ local function count_waiting(dep, places)
   return redis.call('HLEN', key)
 end
 
--- policy.next_return; seconds from now.
+-- Reserve the next return time as policy.next_return does, and return it in seconds from now.
 local function queue_return(dep, spacing)
   local key = P .. 'returns:' .. dep
   local returns = math.max(tonumber(redis.call('GET', key) or 0), now) + spacing

@@ -1,4 +1,5 @@
--- A held agent that was busy may be free now: {'slot', JSON}, {'busy', seconds} or {'none', '0'}.
+-- Claim a request for a parked agent that was busy. Returns {'slot', JSON}, {'busy', seconds} if
+-- the agent is still busy, or {'none', '0'} without a request or if the handshake ended.
 local dep, token, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local raw_waiter = redis.call('HGET', P .. 'waiting:' .. dep, token)
 if not raw_waiter then

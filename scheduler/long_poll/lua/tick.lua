@@ -1,5 +1,5 @@
--- Open the slots whose moment has come, drop those whose time is over.
--- {seconds to the next event or '', JSON of an opened slot, …}
+-- Open the requests whose scheduled time has come, and remove the expired ones.
+-- Returns the seconds to the next event ('' without any), then the JSON of each opened request.
 local most = tonumber(ARGV[1])
 local schedule = P .. 'schedule'
 local answer = { '' }
