@@ -2,7 +2,7 @@
 
 
 class BadField(Exception):
-    """A field of the request is invalid; `field` is its JSON path."""
+    """Invalid field of a request; `field` is its JSON path."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -10,23 +10,23 @@ class BadField(Exception):
 
 
 class BadRequest(Exception):
-    """The request as a whole is malformed."""
+    """Malformed request."""
 
 
 class NoKey(Exception):
-    """The request carries no API key."""
+    """Request without an API key."""
 
 
 class WrongScope(Exception):
-    """The key is valid, but does not have the scope that the request needs."""
+    """Valid key without the scope that the request needs."""
 
 
 class NotFound(Exception):
-    """The object does not exist, has expired or belongs to another project than the key."""
+    """Object that does not exist, has expired or belongs to another project than the key."""
 
 
 class WrongMethod(Exception):
-    """The path exists, but does not support the method."""
+    """Method that the path does not support."""
 
     def __init__(self, allowed: str) -> None:
         super().__init__(f"This address takes {allowed} only.")
@@ -34,7 +34,7 @@ class WrongMethod(Exception):
 
 
 class BodyTooLarge(Exception):
-    """The body of a request is over a limit; `limit` is the name of the setting."""
+    """Request body over a limit; `limit` is the name of the setting."""
 
     def __init__(self, limit: str, allowed: int, value: int | None = None) -> None:
         sent = "more" if value is None else f"{value:,}"
@@ -42,7 +42,7 @@ class BodyTooLarge(Exception):
 
 
 class TooManyLabelValues(Exception):
-    """A profile label has reached the allowed number of distinct values for today."""
+    """Profile label that already has the allowed number of distinct values today."""
 
     def __init__(self, name: str, allowed: int) -> None:
         super().__init__(
@@ -52,11 +52,11 @@ class TooManyLabelValues(Exception):
 
 
 class Overloaded(Exception):
-    """The server has no memory left for more concurrent uploads."""
+    """Upload that exceeds the memory budget of the project or of all projects together."""
 
 
 class Throttled(Exception):
-    """Nothing to capture now; the agent retries after `retry_after` seconds."""
+    """Handshake with nothing to capture; the agent retries after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("No profile is wanted now; ask again after the delay.")
@@ -64,11 +64,11 @@ class Throttled(Exception):
 
 
 class NotAcceptable(Exception):
-    """None of the media types in the Accept header is available."""
+    """Accept header without any media type that is available."""
 
 
 class TooManyQueries(Exception):
-    """A key has used its queries of this minute; the limit resets in `resets_in` seconds."""
+    """Query above a key's limit for a minute, which resets in `resets_in` seconds."""
 
     def __init__(self, allowed: int, resets_in: float) -> None:
         super().__init__(
@@ -79,7 +79,7 @@ class TooManyQueries(Exception):
 
 
 class QueryTooSlow(Exception):
-    """The result was not ready before the deadline."""
+    """Query whose result was not ready before the deadline."""
 
     def __init__(self, seconds: float, waited_for: str = "") -> None:
         ask = "ask for a shorter range, fewer zones or versions, or a part of the stacks."

@@ -32,7 +32,7 @@ class Access:
 
 
 class KeyRejected(Exception):
-    """The key is not valid. The text never says which part of it was wrong."""
+    """Invalid API key. The text never says which part of it was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _KeyRow:
 
 
 class _NoSuchKey(Exception):
-    """There is no row with this id, or the key is revoked."""
+    """Missing row, or row of a revoked key."""
 
 
 async def authenticate(text: str) -> Access:

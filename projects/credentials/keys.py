@@ -15,7 +15,8 @@ from projects.models import ApiKey, Project, User
 
 _ALPHABET = string.ascii_letters + string.digits
 _ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
-# Number of keys whose checksum and hash are cached: every request carries a key, of only a few.
+# Number of keys whose checksum and hash are cached: every request carries a key, and few are in
+# use.
 _KNOWN = 1024
 
 
@@ -26,7 +27,7 @@ class KeyParts:
 
 
 class MalformedKey(ValueError):
-    """The text is not a Flamewatch key: mistyped, truncated or of another kind."""
+    """Text that is not a Flamewatch key: mistyped, truncated or of another kind."""
 
 
 def make(key_id: str, secret: str) -> str:

@@ -30,7 +30,7 @@ IN_BYTES = {LimitName.STORED_BYTES, LimitName.BYTES_PER_PROFILE}
 
 
 class QuotaReached(Exception):
-    """A quota of the project is reached.
+    """Rejection by a quota of the project.
 
     `resets_in` is in seconds; None for a profile that is too large, where waiting does not help.
     """
