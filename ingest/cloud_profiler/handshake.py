@@ -55,9 +55,11 @@ def _key(asked: Handshake) -> DeploymentKey:
 async def _wait(
     access: Access, asked: Handshake, agent: AgentSeen, known: RegisteredAgent
 ) -> CaptureRequest:
-    """Park the agent in the long-poll queue until FLAMEWATCH_HOLD_SECONDS or its disconnect.
+    """Park the agent in the long-poll queue for at most FLAMEWATCH_HOLD_SECONDS.
 
-    First request a profile of each offered type that the deployment has none of.
+    Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
+    a first profile of each offered type that the deployment has none of. Raise Throttled without a
+    capture request.
     """
     new = asked.types - known.profiled
     if new:

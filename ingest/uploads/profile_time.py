@@ -22,11 +22,11 @@ class ProfileTime(NamedTuple):
 
 
 def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int = 0) -> int:
-    """Return the duration of a profile in ns.
+    """Return the duration of a profile in ns: the first usable of the three values.
 
-    The first usable value counts, of that measured in the profile, that sent in the message and the
-    scheduled one. Only values from 1 ns to 24 h are usable: some converters write a Unix time as
-    `duration_nanos`. Instantaneous types have the duration 0. Raise BadField if no value is usable.
+    `measured` is from the profile, `said` from its message and `asked` from the capture request.
+    Only values from 1 ns to 24 h are usable: some converters write a Unix time as `duration_nanos`.
+    Instantaneous types have the duration 0. Raise BadField if no value is usable.
     """
     if type in INSTANTANEOUS:
         return 0

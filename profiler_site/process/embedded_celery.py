@@ -45,7 +45,7 @@ class EmbeddedCelery:
     def start(self) -> None:
         self._runner.start()
         self._beat.start()
-        # Beat first waits for a full minute; this resumes interrupted work immediately.
+        # Beat runs this task for the first time after 60 s; resume interrupted work at once.
         app.send_task(ROLL_UP)
 
     def stop(self, seconds: float = 1.0) -> None:
