@@ -1,1 +1,1 @@
-"""The query API, `GET /api/v1/projects/{project}/…`; docs/reference/api.md."""
+"""Query API, `GET /api/v1/projects/{project}/…`; see docs/reference/api.md."""

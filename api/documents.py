@@ -1,4 +1,4 @@
-"""What the documents of the query API have in common: a head, sums as exact integers."""
+"""Fields that the JSON documents of the query API have in common; sums are exact integers."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def head(asking: ApiRequest) -> dict[str, Any]:
 
 
 def selected(asking: ApiRequest, selection: Selection, coverage: Coverage) -> dict[str, Any]:
-    """What was asked of, and what it was answered from."""
+    """Return the fields for the selection, and for the coverage of its result."""
     return {
         **head(asking),
         "service": selection.service,

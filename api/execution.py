@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 async def execute(access: Access, work: Callable[[float], T]) -> T:
-    """Return what `work` returns; it gets its deadline, a moment of time.monotonic().
+    """Return the result of `work`, which gets its deadline as a value of time.monotonic().
 
-    Raise QueryTooSlow after FLAMEWATCH_QUERY_SECONDS, in which the wait for a thread counts.
+    Raise QueryTooSlow after FLAMEWATCH_QUERY_SECONDS, which include the wait for a thread.
     """
     seconds = settings.QUERY_SECONDS
     within = partial(_within, time.monotonic() + seconds, work)
@@ -30,6 +30,6 @@ async def execute(access: Access, work: Callable[[float], T]) -> T:
 
 
 def _within(deadline: float, work: Callable[[float], T]) -> T:
-    """What is done with a result, such as writing it down, has to be done by then too."""
+    """Call `work` under the deadline, which covers the serialization of the result too."""
     with query_deadline(deadline):
         return work(deadline)

@@ -1,4 +1,4 @@
-"""The forms of answers: their names in `format=`, and their media types."""
+"""Formats of query results: their names in `format=`, and their media types."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from profiles.query import ExportFormat
 class ResultFormat(NamedTuple):
     name: str
     content_type: str
-    accepted: tuple[str, ...]  # in the header Accept
-    packed: bool = False  # has a compression of its own
+    accepted: tuple[str, ...]  # media types in the Accept header
+    packed: bool = False  # the format is compressed already
 
 
 JSON = ResultFormat("json", "application/json", ("application/json",))

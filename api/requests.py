@@ -1,4 +1,4 @@
-"""What a query is made of, and what it comes to, whichever resource is asked for."""
+"""Request and query of the query API, the same for all resources."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,19 @@ from profiles.query import ExportFile
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request whose key may read the project."""
+    """Request to the query API, whose key may read the project."""
 
     project: int  # Project.pk
     project_id: str
     parameters: Parameters
     now: datetime
-    preferred: Callable[[Sequence[str]], str | None]  # of media types, by the header Accept
+    preferred: Callable[[Sequence[str]], str | None]  # media type, by Accept
 
     def form(self, *allowed: ResultFormat) -> ResultFormat:
-        """As what it is to be answered: `format=`, else what Accept prefers, else the first."""
+        """Return the result format: by `format=`, else by Accept, else the first allowed.
+
+        Raise NotAcceptable if Accept names no allowed format.
+        """
         names = tuple(form.name for form in allowed)
         text = self.parameters.read("format", lambda text: values.one_of(text, names), "")
         if text:
@@ -36,8 +39,11 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApiQuery:
-    """`answer` gets a deadline of time.monotonic() and may block; it is called in a thread."""
+    """Query with validated parameters.
+
+    `answer` takes a deadline of time.monotonic() and may block; it is called in a thread.
+    """
 
     answer: Callable[[float], bytes | ExportFile]
-    end: datetime  # of the range that is asked for
+    end: datetime  # end of the selected time range
     form: ResultFormat = JSON

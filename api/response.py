@@ -1,4 +1,4 @@
-"""Answers as HTTP: compressed where that is wanted, and with what caches need to know."""
+"""HTTP responses of queries, with compression, ETag and cache headers."""
 
 import gzip
 import hashlib
@@ -11,29 +11,29 @@ from django.utils.http import parse_etags
 
 from api.requests import ApiQuery, ApiRequest
 
-# Of gzip: beyond it, a few percent less for twice the time.
+# gzip level: higher levels save a few percent of the size for twice the time.
 _COMPRESSION = 5
-_WORTH_IT = 1000  # bytes
-# A range that ended so long ago seldom changes: agents' profiles are there, late ones are few.
+_WORTH_IT = 1000  # bytes; shorter bodies are not compressed
+# A range that ended this long ago rarely changes: few profiles are uploaded later than that.
 CLOSED_AFTER = timedelta(hours=2)
 CLOSED_SECONDS = 300
-# How many matching profiles are in no number of a file; JSON has `missing`.
+# Header with the number of matching profiles missing from a file; JSON has the field `missing`.
 LEFT_OUT = "X-Flamewatch-Left-Out"
 _VARY = "Accept, Accept-Encoding, Authorization, X-Goog-Api-Key"
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What goes over the wire; `tag` is of what it means, however it is compressed."""
+    """Body of a response; `tag` is a weak ETag of the uncompressed data."""
 
     data: bytes
     compressed: bool
     tag: str
-    left_out: int = 0  # profiles, of a file that does not say so itself
+    left_out: int = 0  # matching profiles missing from a file that cannot say so itself
 
 
 def body_of(question: ApiQuery, deadline: float, may_compress: bool) -> Body:
-    """Answers the question; may block."""
+    """Run the query and compress its result if that is worthwhile; may block."""
     answer = question.answer(deadline)
     data, left_out = (answer, 0) if isinstance(answer, bytes) else (answer.data, answer.left_out)
     tag = f'W/"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
@@ -50,7 +50,7 @@ def may_compress(request: HttpRequest) -> bool:
 def respond(
     request: HttpRequest, asking: ApiRequest, question: ApiQuery, body: Body
 ) -> HttpResponse:
-    """200, or 304 to a client that has the same already."""
+    """Return 200, or 304 if the client's If-None-Match has the current ETag."""
     response = HttpResponse(body.data, content_type=question.form.content_type)
     if body.compressed:
         response["Content-Encoding"] = "gzip"
@@ -63,7 +63,7 @@ def respond(
     closed = question.end <= asking.now - CLOSED_AFTER
     response["Cache-Control"] = f"private, max-age={CLOSED_SECONDS}" if closed else _ASK_AGAIN
     response["Vary"] = _VARY
-    # Names in profiles are strangers' texts: a browser must not take them for a page.
+    # Names in profiles are untrusted text: browsers must not interpret the response as HTML.
     response["X-Content-Type-Options"] = "nosniff"
     return response
 

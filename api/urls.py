@@ -1,4 +1,4 @@
-"""The addresses under /api/v1; those under /v2 have a door of their own (cloud_profiler)."""
+"""URLs under /api/v1; those under /v2 have their own endpoint, in ingest.cloud_profiler."""
 
 from django.urls import path
 

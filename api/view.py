@@ -1,4 +1,4 @@
-"""The base of the query API: the key, its quota, the question; then the result."""
+"""Base view of the query API: authenticate, limit the rate, parse the query and run it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ from endpoints.errors import NotFound, TooManyQueries
 from profiles.params import query_string
 from projects.credentials.authentication import Access
 
-_KEY = "key"  # the parameter that a key may come in
+_KEY = "key"  # query parameter that may carry the API key
 
 
 def _nothing(asking: ApiRequest) -> ApiQuery:
@@ -25,7 +25,7 @@ def _nothing(asking: ApiRequest) -> ApiQuery:
 
 
 class ApiQueryView(WireView):
-    """`question` reads what is asked for, and raises where it cannot be."""
+    """View of one resource. `question` parses the request, and raises if it is invalid."""
 
     http_method_names = ["get"]
     question: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
@@ -51,7 +51,7 @@ async def _reader(request: HttpRequest, project: str) -> Access:
 
 
 async def _admit(access: Access) -> None:
-    """Count one query of this key against what each may ask in a minute."""
+    """Count one query of this key; raise TooManyQueries above FLAMEWATCH_QUERIES_PER_MINUTE."""
     minute, seconds = divmod(timezone.now().timestamp(), 60)
     allowed = settings.QUERIES_PER_MINUTE
     if not await counter("queries").take(access.key, int(minute), allowed):

@@ -1,4 +1,4 @@
-"""The base of the API's views: REST framework's dispatch on the event loop alone."""
+"""Base class of API views: REST framework's dispatch without threads."""
 
 from typing import Any
 
@@ -17,8 +17,11 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
     async def async_dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        """adrf's, less the permissions and throttles (ours are in the views), which it asks in a
-        thread, and less the rendering, which Django does in another."""
+        """Dispatch without two steps of adrf that start threads.
+
+        adrf checks permissions and throttles in a thread (the views here do this themselves), and
+        Django renders the response in another.
+        """
         self.request = self.initialize_request(request, *args, **kwargs)
         method = (request.method or "").lower()
         known = method in self.http_method_names

@@ -1,4 +1,4 @@
-"""ASGI's shapes, as loosely as Django's own handler has them."""
+"""Types of ASGI messages, as loose as those of Django's own handler."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

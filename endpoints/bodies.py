@@ -1,4 +1,4 @@
-"""Reading a request's body: never more of it than allowed, and not for ever."""
+"""Read request bodies within limits of size and time."""
 
 from collections.abc import Mapping
 
@@ -8,19 +8,21 @@ from endpoints.errors import BadRequest, BodyTooLarge
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import gunzip
 
-# Base64 of gzip has three quarters of its bytes when it is compressed, a pprof profile that is not
-# gzip a twentieth. Small bodies may be as repetitive as they like.
+# Base64 of gzip compresses to three quarters of its size, an uncompressed pprof profile to a
+# twentieth. Bodies that unpack to at most ANY_RATIO_BYTES may have any ratio.
 MAX_RATIO = 50
 ANY_RATIO_BYTES = 64 * 2**10
 
 
 def _free(size: int) -> None:
-    """Charge nothing: for bodies that are small by their limit."""
+    """Charge nothing: the limit of these bodies is small."""
 
 
 async def read(receive: Receive, limit: str, allowed: int, charge: Charge = _free) -> bytes:
-    """Return the whole body, as common.request_body; BodyTooLarge, which names `limit`, as soon
-    as it is longer than allowed."""
+    """Return the whole body, see common.request_body.read_body.
+
+    Raise BodyTooLarge, which names `limit`, as soon as there are more bytes than `allowed`.
+    """
     try:
         return await read_body(receive, allowed, charge)
     except TooLong:
@@ -28,7 +30,7 @@ async def read(receive: Receive, limit: str, allowed: int, charge: Charge = _fre
 
 
 def check_declared_size(headers: Mapping[str, str], limit: str, allowed: int) -> None:
-    """Raise BodyTooLarge where Content-Length is more than allowed, before anything is read."""
+    """Raise BodyTooLarge if Content-Length is more than `allowed`, before the body is read."""
     text = headers.get("content-length", "")
     if not text:
         return
@@ -39,7 +41,11 @@ def check_declared_size(headers: Mapping[str, str], limit: str, allowed: int) ->
 
 
 def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -> bytes:
-    """The body without its Content-Encoding, which may be gzip."""
+    """Return the body without its Content-Encoding, `gzip` or `identity`.
+
+    Raise BodyTooLarge for more than `allowed` bytes or a suspicious compression ratio, BadRequest
+    for an unknown or broken encoding.
+    """
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding == "identity":
         return body

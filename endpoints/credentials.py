@@ -1,16 +1,16 @@
-"""Who sends this: the one place where a request's key is found and opened."""
+"""Find and authenticate the API key of a request, and check its scope."""
 
 from collections.abc import Mapping
 
 from endpoints.errors import NoKey, NotFound, WrongScope
 from projects.credentials.authentication import Access, authenticate
 
-# In a path it stands for the project that the key belongs to.
+# Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
 
 
 def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-    """The text of the key, however it was sent; empty where there is none."""
+    """Return the API key from any of the places where clients may send it; "" without one."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
@@ -35,6 +35,6 @@ def require_read(access: Access) -> None:
 
 
 def require_own(access: Access, project_id: str) -> None:
-    """The path's project has to be the key's."""
+    """Raise NotFound unless the project of the path is the key's project or OWN_PROJECT."""
     if project_id not in {OWN_PROJECT, access.project_id}:
         raise NotFound("There is no such project, or this key belongs to another.")

@@ -1,6 +1,7 @@
-"""How requests are refused: the one place that turns exceptions into answers.
+"""Map exceptions to error responses of the APIs.
 
-Every refusal, of whatever status, carries RetryInfo: without it agents guess, up to an hour.
+Every error response carries google.rpc.RetryInfo, whatever its status: without it agents choose
+their own delay, up to an hour.
 """
 
 import logging
@@ -33,15 +34,15 @@ from scheduler.long_poll.interface import QueueUnavailable
 log = logging.getLogger(__name__)
 
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
-# An agent that is refused for good asks again now and then: keys and quotas change.
+# Seconds. Agents retry even after permanent errors, rarely, because keys and quotas change.
 _SELDOM, _SOON, _LONGEST = 60.0, 5.0, 3600.0
 
 
 class Rule(NamedTuple):
-    status: int  # of HTTP
-    code: str  # of google.rpc
+    status: int  # HTTP status
+    code: str  # google.rpc.Code
     retry_after: float  # seconds
-    message: str = ""  # instead of the exception's, where that is not for strangers
+    message: str = ""  # replaces the exception's text if that is not public
 
 
 _DATABASE_AWAY = Rule(
@@ -96,7 +97,7 @@ class ErrorResponse:
 
     @property
     def body(self) -> bytes:
-        """google.rpc.Status as JSON."""
+        """Return a google.rpc.Status as JSON."""
         details = [{"@type": RETRY_INFO, "retryDelay": seconds(self.retry_after)}]
         error = {
             "code": self.status,
@@ -117,9 +118,9 @@ class ErrorResponse:
 
 
 def error_response(error: Exception) -> ErrorResponse:
-    """The answer to a request that ended in this exception.
+    """Return the error response for the exception that ended a request.
 
-    What is no refusal is logged, and its text kept from strangers.
+    Unexpected exceptions are logged, and their text is not sent to the client.
     """
     if isinstance(error, errors.Throttled):
         return ErrorResponse(409, "ABORTED", str(error), error.retry_after)
@@ -146,31 +147,31 @@ def error_response(error: Exception) -> ErrorResponse:
 
 
 def reject(error: Exception) -> HttpResponse:
-    """The same as Django's response."""
+    """Return the error response as Django's HttpResponse."""
     found = error_response(error)
     return HttpResponse(found.body, status=found.status, headers=found.headers)
 
 
 def rest_framework_handler(error: Exception, context: dict[str, object]) -> HttpResponse:
-    """REST framework's EXCEPTION_HANDLER."""
+    """Handle exceptions as REST framework's EXCEPTION_HANDLER."""
     return reject(error)
 
 
 def _of_quota(error: QuotaReached) -> ErrorResponse:
-    """A profile that is too large stays so; all else has room again after a while."""
+    """Return 413 for a profile that is over the size limit, 429 for quotas that reset later."""
     if error.resets_in is None:
         return ErrorResponse(413, "RESOURCE_EXHAUSTED", str(error), _spread(_SELDOM))
     return ErrorResponse(429, "RESOURCE_EXHAUSTED", str(error), _spread(max(1.0, error.resets_in)))
 
 
 def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
-    """429 where the project's own queries are too many, 503 where those of all together are."""
+    """Return 429 if the project has too many queries waiting, 503 if the server has."""
     status, code = (429, "RESOURCE_EXHAUSTED") if error.of_project else (503, "UNAVAILABLE")
     return ErrorResponse(status, code, str(error), _spread(_SOON))
 
 
 def _log(rule: Rule, error: Exception) -> None:
-    """A database that is away is one line; a fault of ours comes with its stack."""
+    """Log an unavailable dependency as one line, and an unexpected exception with its stack."""
     if rule is _UNKNOWN:
         log.error("A request failed", exc_info=error)
     else:
@@ -178,5 +179,5 @@ def _log(rule: Rule, error: Exception) -> None:
 
 
 def _spread(delay: float) -> float:
-    """Agents that were refused together don't come back together."""
-    return min(delay, _LONGEST) * random.uniform(1.0, 1.5)  # noqa: S311  no secret
+    """Randomize a delay, so that agents rejected at the same time do not retry at the same time."""
+    return min(delay, _LONGEST) * random.uniform(1.0, 1.5)  # noqa: S311  not a secret

@@ -1,8 +1,8 @@
-"""What can be wrong with a request; refusals.py says how each is answered."""
+"""Exceptions for invalid requests; error_responses.py maps them to responses."""
 
 
 class BadField(Exception):
-    """A field of the request cannot be used; `field` is its JSON path."""
+    """Invalid field of a request; `field` is its JSON path."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -10,23 +10,23 @@ class BadField(Exception):
 
 
 class BadRequest(Exception):
-    """The request as a whole cannot be read."""
+    """Malformed request."""
 
 
 class NoKey(Exception):
-    """The request carries no API key."""
+    """Request without an API key."""
 
 
 class WrongScope(Exception):
-    """The key is good, but may not do this."""
+    """Valid key without the scope that the request needs."""
 
 
 class NotFound(Exception):
-    """There is no such thing for this key: it never was, has expired, or is another's."""
+    """Object that does not exist, has expired or belongs to another project than the key."""
 
 
 class WrongMethod(Exception):
-    """The address exists, but not for this method."""
+    """Method that the path does not support."""
 
     def __init__(self, allowed: str) -> None:
         super().__init__(f"This address takes {allowed} only.")
@@ -34,7 +34,7 @@ class WrongMethod(Exception):
 
 
 class BodyTooLarge(Exception):
-    """A request's body passes a limit; `limit` is the name of the setting."""
+    """Request body over a limit; `limit` is the name of the setting."""
 
     def __init__(self, limit: str, allowed: int, value: int | None = None) -> None:
         sent = "more" if value is None else f"{value:,}"
@@ -42,7 +42,7 @@ class BodyTooLarge(Exception):
 
 
 class TooManyLabelValues(Exception):
-    """A label of profiles has had as many values today as are allowed."""
+    """Profile label that already has the allowed number of distinct values today."""
 
     def __init__(self, name: str, allowed: int) -> None:
         super().__init__(
@@ -52,11 +52,11 @@ class TooManyLabelValues(Exception):
 
 
 class Overloaded(Exception):
-    """The server is busy with as much as it has memory for."""
+    """Upload that exceeds the memory budget of the project or of all projects together."""
 
 
 class Throttled(Exception):
-    """Nothing to do now; the agent is to come back after so many seconds."""
+    """Handshake with nothing to capture; the agent retries after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("No profile is wanted now; ask again after the delay.")
@@ -64,11 +64,11 @@ class Throttled(Exception):
 
 
 class NotAcceptable(Exception):
-    """Nothing of what the header Accept names can be answered."""
+    """Accept header without any media type that is available."""
 
 
 class TooManyQueries(Exception):
-    """A key asked as often as it may in a minute; in `resets_in` seconds it may again."""
+    """Query above a key's limit for a minute, which resets in `resets_in` seconds."""
 
     def __init__(self, allowed: int, resets_in: float) -> None:
         super().__init__(
@@ -79,7 +79,7 @@ class TooManyQueries(Exception):
 
 
 class QueryTooSlow(Exception):
-    """The answer was not ready in time."""
+    """Query whose result was not ready before the deadline."""
 
     def __init__(self, seconds: float, waited_for: str = "") -> None:
         ask = "ask for a shorter range, fewer zones or versions, or a part of the stacks."

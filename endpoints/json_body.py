@@ -1,6 +1,6 @@
-"""JSON bodies of uploads: one long string, the profile, and a small rest.
+"""JSON bodies of uploads: the profile as one long string, and a small message around it.
 
-The profile is cut out before the rest is parsed: what a parser makes of the rest is bounded by
+The profile is cut out before the rest is parsed, so that the parser never gets more than
 MAX_REST_BYTES, whatever the size of the body.
 """
 
@@ -12,17 +12,17 @@ import orjson
 
 from endpoints.errors import BadRequest
 
-# Names, labels, a deployment. A kilobyte of JSON can become 40 kB of objects, at most.
+# Enough for names, labels and a deployment. 1 kB of JSON parses to at most 40 kB of objects.
 MAX_REST_BYTES = 64 * 2**10
 
 _PROFILE = re.compile(rb'"(profileBytes|profile_bytes)"[ \t\r\n]*:[ \t\r\n]*"')
-_PLACEHOLDER = secrets.token_hex(16)  # no sender can know it
+_PLACEHOLDER = secrets.token_hex(16)  # random, so that no sender can guess it
 
 Message = dict[str, Any]
 
 
 def parse(body: bytes) -> Message:
-    """Any JSON object, whatever the Content-Type said; BadRequest for everything else."""
+    """Parse a JSON object, whatever the Content-Type; raise BadRequest for anything else."""
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -33,9 +33,10 @@ def parse(body: bytes) -> Message:
 
 
 def parse_upload(body: bytes) -> Message:
-    """The same for a body of any size; its `profileBytes` are bytes of base64, not text.
+    """Parse the JSON object of an upload of any size.
 
-    BadRequest where what is around the profile passes MAX_REST_BYTES.
+    The value of `profileBytes` is base64 as bytes, not str. Raise BadRequest if the JSON around the
+    profile is longer than MAX_REST_BYTES.
     """
     found = _PROFILE.search(body, 0, MAX_REST_BYTES)
     if found is None:
@@ -49,7 +50,7 @@ def parse_upload(body: bytes) -> Message:
     name = found[1].decode()
     if message.get(name) == _PLACEHOLDER:
         return message | {name: _unescaped(body[start:stop])}
-    _require_small(len(body))  # it is a field of something else in the message
+    _require_small(len(body))  # the field is nested in another field of the message
     return parse(body)
 
 
@@ -62,7 +63,7 @@ def _require_small(size: int) -> None:
 
 
 def _unescaped(text: bytes) -> bytes:
-    """Some encoders escape the slash, or the plus sign, in JSON strings."""
+    """Resolve JSON escapes: some encoders escape the slash or the plus sign in strings."""
     if b"\\" not in text:
         return text
     try:

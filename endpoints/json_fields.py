@@ -1,6 +1,6 @@
-"""Reading protobuf's JSON: lowerCamelCase or the proto's own names, null for absent.
+"""Readers of fields in protobuf's JSON: lowerCamelCase or proto names, null means absent.
 
-Every reader gets the path of the field that it reads, which its BadField names.
+Every reader takes the path of its field, for the message of BadField.
 """
 
 import binascii
@@ -23,7 +23,7 @@ _PADDING = {0: b"", 2: b"==", 3: b"="}
 
 
 def get(message: Mapping[str, Any], name: str) -> Any:
-    """The value of a field, by its JSON name or its proto name; None where absent."""
+    """Return the value of a field, by its JSON name or its proto name; None if absent."""
     value = message.get(name)
     if value is None:
         value = message.get(re.sub(r"[A-Z]", lambda upper: f"_{upper[0].lower()}", name))
@@ -49,7 +49,7 @@ def message(parent: Message, name: str, path: str) -> Message | None:
 
 
 def profile_type(value: object, path: str) -> ProfileType:
-    """An enum value: its name or its number."""
+    """Read an enum value, given by its name or its number."""
     if isinstance(value, str) and value in ProfileType.__members__:
         return ProfileType[value]
     if isinstance(value, int) and not isinstance(value, bool) and value in WIRE_NUMBERS:
@@ -59,7 +59,7 @@ def profile_type(value: object, path: str) -> ProfileType:
 
 
 def duration_ns(message: Message, name: str, path: str) -> int | None:
-    """A google.protobuf.Duration, "10s" or "1.5s", in nanoseconds; None where absent."""
+    """Read a google.protobuf.Duration, "10s" or "1.5s", in nanoseconds; None if absent."""
     value = get(message, name)
     if value is None:
         return None
@@ -70,13 +70,13 @@ def duration_ns(message: Message, name: str, path: str) -> int | None:
 
 
 def time_ns(message: Message, name: str, path: str) -> int | None:
-    """A google.protobuf.Timestamp as Unix time in nanoseconds; None where absent."""
+    """Read a google.protobuf.Timestamp as Unix time in nanoseconds; None if absent."""
     value = text(message, name, path)
     return (time(value, path) - _EPOCH) // _MICROSECOND * 1000 if value else None
 
 
 def time(value: str, path: str) -> datetime:
-    """RFC 3339, with its time zone."""
+    """Parse an RFC 3339 time; the time zone is required."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
@@ -87,7 +87,7 @@ def time(value: str, path: str) -> datetime:
 
 
 def octets(message: Message, name: str, path: str) -> bytes:
-    """Base64 of either alphabet, padded or not; empty where absent. Text, or bytes of it."""
+    """Decode base64 of either alphabet, padded or not, from str or bytes; b"" if absent."""
     value = get(message, name)
     encoded = value if isinstance(value, bytes) else text(message, name, path).encode()
     try:
@@ -98,11 +98,11 @@ def octets(message: Message, name: str, path: str) -> bytes:
 
 def _decode(encoded: bytes) -> bytes:
     if encoded[-1:] != b"=" and len(encoded) % 4:
-        encoded += _PADDING.get(len(encoded) % 4, b"=")  # one digit too many stays an error
+        encoded += _PADDING.get(len(encoded) % 4, b"=")  # length 4n + 1 stays invalid
     altchars = b"-_" if b"-" in encoded or b"_" in encoded else None
     return pybase64.b64decode(encoded, altchars, validate=True)
 
 
 def _shown(value: object) -> str:
-    """A value in an error message: never more than a line of it."""
+    """Format a value for an error message, in at most 80 characters."""
     return repr(value)[:80]

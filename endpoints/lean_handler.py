@@ -1,9 +1,9 @@
-"""Django without threads: what serves the addresses of the APIs.
+"""Django handler for the APIs that starts no threads.
 
-Django's own ASGIHandler opens a ThreadSensitiveContext for each request; sync signal receivers,
-sync middleware and the closing of responses each start a thread in it, and a held request keeps
-it. This one runs the view and nothing else: views here are asynchronous, and their SQL goes to a
-pool of its own, which looks after its connections.
+Django's own ASGIHandler opens a ThreadSensitiveContext for each request. Synchronous signal
+receivers, synchronous middleware and the closing of responses each start a thread in it, and a
+parked request would keep that thread. This handler only runs the view: views here are asynchronous,
+and their SQL runs in common.database_pool, which manages its own connections.
 """
 
 from collections.abc import Callable, Coroutine
@@ -21,13 +21,13 @@ from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
 from endpoints.unread_body import Incoming
 
-# A handshake has some hundred bytes; its labels may have a thousand.
+# A handshake has a few hundred bytes, and its labels at most a thousand.
 MAX_BODY_BYTES = 64 * 2**10
 _LIMIT = "This address"
 
 
 class LeanHandler(ASGIHandler):
-    """For the addresses of one module of URLs."""
+    """ASGI application that serves the URLs of one URLconf."""
 
     _get_response_async: Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 

@@ -1,8 +1,8 @@
-"""An answer to a request that was not read to its end reaches the sender all the same.
+"""Deliver error responses to clients that have not finished sending their request.
 
-A socket that is closed with unread bytes in it is reset, and takes with it the answer that says
-why. So the answer is sent at once, and ends when what the sender was about to send has been read
-and thrown away, within bounds.
+The kernel resets a connection that is closed with unread bytes, and the client loses the response.
+So the response is sent at once, but ended only after the rest of the request was read and
+discarded, within limits of time and size.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ MOST_BYTES = 2**30
 
 
 class Incoming:
-    """A request's messages, as `receive` gives them; knows whether the last one was taken."""
+    """ASGI `receive` that records whether the last message of the request was received."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -29,7 +29,7 @@ class Incoming:
         return message
 
     def answering(self, send: Send) -> Send:
-        """A `send` whose response ends no sooner than the request."""
+        """Return a `send` whose response ends only after the request has ended."""
 
         async def finish(message: Mapping[str, Any]) -> None:
             if self._ended or message["type"] != "http.response.body" or message.get("more_body"):

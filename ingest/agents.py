@@ -1,4 +1,4 @@
-"""Who an agent is: what it says of itself, or what tells it from others."""
+"""Identity of the agent that sent a request, from its headers or from its key and address."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The app `ingest`."""
+"""Django application `ingest`."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""What the wire says of a deployment that is known by its row alone; kept for a while."""
+"""Cached service name and labels of deployments, looked up by primary key."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,10 @@ class Target:
 
 
 async def target(project: int, deployment: int) -> Target:
-    """NotFound for one that is gone, or another project's."""
+    """Return the deployment, at most 60 s old.
+
+    Raise NotFound if it was deleted or belongs to another project.
+    """
     found = await _known.get(deployment)
     if found.project != project:
         raise NotFound("There is no such deployment in this project.")

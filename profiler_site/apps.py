@@ -1,4 +1,4 @@
-"""The site itself as an app: its system checks."""
+"""Django application of the site, for its system checks."""
 
 from django.apps import AppConfig
 

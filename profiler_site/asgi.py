@@ -1,4 +1,4 @@
-"""The ASGI application: by path, to the part that serves it; and the lifespan."""
+"""ASGI application: dispatch by path to the endpoints, and the lifespan protocol."""
 
 import os
 from typing import cast

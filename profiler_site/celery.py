@@ -1,4 +1,4 @@
-"""The Celery application; tasks live in the apps' tasks.py."""
+"""Celery application; tasks are in the apps' tasks.py."""
 
 import os
 
@@ -8,7 +8,7 @@ from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 
-# Hours close one by one; what is late comes at any time.
+# Hours become ready for compaction one by one, and out-of-order uploads arrive at any time.
 ROLL_UP_SECONDS = 60.0
 ROLL_UP = "profiles.tasks.roll_up"
 
@@ -19,7 +19,7 @@ app.conf.beat_schedule = {
     "plan": {
         "task": "scheduler.tasks.plan",
         "schedule": settings.PLAN_PERIOD_SECONDS,
-        # A plan that waited longer than its period is of no use to anyone.
+        # A run that was queued for longer than its period is superseded by the next.
         "options": {"expires": settings.PLAN_PERIOD_SECONDS},
     },
     "roll up": {
@@ -27,9 +27,10 @@ app.conf.beat_schedule = {
         "schedule": ROLL_UP_SECONDS,
         "options": {"expires": ROLL_UP_SECONDS},
     },
-    # At minutes of the clock: a server that is started anew each hour comes by them too.
+    # At fixed minutes of the hour, so that a server that is restarted every hour reaches them too.
     "retain": {"task": "profiles.tasks.retain", "schedule": crontab(minute="17")},
-    # Each server's worker for its own data folder; where several share the work nobody knows whose.
+    # Only without Redis, where the worker belongs to one server and its data folder. A worker
+    # shared by several servers could not know whose folder to use.
     **(
         {}
         if settings.REDIS_URL

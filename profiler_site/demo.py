@@ -1,4 +1,4 @@
-"""The demo: an account, a project, and example services that the real agent profiles."""
+"""Demo mode: an account, a project, and example services profiled by the real agent."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _LOGIN_FILE = "demo.json"
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What the demo's owner signs in with, and what its services report with."""
+    """Credentials of the demo: sign-in of its owner, and project and key of its services."""
 
     email: str
     password: str
@@ -31,7 +31,7 @@ class Demo:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A program of `examples/`, and the service that it is."""
+    """Program of `examples/`, and the service name that it runs under."""
 
     service: str
     program: str
@@ -40,17 +40,17 @@ class Example:
 
 EXAMPLES = (
     Example("main-foo-bar", "main_foo_bar.py"),
-    # Its memory in use is allocated at the start, so it is counted from there.
+    # This program allocates its memory at its start, so the heap profiler has to be on by then.
     Example("allocations", "allocations.py", (("FLAMEWATCH_HEAP", "start"),)),
 )
 
 
 class NoExamples(Exception):
-    """The demo's programs are not here: they come with a checkout."""
+    """Missing example programs: they are part of a checkout."""
 
 
 def prepare(data_dir: Path) -> Demo:
-    """The demo's account, project and key; made at the first start, the same ones later."""
+    """Return the demo's account, project and key; create them at the first start."""
     path = data_dir / _LOGIN_FILE
     if path.exists():
         demo = Demo(**json.loads(path.read_text()))
@@ -76,7 +76,7 @@ def _make() -> Demo:
 
 
 class Services:
-    """The demo's programs, each a process of its own under the agent."""
+    """Example programs, each in its own process under the agent."""
 
     def __init__(self, demo: Demo, url: str) -> None:
         self._demo, self._url = demo, url
@@ -96,7 +96,7 @@ class Services:
         return subprocess.Popen(
             [*_die_with_the_server(), agent, *identity, "--", sys.executable, str(program)],
             env=os.environ | access | dict(example.environment),
-            # Its own group: Ctrl-C reaches the server, and the server ends its services.
+            # A separate session: Ctrl-C reaches only the server, which then stops its services.
             start_new_session=True,
         )
 
@@ -112,6 +112,9 @@ class Services:
 
 
 def _die_with_the_server() -> list[str]:
-    """So that `kill -9` of the server leaves no service behind; util-linux is on any Debian."""
+    """Return a command prefix that ends a service when the server dies, even by `kill -9`.
+
+    Uses setpriv of util-linux, which is part of every Debian; without it the prefix is empty.
+    """
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM"] if setpriv else []

@@ -1,6 +1,7 @@
-"""Health for load balancers: live (the process answers), ready (it can do its work).
+"""Health checks for load balancers: live (the process answers), ready (it can do its work).
 
-Answered beside Django: neither waits for a thread that makes pages or answers queries.
+Served without Django's handlers: neither check waits for a thread that renders pages or runs
+queries.
 """
 
 import asyncio
@@ -29,9 +30,10 @@ async def live() -> Answer:
 
 
 async def ready() -> Answer:
-    """503 with the reason, also where the database does not answer within READY_SECONDS.
+    """Return 200, or 503 with the reason if the database or the disk is not usable.
 
-    However many ask at once, one thread looks, once for all of them.
+    A database that does not answer within READY_SECONDS is unusable too. Concurrent requests share
+    one check in one thread.
     """
     global _looking
     if _looking is None or _looking.done() or _looking.get_loop() is not _loop():

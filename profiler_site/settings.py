@@ -1,4 +1,4 @@
-"""Settings of the site, all from the environment; docs/reference/settings.md has the table."""
+"""Django settings, all from environment variables; see docs/reference/settings.md."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -9,16 +9,16 @@ from profiler_site.configuration import env, mail, secret_key
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
     VERSION = version("flamewatch")
-except PackageNotFoundError:  # a checkout that was not installed
+except PackageNotFoundError:  # running from a checkout that is not installed
     VERSION = "0.0.0"
 
-# -- Where things are -----------------------------------------------------------------
+# -- Locations ------------------------------------------------------------------------
 DATA_DIR = Path(env.text("FLAMEWATCH_DATA_DIR", "data")).resolve()
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqlite3'}")
 REDIS_URL = env.text("REDIS_URL", "")
 BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
 FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
-# `make install` builds the agent's files beside the source, for every data folder.
+# `make install` builds the agent's files in the checkout, for any data folder.
 _BUILT_AGENT_FILES = BASE_DIR / "dist" / "agents"
 AGENT_FILES_DIR = Path(
     env.text(
@@ -27,7 +27,7 @@ AGENT_FILES_DIR = Path(
     )
 )
 
-# -- How profiles are asked for -------------------------------------------------------
+# -- Capture requests -----------------------------------------------------------------
 WAITING_PER_DEPLOYMENT = env.integer("FLAMEWATCH_WAITING_PER_DEPLOYMENT", 32, lowest=1)
 HOLD_SECONDS = env.seconds("FLAMEWATCH_HOLD_SECONDS", 50.0)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
@@ -47,17 +47,17 @@ MAX_TOTAL = env.integer("FLAMEWATCH_MAX_TOTAL", 2**56, lowest=1)
 MAX_STACK_FRAMES = env.integer("FLAMEWATCH_MAX_STACK_FRAMES", 100_000_000, lowest=1)
 MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 
-# -- What programs may ask of the query API --------------------------------------------
+# -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 REMEMBERED_ANSWERS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
 
-# -- When the disk is full ------------------------------------------------------------
+# -- Free disk space ------------------------------------------------------------------
 MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
-# -- Who may sign up ------------------------------------------------------------------
+# -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
 
 # -- Django ---------------------------------------------------------------------------
@@ -123,29 +123,30 @@ TEMPLATES = [
     },
 ]
 
-# -- Database: what was acknowledged survives a power cut -----------------------------
+# -- Database: acknowledged writes survive a power failure ----------------------------
 _SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000;",
 }
 _POSTGRESQL_OPTIONS = {
-    # More than all threads of a process that ask at once; who waits longer is told to come back.
+    # More than all threads of a process that query at the same time; after the timeout of 10 s a
+    # query fails, and its client retries later.
     "pool": {"min_size": 2, "max_size": 24, "timeout": 10},
     "options": "-c synchronous_commit=on",
 }
 DATABASES = {"default": env.database("DATABASE_URL", DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
-    # A file for tests too: threads share one in memory only without waiting for locks.
+    # A file for tests too: with an in-memory database, threads fail at a lock instead of waiting.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
     Path(str(DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
 else:
     DATABASES["default"]["OPTIONS"] = _POSTGRESQL_OPTIONS
-    # The pool checks a connection before it is used: one from before a restart is none.
+    # Check pooled connections before use: those from before a restart of the database are broken.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # An iteration that ends early leaves a cursor on the server for the garbage collector to
-    # close; when that happens inside another query of the same connection, both wait for ever.
+    # An iteration that ends early leaves a server-side cursor for the garbage collector to close.
+    # If that happens during another query on the same connection, both wait for ever.
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 
 CACHES: dict[str, dict[str, object]] = {
@@ -163,7 +164,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
-# -- Mail: without a server none is sent, and no page promises any ---------------------
+# -- E-mail: without a mail server none is sent, and no page offers any ----------------
 _smtp_url = env.text("FLAMEWATCH_SMTP_URL", "")
 SENDS_MAIL = bool(_smtp_url)
 _mail = mail.parse(_smtp_url) if SENDS_MAIL else mail.MailServer()
@@ -176,7 +177,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
     "FLAMEWATCH_MAIL_FROM", f"{SITE_NAME} <flamewatch@{_public.hostname or 'localhost'}>"
 )
 
-# -- People ---------------------------------------------------------------------------
+# -- Accounts -------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -197,7 +198,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 
 # -- Browser security -----------------------------------------------------------------
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"  # pages ask for one each
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"  # every page reads the session
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0

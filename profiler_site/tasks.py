@@ -1,4 +1,4 @@
-"""What Celery runs for the server itself."""
+"""Celery tasks of the server itself."""
 
 from celery import shared_task
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""Every address of the site but those of the APIs and of health (asgi.py), in one table."""
+"""URLs of all pages; asgi.py dispatches those of the APIs and of health checks."""
 
 from django.contrib import admin
 from django.urls import include, path

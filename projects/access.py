@@ -1,4 +1,7 @@
-"""Who may see what: one helper per resource; what is another tenant's is 404, never 403."""
+"""Access checks of pages, one helper per resource.
+
+A resource of another tenant is 404, never 403.
+"""
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
@@ -10,17 +13,17 @@ _MAY_CHANGE = {Role.OWNER, Role.ADMIN}
 
 
 def projects_of(user: User) -> list[Project]:
-    """The projects that a person belongs to, by name."""
+    """Return the projects that a user is a member of, sorted by name."""
     return [member.project for member in user.in_projects]
 
 
 def project_for(user: User | AnonymousUser, project_id: str) -> Project:
-    """The project, if the person belongs to it; Http404 otherwise."""
+    """Return the project if the user is a member of it; raise Http404 otherwise."""
     return membership(user, project_id).project
 
 
 def membership(user: User | AnonymousUser, project_id: str) -> Member:
-    """The person's membership with its project; Http404 for everyone else's."""
+    """Return the user's membership with its project; raise Http404 if there is none."""
     if isinstance(user, User):
         for member in user.in_projects:
             if member.project.project_id == project_id:
@@ -29,10 +32,10 @@ def membership(user: User | AnonymousUser, project_id: str) -> Member:
 
 
 def may_change(member: Member) -> bool:
-    """Keys, settings and members are for owners and admins."""
+    """Return True for owners and admins, who may change keys, settings and members."""
     return member.role in _MAY_CHANGE
 
 
 def may_capture(member: Member) -> bool:
-    """Viewers look; a capture costs a running program something."""
+    """Return True for all roles except viewers: a capture costs the profiled program CPU time."""
     return member.role != Role.VIEWER

@@ -1,4 +1,4 @@
-"""The app `projects`."""
+"""Django application `projects`."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Who did what: entries that outlive the deed."""
+"""Write the audit log: actions of people and API keys on a project."""
 
 from projects.models import AuditEntry, Project, User
 
@@ -11,9 +11,10 @@ def record(
     actor_key: str = "",
     **detail: object,
 ) -> AuditEntry:
-    """Add an entry. `action` is "thing.deed" ("key.create"); `detail` has to fit into JSON.
+    """Add an entry. `action` is "object.verb" ("key.create"); `detail` has to be JSON-serializable.
 
-    `actor` is the person, `actor_key` the prefix of the API key; neither: the command line.
+    `actor` is the user, `actor_key` the prefix of the API key. Without either, the action came from
+    the command line.
     """
     return AuditEntry.objects.create(
         project=project, action=action, actor=actor, actor_key=actor_key, detail=detail

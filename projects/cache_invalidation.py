@@ -1,4 +1,4 @@
-"""What changes in this process is seen at once in this process: caches forget on commit."""
+"""Invalidate this process's caches when a row that they hold changes, after the commit."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from projects.usage import limits
 
 @receiver([post_save, post_delete], sender=ApiKey)
 def forget_key(sender: type[ApiKey], instance: ApiKey, **kwargs: object) -> None:
-    # Not before the commit: a look-up in between would read, and keep, the old row.
+    # Only after the commit: an earlier lookup would read the old row and cache it.
     transaction.on_commit(partial(authentication.forget, instance.key_id))
 
 

@@ -1,4 +1,4 @@
-"""Profile types: what an agent can capture (Cloud Profiler's names and numbers)."""
+"""Profile types that agents can capture, with Cloud Profiler's names and numbers."""
 
 from enum import StrEnum
 
@@ -13,10 +13,10 @@ class ProfileType(StrEnum):
     HEAP_ALLOC = "HEAP_ALLOC"
 
 
-# Taken over an instant, not over an interval: these have no duration.
+# Snapshots at one instant: these types have no duration.
 INSTANTANEOUS = frozenset({ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP})
 
-# Accepted from agents, never asked of them.
+# Accepted in uploads, but never requested from agents.
 NEVER_ASKED = frozenset({ProfileType.PEAK_HEAP})
 
 # google/devtools/cloudprofiler/v2/profiler.proto, enum ProfileType (0 is UNSPECIFIED)

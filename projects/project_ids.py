@@ -1,4 +1,4 @@
-"""Project ids: Cloud Profiler's syntax, made from a name."""
+"""Project ids in Cloud Profiler's syntax, derived from project names."""
 
 import re
 import secrets
@@ -14,7 +14,7 @@ _SHORTEST = 6
 
 
 def suggest(name: str) -> str:
-    """An id in the right syntax for a name: "Acme Shop" gives "acme-shop"."""
+    """Return a valid id for a name, which may be taken: "acme-shop" for "Acme Shop"."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     slug = re.sub(r"^[^a-z]+", "", slug)[:_LONGEST].rstrip("-")
     if len(slug) < _SHORTEST:
@@ -23,7 +23,7 @@ def suggest(name: str) -> str:
 
 
 def create_project(name: str, owner: User) -> Project:
-    """A project whose id is free, and its owner's membership: both or neither."""
+    """Create a project with an unused id, and its owner's membership, in one transaction."""
     slug = suggest(name)
     while Project.objects.filter(project_id=slug).exists():
         slug = f"{suggest(name)[: _LONGEST - 7].rstrip('-')}-{secrets.token_hex(3)}"

@@ -1,4 +1,4 @@
-"""Capture now: `POST /api/v1/projects/<project>/capture`."""
+"""Endpoint `POST /api/v1/projects/<project>/capture`: request a profile immediately."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,10 @@ class CaptureView(WireView):
 
 
 async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
-    """The project's id, and who asks: any key of the project, or the server's operator."""
+    """Authenticate a key of the project, or the server's operator.
+
+    Return the project's id, and the key's prefix or "operator" for the audit log.
+    """
     text = credentials.key_text(request.headers, request.GET)
     if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
         return project, "operator"

@@ -1,4 +1,7 @@
-"""`…/compare`: two selections node by node and function by function; differences are A - B."""
+"""`…/compare`: two selections compared by call tree node and by function.
+
+Differences are A - B.
+"""
 
 from dataclasses import replace
 
@@ -31,7 +34,7 @@ def question(asking: ApiRequest) -> ApiQuery:
 
 
 def _json(result: CompareResult) -> bytes:
-    """The tree with both sides' sums, and the functions in columns."""
+    """Return the tree with the sums of both sides, and the functions as columns."""
     columns = zip(*result.functions, strict=True)
     functions = dict.fromkeys(_COLUMNS, ()) | dict(zip(_COLUMNS, columns, strict=False))
     return dumps({**compare_document(result), "functions": functions})
@@ -53,7 +56,7 @@ def _csv(result: CompareResult) -> bytes:
 
 
 def _cell(value: object) -> object:
-    """What was not tested is empty; whether a change is real, a word."""
+    """Format a CSV value: empty for untested changes, "real" for significant ones."""
     if isinstance(value, bool):
         return "real" if value else ""
     return "" if value is None else value

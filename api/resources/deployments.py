@@ -1,4 +1,4 @@
-"""`…/deployments`: every (service, zone, version) that an agent showed, a page at a time."""
+"""`…/deployments`: every (service, zone, version) that agents have reported, in pages."""
 
 from functools import partial
 from typing import Any

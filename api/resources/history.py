@@ -1,4 +1,4 @@
-"""`…/history`: what functions cost over time, step by step."""
+"""`…/history`: the cost of functions over time, in steps."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def question(asking: ApiRequest) -> ApiQuery:
 
 
 def _patterns(parameters: Parameters, name: str) -> tuple[str, ...]:
-    """Parts of names, or expressions between slashes."""
+    """Read patterns: substrings of function names, or regular expressions between slashes."""
     texts = parameters.several(name)
     try:
         for text in texts:

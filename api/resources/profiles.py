@@ -1,4 +1,4 @@
-"""`…/profiles`: single profiles of a selection, the newest or the heaviest first, page by page."""
+"""`…/profiles`: single profiles of a selection, newest or heaviest first, in pages."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""`…/services`: what runs in the project, and whether profiles come."""
+"""`…/services`: services of the project, with their profiles in a time range."""
 
 from dataclasses import asdict
 

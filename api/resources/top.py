@@ -1,4 +1,4 @@
-"""`…/top`: the list of functions."""
+"""`…/top`: self and total cost of each function."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,17 @@ _SORTS = (*_KEYS, *(f"-{name}" for name in _KEYS))
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Which rows of the list, in which order."""
+    """Sort order and maximum number of rows."""
 
     sort: str
     size: int
 
     def of(self, rows: Sequence[FunctionRow]) -> list[FunctionRow]:
-        """Numbers begin with the largest, names with A; `-` is the other way round."""
+        """Sort the rows and return the first `size`.
+
+        Numbers are sorted in descending order, names in ascending order; a leading `-` reverses
+        that.
+        """
         key = _KEYS[self.sort.removeprefix("-")]
         return sorted(rows, key=key, reverse=self.sort.startswith("-"))[: self.size]
 

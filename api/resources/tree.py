@@ -1,4 +1,4 @@
-"""`…/tree`: the merged call tree, one function with callers and callees, or a file of stacks."""
+"""`…/tree`: the merged call tree, one function with its callers and callees, or an export."""
 
 from dataclasses import replace
 

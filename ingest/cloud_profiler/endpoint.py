@@ -1,6 +1,6 @@
-"""The door of /v2: uploads by a plain ASGI application, what holds agents by a lean Django.
+"""ASGI endpoint of /v2: uploads without Django, long polls and listings by LeanHandler.
 
-An upload costs the digest and little else: no request object, no dispatch, no middleware.
+An upload costs little more than decoding it: no Django request, no URL dispatch, no middleware.
 """
 
 import re
@@ -26,7 +26,7 @@ _JSON = {"Content-Type": "application/json"}
 
 
 class Endpoint:
-    """An ASGI application for the addresses under /v2/; made after Django is set up."""
+    """ASGI application for the paths under /v2/. Create it after django.setup()."""
 
     def __init__(self) -> None:
         self._django = LeanHandler(URLCONF)

@@ -1,4 +1,4 @@
-"""CreateProfile: an agent says what it can capture, and is held until a profile is wanted."""
+"""CreateProfile: an agent offers its profile types and waits for a capture request."""
 
 import time
 
@@ -23,7 +23,10 @@ from scheduler.long_poll.interface import BackOff, CaptureRequest, Waiter
 
 
 async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
-    """The answer to a handshake; Throttled when there is nothing to capture now."""
+    """Wait for a capture request and return it as a Profile with an upload name.
+
+    Raise Throttled if there is nothing to capture before the poll timeout.
+    """
     message = wire.parse(request.body)
     text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
     access = await credentials.access(text)
@@ -52,7 +55,12 @@ def _key(asked: Handshake) -> DeploymentKey:
 async def _wait(
     access: Access, asked: Handshake, agent: AgentSeen, known: RegisteredAgent
 ) -> CaptureRequest:
-    """Held, for as long as proxies bear; never for longer than the client stays."""
+    """Park the agent in the long-poll queue for at most FLAMEWATCH_HOLD_SECONDS.
+
+    Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
+    a first profile of each offered type that the deployment has none of. Raise Throttled without a
+    capture request.
+    """
     new = asked.types - known.profiled
     if new:
         await first_profile.request_first_profiles(
@@ -68,7 +76,10 @@ async def _wait(
 def _assigned(
     access: Access, asked: Handshake, known: RegisteredAgent, slot: CaptureRequest
 ) -> ProfileJson:
-    """Every type is given a duration: Google's agents read one, also where it means nothing."""
+    """Return the Profile that tells the agent what to capture.
+
+    Every type gets a duration, also where it has no meaning: Google's agents always read one.
+    """
     issued = names.Issued(
         type=slot.type,
         project=access.project,

@@ -1,4 +1,4 @@
-"""Targets and labels: the syntax and the sizes of Cloud Profiler's API."""
+"""Deployment targets and labels, with the syntax and size limits of Cloud Profiler's API."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from endpoints.errors import BadField
 from endpoints.json_fields import Message
 
-# The label that carries a key where the agent cannot send headers (Java without TLS).
+# Label that carries the API key of agents that cannot send headers (Java without TLS).
 KEY_LABEL = "api-key"
 
 _TARGET = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
@@ -18,7 +18,7 @@ _MAX_ALL_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class WireDeployment:
-    """What a request says of its deployment, less the key that some send as a label."""
+    """Target and labels of a deployment, without the label that some agents use for the API key."""
 
     target: str
     labels: dict[str, str]
@@ -46,12 +46,12 @@ def deployment(message: Message, path: str) -> WireDeployment:
 
 
 def profile_labels(message: Message, path: str) -> dict[str, str]:
-    """A profile's own labels, `instance` above all."""
+    """Return the labels of a single profile, such as `instance`."""
     return _bounded(read_labels(message, "labels", path), path)
 
 
 def read_labels(message: Message, name: str, path: str) -> dict[str, str]:
-    """A map of strings, its names and each of its values checked."""
+    """Return a map of strings after checking its names and each of its values."""
     labels = message.get(name)
     if labels is None:
         return {}

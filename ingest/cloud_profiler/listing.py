@@ -1,4 +1,7 @@
-"""ListProfiles: what a project has, newest first; the filters are ours, Google's has none."""
+"""ListProfiles: profiles of a project, newest first.
+
+The filters are an extension: Cloud Profiler's API has none.
+"""
 
 import base64
 from collections.abc import Mapping
@@ -19,7 +22,7 @@ MOST, USUAL = 1000, 100
 
 
 async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
-    """The page's profiles, and the token of the next page if there is one."""
+    """Return one page of profiles, and the token of the next page if there is one."""
     text = credentials.key_text(request.headers, request.GET)
     access = await credentials.access(text)
     credentials.require_own(access, project)

@@ -1,7 +1,8 @@
-"""Names of profiles: `projects/{project}/profiles/{id}`, issued signed and checked by arithmetic.
+"""Profile names `projects/{project}/profiles/{id}` with signed ids.
 
-The id says what was assigned to whom and when, and is good for an hour: any web process can take
-the upload without asking another, and nobody can upload under a name that was not issued.
+The id encodes the type, deployment and agent of a capture request and the time of its issue, and
+expires after an hour. Any web process can check it without a lookup, and clients cannot upload
+under names that were not issued.
 """
 
 import base64
@@ -19,7 +20,7 @@ from endpoints.errors import NotFound
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
 GOOD_FOR_SECONDS = 3600
-# Clocks of several web processes may differ by so much.
+# Allowed difference between the clocks of web processes.
 _CLOCK_SKEW_SECONDS = 60
 _FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent, issued µs, nonce
 _MAC_BYTES = 16
@@ -29,7 +30,7 @@ _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """What a name says: capture this type, assigned to this agent at this moment."""
+    """Contents of a profile name: the requested type, the agent and the time of the request."""
 
     type: ProfileType
     project: int  # Project.pk
@@ -39,7 +40,7 @@ class Issued:
 
 
 def issue(issued: Issued, project_id: str) -> str:
-    """The id of a new name; never the same twice."""
+    """Return the id of a new name; a random nonce makes each one unique."""
     packed = _FIELDS.pack(
         _NUMBERS[issued.type],
         issued.project,
@@ -52,7 +53,10 @@ def issue(issued: Issued, project_id: str) -> str:
 
 
 def check(name_id: str, project_id: str, now: float) -> Issued:
-    """What was issued; NotFound for a name that is forged, expired or another project's."""
+    """Return the contents of a name.
+
+    Raise NotFound if the name is forged, expired or belongs to another project.
+    """
     packed = _verified(name_id, project_id)
     number, project, deployment, agent, microseconds, _ = _FIELDS.unpack(packed)
     issued = microseconds / 1e6
@@ -69,7 +73,7 @@ def _verified(name_id: str, project_id: str) -> bytes:
     except (ValueError, binascii.Error):
         raw = b""
     packed, mac = raw[: _FIELDS.size], raw[_FIELDS.size :]
-    # Compared as text too: the unused bits of the last digit are not free to choose.
+    # Compare the text too: the decoder ignores the unused bits of the last base64 digit.
     whole = base64.urlsafe_b64encode(raw).decode().rstrip("=") == name_id
     if not (whole and hmac.compare_digest(mac, _mac(packed, project_id))):
         raise NotFound("No profile has been asked for under this name.")
@@ -77,7 +81,8 @@ def _verified(name_id: str, project_id: str) -> bytes:
 
 
 def _mac(packed: bytes, project_id: str) -> bytes:
-    # Not hmac.digest, which gives the GIL away: to get it back takes longer than these few bytes.
+    # Not hmac.digest, which releases the GIL: acquiring it again takes longer than hashing these
+    # few bytes.
     mac = _keyed().copy()
     mac.update(packed + project_id.encode())
     return mac.digest()[:_MAC_BYTES]
@@ -85,6 +90,6 @@ def _mac(packed: bytes, project_id: str) -> bytes:
 
 @cache
 def _keyed() -> hmac.HMAC:
-    """With a key for names alone, so that no other signature of the server is good here."""
+    """Return an HMAC keyed for names only: other signatures of the server are invalid here."""
     key = hashlib.sha256(b"names of profiles\0" + settings.SECRET_KEY.encode()).digest()
     return hmac.new(key, digestmod="sha256")

@@ -1,4 +1,4 @@
-"""CreateOfflineProfile: a profile that nobody asked for, and that says itself what it is of."""
+"""CreateOfflineProfile: an upload without a capture request, which describes itself."""
 
 import base64
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,10 @@ from projects.usage import limits
 
 
 async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
-    """The stored profile; the same again for the same bytes, deployment, labels and time."""
+    """Store an uploaded profile and describe it.
+
+    An upload with the same bytes, deployment, labels and time returns the profile stored before.
+    """
     text = credentials.key_text(request.headers, request.query)
     access = await credentials.access(text)
     credentials.require_write(access)
@@ -74,9 +77,10 @@ def _row(
 
 
 def _name_id(deployment: int, profile: OfflineProfile, packed: DecodedUpload) -> str:
-    """A function of what makes two uploads the same, so that the second finds the first.
+    """Derive a name from the identity of an upload, so that a repeated upload finds the first.
 
-    The time is the claimed one: without any, the same bytes are the same profile whenever sent.
+    The time is the one claimed by the sender. Without a claim, the same bytes are the same profile
+    whenever they are sent.
     """
     identity = orjson.dumps(
         [

@@ -1,4 +1,4 @@
-"""`/v2/projects/{project}/profiles`: POST is CreateProfile, GET is ListProfiles."""
+"""Views of `/v2/projects/{project}/profiles`: POST is CreateProfile, GET is ListProfiles."""
 
 from django.http import HttpRequest, HttpResponse
 

@@ -1,4 +1,4 @@
-"""A request as the lean door sees it: what its scope says, and its body, read within bounds."""
+"""Upload requests of the ASGI endpoint: metadata from the scope, and a body of bounded size."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from endpoints.json_fields import Message
 from ingest.uploads import decode_pool
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
-# Longer bodies, and compressed ones, are read in a thread: on the event loop one of this size
-# takes 0.1 ms, as much as the way to a thread and back.
+# Longer bodies, and compressed ones, are parsed in a thread. Parsing this many bytes takes 0.1 ms
+# on the event loop, as long as the handover to a thread and back.
 ON_LOOP_BYTES = 256 * 2**10
 _MOST_PARAMETERS = 20
 T = TypeVar("T")
@@ -56,7 +56,10 @@ def _query(text: bytes) -> dict[str, str]:
 
 
 async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:
-    """Read the body's message by `read`, a pure function; charge its bytes, unpacked ones too."""
+    """Read the body and convert its JSON message by `read`, a pure function.
+
+    Charge the bytes of the body, and again those that a Content-Encoding unpacks to.
+    """
     allowed = _allowed()
     bodies.check_declared_size(request.headers, LIMIT, allowed)
     body = await bodies.read(request.receive, LIMIT, allowed, charge)
@@ -70,7 +73,7 @@ async def read_upload(request: UploadRequest, read: Callable[[Message], T], char
 
 
 def check_size(profile: bytes) -> None:
-    """The profile itself, without what was around it."""
+    """Raise BodyTooLarge if the profile alone, without the message around it, is over the limit."""
     if len(profile) > settings.MAX_UPLOAD_BYTES:
         raise BodyTooLarge(LIMIT, settings.MAX_UPLOAD_BYTES, len(profile))
 

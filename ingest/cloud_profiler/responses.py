@@ -1,4 +1,4 @@
-"""The Profile messages that we answer with."""
+"""Profile messages in responses of the Cloud Profiler API."""
 
 from typing import TypedDict
 
@@ -20,7 +20,7 @@ class ProfileJson(TypedDict, total=False):
     duration: str
     labels: dict[str, str]
     startTime: str
-    warnings: list[str]  # not of Cloud Profiler's API; only where there are some
+    warnings: list[str]  # not part of Cloud Profiler's API; absent if there are none
 
 
 def profile_name(project_id: str, name_id: str) -> str:
@@ -28,13 +28,13 @@ def profile_name(project_id: str, name_id: str) -> str:
 
 
 def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> DeploymentJson:
-    """Only the labels that are known: the Node.js agent takes an empty one for a fault."""
+    """Return the Deployment message, without empty labels: the Node.js agent rejects those."""
     known = {name: value for name, value in labels.items() if value}
     return {"projectId": project_id, "target": target, "labels": known}
 
 
 def stored_json(target: Target, stored: Stored) -> ProfileJson:
-    """Describe a profile that was stored, without its bytes, and what was left out of it."""
+    """Describe a stored profile without its bytes, with warnings about what was left out of it."""
     new = stored.profile
     answer: ProfileJson = {
         "name": profile_name(target.project_id, new.name_id),

@@ -1,4 +1,4 @@
-"""UpdateProfile: the bytes of a profile that was asked for, under the name that was issued."""
+"""UpdateProfile: upload of a requested profile under the name that CreateProfile issued."""
 
 import time
 from datetime import UTC, datetime
@@ -25,9 +25,10 @@ from profiles.storage.head import NewProfile
 
 
 async def update_profile(request: UploadRequest, project: str, name_id: str) -> ProfileJson:
-    """The stored profile, without its bytes; the same again for the same bytes.
+    """Store an uploaded profile and describe it, without its bytes.
 
-    `updateMask` is passed over: only the bytes and the labels can be set, and agents send both.
+    Sending the same bytes again returns the profile stored before. `updateMask` is ignored: only
+    the bytes and the labels can be set, and agents send both.
     """
     issued = await _issued(request, project, name_id)
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
@@ -41,8 +42,11 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
 
 
 async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
-    """By its key, or by the name alone: it cannot be guessed, and takes one profile. The Java
-    agent over plain HTTP has nothing else to show."""
+    """Authorize the upload by the request's API key, or without a key by the name alone.
+
+    A name cannot be guessed and takes only one profile. The Java agent over plain HTTP can send
+    nothing else.
+    """
     text = credentials.key_text(request.headers, request.query)
     if not text:
         return names.check(name_id, project, time.time())

@@ -1,4 +1,4 @@
-"""The addresses under /v2 that Django serves; uploads never come here (door.py)."""
+"""Django URLs under /v2; uploads are handled before Django, by endpoint.py."""
 
 from django.urls import path
 

@@ -1,6 +1,7 @@
-"""The messages of the Cloud Profiler API v2 as JSON: pure functions, bytes in and bytes out.
+"""JSON messages of the Cloud Profiler API v2, parsed and validated by pure functions.
 
-google/devtools/cloudprofiler/v2/profiler.proto; docs/reference/wire-protocol.md has what we add.
+The messages are defined in google/devtools/cloudprofiler/v2/profiler.proto;
+docs/reference/wire-protocol.md describes the extensions.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from projects.profile_types import ProfileType
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """CreateProfileRequest: what an agent can capture, and where it runs."""
+    """CreateProfileRequest: the profile types that an agent can capture, and its deployment."""
 
     types: frozenset[ProfileType]
     deployment: WireDeployment
@@ -34,7 +35,7 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class SentProfile:
-    """A Profile as uploaded under a name, which says the rest of it."""
+    """Profile uploaded under an issued name, which determines its type and deployment."""
 
     body: bytes  # gzip pprof
     labels: dict[str, str]
@@ -43,7 +44,7 @@ class SentProfile:
 
 @dataclass(frozen=True, slots=True)
 class OfflineProfile:
-    """A Profile that says itself what it is a profile of."""
+    """Profile uploaded without an issued name; it carries its type and deployment itself."""
 
     type: ProfileType
     deployment: WireDeployment
@@ -52,7 +53,7 @@ class OfflineProfile:
 
 
 def key_label(message: Message) -> str:
-    """The key that came as a label, where headers could not be sent; empty where there is none."""
+    """Return the API key sent as a label, for agents that cannot send headers; "" without one."""
     found = message.get("deployment")
     labels = found.get("labels") if isinstance(found, dict) else None
     key = labels.get(KEY_LABEL) if isinstance(labels, dict) else None

@@ -1,8 +1,8 @@
-"""Few named threads for the digest.
+"""Small pools of named threads that decode profiles.
 
-The digest releases the GIL; on the event loop it would keep thousands of agents from waking.
-Large profiles queue for a thread of their own, where those that are digested in a millisecond do
-not wait for them.
+Decoding releases the GIL. On the event loop it would delay the long polls of thousands of agents.
+Large profiles have a thread of their own, so that small profiles, which are decoded within a
+millisecond, do not queue behind them.
 """
 
 import asyncio
@@ -16,18 +16,22 @@ from typing import TypeVar
 
 log = logging.getLogger(__name__)
 
-# One on two cores takes a tenth less CPU time for small profiles, but a third fewer large ones.
+# At least 2: on two cores a single thread takes 10 % less CPU time for small profiles, but decodes
+# a third fewer large ones.
 THREADS = max(2, min(8, os.cpu_count() or 2))
-LARGE_BYTES = 2**19  # as they are sent
-LARGE_RAW_BYTES = 8 * 2**20  # as they are unpacked
+LARGE_BYTES = 2**19  # size of the body as it is sent
+LARGE_RAW_BYTES = 8 * 2**20  # size of the profile after gunzip
 
 Work = Callable[[], None]
 T = TypeVar("T")
 
 
 class Pool:
-    """Threads that start with the first work. An executor would make a future, with a lock and a
-    condition, for each: nobody waits for those here."""
+    """Fixed number of daemon threads, started with the first work item.
+
+    Not a ThreadPoolExecutor: it creates a Future, with a lock and a condition, for each work item,
+    and no caller waits for those.
+    """
 
     def __init__(self, name: str, threads: int) -> None:
         self._name = name
@@ -55,7 +59,7 @@ class Pool:
                 work()
             except Exception:
                 log.exception("Work that was to raise nothing did.")
-            del work  # it may hold a profile, and the next may be long in coming
+            del work  # `work` may refer to a profile, and the next item may arrive much later
 
 
 _digests = Pool("flamewatch-digest", THREADS)
@@ -63,23 +67,25 @@ _large_digests = Pool("flamewatch-large-digest", 1)
 
 
 def submit(work: Work, size: int) -> None:
-    """Have a profile of so many bytes digested; `work` raises nothing, for nobody waits for it
-    here."""
+    """Queue `work`, which decodes a profile of `size` bytes.
+
+    `work` has to handle its own exceptions: no caller waits for it here.
+    """
     (_digests if size < LARGE_BYTES else _large_digests).submit(work)
 
 
 def submit_large(work: Work) -> None:
-    """The same for a profile that turned out to be large when it was unpacked."""
+    """Queue `work` for a profile whose unpacked size turned out to be large."""
     _large_digests.submit(work)
 
 
 async def run(function: Callable[[], T], size: int) -> T:
-    """Call a function for a body of so many bytes in one of these threads; raise what it raises."""
+    """Call `function` for a body of `size` bytes in a decode thread; return its result."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
 
     def work() -> None:
-        if outcome.done():  # nobody waits for it any more
+        if outcome.done():  # the caller was cancelled
             return
         try:
             result = function()

@@ -1,4 +1,4 @@
-"""From the bytes of an upload to what a row of the head needs."""
+"""Decode the body of an upload into the values of a head row."""
 
 from dataclasses import dataclass
 
@@ -11,21 +11,24 @@ from projects.profile_types import ProfileType
 
 @dataclass(frozen=True, slots=True)
 class DecodedUpload:
-    """A digested profile as it is stored."""
+    """Decoded profile in the form in which it is stored."""
 
     body_hash: bytes
-    tree: bytes  # profiles.engine.encoding.codec
+    tree: bytes  # encoded columns of the call tree, see profiles.engine.encoding.codec
     samples: int
     weight: int
     totals: list[tuple[str, str, int]]  # metric name, unit, total
-    time_ns: int  # 0: unknown
+    time_ns: int  # Unix time; 0: unknown
     duration_ns: int  # 0: unknown
     comments: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()  # what of it was left out
+    warnings: tuple[str, ...] = ()  # descriptions of what was left out of the profile
 
 
 def decode_upload(body: bytes, raw: bytes, type: ProfileType) -> DecodedUpload:
-    """`raw`: the body unpacked. Raises BadProfile and TooLarge of profiles.engine.errors."""
+    """Decode a profile. `raw` is `body` after gunzip.
+
+    Raise BadProfile or TooLarge of profiles.engine.errors.
+    """
     digested: DecodedProfile = decode_profile(raw, type, decode_limits())
     return DecodedUpload(
         body_hash=hash_of(body),

@@ -1,7 +1,7 @@
-"""How many values the labels of profiles have: of each at most so many a day.
+"""Limit on the number of distinct values of each profile label, for each project and UTC day.
 
-A label that is different in every profile (a request's id, say) says nothing in a menu and makes
-every block larger. Counted by each process for itself, from its start on.
+A label that differs in every profile (a request's id, for example) is useless in a menu and makes
+every block larger. Each process counts only the values that it has received since its start.
 """
 
 from collections.abc import Mapping
@@ -12,19 +12,25 @@ from django.conf import settings
 from endpoints.errors import TooManyLabelValues
 from projects.usage.day_usage import utc_day
 
-MOST_KEPT = 1_000_000  # values of all projects; beyond it the count begins anew
+MOST_KEPT = 1_000_000  # values of all projects; above this number, all counts restart at zero
 
 
 class LabelValues:
-    """Used from one event loop only."""
+    """Values seen today, by project and label name.
+
+    Not thread-safe: use from one event loop only.
+    """
 
     def __init__(self) -> None:
         self._day = date.min
-        self._seen: dict[tuple[int, str], set[int]] = {}  # hashes of values by project and name
+        self._seen: dict[tuple[int, str], set[int]] = {}  # value hashes, by (Project.pk, label)
         self._kept = 0
 
     def take(self, project: int, labels: Mapping[str, str], day: date, allowed: int) -> None:
-        """Count these values; TooManyLabelValues where one is new and one too many."""
+        """Count the values of `labels`, and reset all counts when `day` changes.
+
+        Raise TooManyLabelValues if a value is new and its label already has `allowed` values.
+        """
         if day != self._day or self._kept > MOST_KEPT:
             self._day, self._kept = day, 0
             self._seen.clear()
@@ -39,7 +45,7 @@ class LabelValues:
 
 
 def take(project: int, labels: Mapping[str, str]) -> None:
-    """The same with this process's count of today, and the setting."""
+    """Count the values of `labels` for today in this process, up to FLAMEWATCH_MAX_LABEL_VALUES."""
     _values.take(project, labels, utc_day(), settings.MAX_LABEL_VALUES)
 
 

@@ -1,4 +1,4 @@
-"""When a profile was taken, and for how long; what senders claim is believed within reason."""
+"""Start time and duration of a profile, from range-checked claims of its sender."""
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -10,21 +10,23 @@ from projects.profile_types import INSTANTANEOUS, ProfileType
 AHEAD = timedelta(minutes=5)
 LONGEST_NS = 24 * 3600 * 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Where a claimed time is beyond what a date can hold.
+# Upper bound of claimed times, Unix time in ns (the year 2096), to keep datetime arithmetic in
+# range.
 _FURTHEST_NS = 4 * 10**18
 
 
 class ProfileTime(NamedTuple):
-    time: datetime  # its start
+    time: datetime  # start of the profile
     source: TimeSource
     duration_ns: int
 
 
 def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int = 0) -> int:
-    """Return the first usable one of the profile's, its message's, and the scheduled duration.
+    """Return the duration of a profile in ns: the first usable of the three values.
 
-    Some converters write a Unix time as `duration_nanos`, so a value that cannot be is ignored.
-    BadField if none is usable.
+    `measured` is from the profile, `said` from its message and `asked` from the capture request.
+    Only values from 1 ns to 24 h are usable: some converters write a Unix time as `duration_nanos`.
+    Instantaneous types have the duration 0. Raise BadField if no value is usable.
     """
     if type in INSTANTANEOUS:
         return 0
@@ -42,8 +44,11 @@ def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int =
 def started(
     claims: tuple[int | None, ...], now: datetime, retention: timedelta, duration: int
 ) -> ProfileTime:
-    """The first claim (Unix time in ns) that is within retention and not ahead of the clock;
-    without one it ended when it arrived."""
+    """Return the first claimed start (Unix time in ns) that is plausible.
+
+    A plausible claim is within `retention` and at most 5 minutes ahead of `now`. Without one,
+    assume that the profile ended at `now`.
+    """
     for claim in claims:
         moment = _moment(claim or 0)
         if now - retention <= moment <= now + AHEAD:

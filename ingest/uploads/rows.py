@@ -1,4 +1,4 @@
-"""The row of the head that an upload becomes."""
+"""Build the head row of an upload."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from projects.profile_types import ProfileType
 
 @dataclass(frozen=True, slots=True)
 class UploadOrigin:
-    """Whose profile it is."""
+    """Deployment, agent, type and labels of an uploaded profile."""
 
     target: Target
     agent: int | None  # Agent.pk

@@ -1,17 +1,17 @@
-"""What an agent's profile says of the agent: pprof comments `flamewatch.<name>=<value>`."""
+"""Agent statistics from the pprof comments `flamewatch.<name>=<value>` of a profile."""
 
 from collections.abc import Sequence
 
 from projects.registration.agent_reports import SelfReport
 
 _PREFIX = "flamewatch."
-_LARGEST = 2**53  # nothing that an agent counts in one profile comes near it
+_LARGEST = 2**53  # far above any count that an agent reaches in one profile
 _SILENCE = SelfReport()
 
 
 def self_report(comments: Sequence[str]) -> SelfReport:
-    """Of the comments of a profile; what is missing or no number is not reported."""
-    if not comments:  # as most agents leave it
+    """Parse the comments of a profile; missing and non-numeric values stay unset."""
+    if not comments:  # the usual case: most agents send no comments
         return _SILENCE
     said = dict(
         comment.removeprefix(_PREFIX).split("=", 1)

@@ -1,7 +1,7 @@
-"""Bound the memory that bodies of uploads take, in all and for each project.
+"""Bound the memory used by the bodies of uploads, in total and for each project.
 
-Bytes are charged when they have arrived, not when a request announces them: an announcement
-costs its sender nothing, and twelve of them would otherwise lock everyone else out.
+Bytes are charged when they arrive, not when a request declares them in Content-Length: a
+declaration costs the client nothing, and twelve large ones would lock out all other clients.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from common.request_body import Charge
 from endpoints.errors import Overloaded
 
 TOTAL_BYTES = 256 * 2**20
-# Two uploads of the largest size, unpacked from their Content-Encoding, and a crowd of usual ones.
+# Two uploads of the largest size, unpacked from their Content-Encoding, and many of usual size.
 PROJECT_BYTES = 64 * 2**20
 
 
 class UploadBudget:
-    """Bytes in memory by project; used from one event loop only."""
+    """Bytes in memory by project. Not thread-safe: use from one event loop only."""
 
     def __init__(self, total: int = TOTAL_BYTES, of_project: int = PROJECT_BYTES) -> None:
         self._total, self._of_project = total, of_project
@@ -25,9 +25,10 @@ class UploadBudget:
 
     @contextmanager
     def account(self, project: int) -> Iterator[Charge]:
-        """Yield the function that charges bytes to the project; they are given back at the end.
+        """Yield a function that charges bytes to the project; release all of them on exit.
 
-        It raises Overloaded where the project, or all together, would hold more than they may.
+        The function raises Overloaded if the project, or all projects together, would exceed the
+        budget.
         """
         charged = 0
 

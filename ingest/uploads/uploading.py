@@ -1,4 +1,4 @@
-"""What every door does with the bytes of a profile: admit, digest, store."""
+"""Upload pipeline of all ingest endpoints: check quotas, decode, store."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,15 +31,16 @@ _OF_THE_UPLOAD = (
 
 class Stored(NamedTuple):
     profile: NewProfile
-    warnings: tuple[str, ...]  # what of the upload was left out
+    warnings: tuple[str, ...]  # descriptions of what was left out of the upload
 
 
 async def take(
     project: int, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
 ) -> Stored:
-    """The row that `make_row` makes of the digest, durable and visible when this returns.
+    """Store the profile that `make_row` builds from the decoded upload.
 
-    What fails, or was there already, does not count against the project's quotas.
+    The row is durable and visible to queries on return. Uploads that fail, and profiles that are
+    already stored, do not count against the project's quotas.
     """
     disk.require_room()
     admission = await quotas.admit_profile(project, len(body))
@@ -62,8 +63,11 @@ async def take(
 
 
 class _Upload:
-    """A profile on its way from the event loop to a thread that digests it, on to the writer of
-    the head, and only then back: each time that a thread wakes another costs CPU time."""
+    """An upload that is decoded in a thread and stored by the head's writer thread.
+
+    The decode thread hands the row directly to the writer; the event loop is woken only at the end,
+    because each wake-up of one thread by another costs CPU time.
+    """
 
     packed: DecodedUpload
     new: NewProfile
@@ -75,7 +79,10 @@ class _Upload:
         self._awaited = UploadFuture()
 
     async def stored(self) -> bool:
-        """As head.store, and False too for what has left the head since it came."""
+        """Decode and store the profile; return False if the head or a block already has it.
+
+        Raise what decoding raises, and what profiles.storage.head.store raises.
+        """
         decode_pool.submit(self._digest, len(self._body))
         outcome = await self._awaited.result()
         if outcome is None:
@@ -85,7 +92,7 @@ class _Upload:
         return outcome
 
     def _digest(self, is_large: bool = False) -> None:
-        """A few bytes may unpack to many: these go to the thread of large profiles, too."""
+        """Decode the profile, in the thread for large ones if it unpacks to many bytes."""
         if self._awaited.is_over:
             return
         allowed = int(settings.MAX_PROFILE_BYTES)
@@ -117,7 +124,7 @@ class _Upload:
 
 @contextmanager
 def report_rejections(agent: int) -> Iterator[None]:
-    """What an agent sends and is refused stands on the page of agents; our own trouble does not."""
+    """Show errors of an agent's uploads on the agents page; leave out failures of the server."""
     try:
         yield
     except _OF_THE_UPLOAD as error:

@@ -1,4 +1,4 @@
-"""`flamewatch capture PROJECT SERVICE TYPE`: ask the running server for a profile now."""
+"""`flamewatch capture PROJECT SERVICE TYPE`: request a profile from the running server."""
 
 import json
 import urllib.error

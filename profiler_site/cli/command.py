@@ -1,6 +1,6 @@
-"""The table of commands: their arguments, and the module that does each.
+"""Table of commands with their arguments, and the modules that implement them.
 
-The modules are loaded only when their command runs: they need Django to be set up.
+A module is imported only when its command runs, because it needs django.setup() first.
 """
 
 import json
@@ -14,7 +14,7 @@ _LAST_PORT = 65535
 
 
 class CommandFailed(Exception):
-    """The command could not do its work; the text says why and what to do."""
+    """Failure of a command; the text says why and what to do."""
 
 
 def _port(text: str) -> int:
@@ -24,7 +24,7 @@ def _port(text: str) -> int:
 
 
 def _no_arguments(parser: ArgumentParser) -> None:
-    """The command takes none of its own."""
+    """Add nothing: the command has no arguments of its own."""
 
 
 def _user_create(parser: ArgumentParser) -> None:
@@ -101,7 +101,7 @@ HELP = {
 
 
 def load(name: str) -> Run:
-    """The function that runs a command, from its module in this package."""
+    """Return the function that runs a command, from its module in this package."""
     module = import_module(f"profiler_site.cli.{name.replace(' ', '_')}")
     return cast("Run", module.run)
 

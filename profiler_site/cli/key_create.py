@@ -1,4 +1,4 @@
-"""`flamewatch key create PROJECT --scope write|read [--scope …]`"""
+"""`flamewatch key create PROJECT --scope write|read [--scope …]`: create an API key."""
 
 from argparse import Namespace
 

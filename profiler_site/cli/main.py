@@ -1,4 +1,4 @@
-"""The `flamewatch` command: reads its arguments, sets the environment, calls one command."""
+"""`flamewatch` command line: parse the arguments, set the environment and run one command."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from profiler_site.configuration.env import BadSetting
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 where it worked, 1 where it could not, 2 for wrong arguments."""
+    """Run one command; return 0 on success, 1 on failure and 2 for invalid arguments."""
     options = _parser().parse_args(argv)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
     if options.data_dir:

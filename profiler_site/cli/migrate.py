@@ -1,4 +1,4 @@
-"""`flamewatch migrate`"""
+"""`flamewatch migrate`: create or update the database."""
 
 from argparse import Namespace
 

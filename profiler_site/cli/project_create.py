@@ -1,4 +1,4 @@
-"""`flamewatch project create NAME --owner EMAIL`"""
+"""`flamewatch project create NAME --owner EMAIL`: create a project."""
 
 from argparse import Namespace
 
@@ -24,7 +24,7 @@ def run(options: Namespace) -> int:
 
 
 def _checked(name: str) -> str:
-    """As the form takes it."""
+    """Validate a project name as the form does; raise CommandFailed."""
     try:
         return str(Project._meta.get_field("name").clean(name.strip(), None))
     except ValidationError as error:

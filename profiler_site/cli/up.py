@@ -1,4 +1,4 @@
-"""`flamewatch up`: the whole server in one process."""
+"""`flamewatch up`: run the whole server in one process."""
 
 import contextlib
 import signal
@@ -28,7 +28,7 @@ from projects.models import User
 
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
-    # With Redis several servers share the schedule, and may share a folder.
+    # With Redis several servers share the schedule, and may share a data folder.
     alone = contextlib.nullcontext() if settings.REDIS_URL else data_folder.held(settings.DATA_DIR)
     try:
         with alone:
@@ -49,9 +49,9 @@ def _serve(options: Namespace) -> int:
     services = demos.Services(demo, settings.FLAMEWATCH_URL) if demo else None
     celery = None if settings.REDIS_URL else EmbeddedCelery()
     if celery:
-        release_all()  # the lock of the data folder says that no other worker runs
+        release_all()  # the data folder's lock ensures that no other worker runs
     welcome = _welcome(demo, agents)
-    connections.close_all()  # each thread that serves opens its own
+    connections.close_all()  # each serving thread opens its own connection
 
     def serving() -> None:
         server_address.note()
@@ -69,7 +69,7 @@ def _serve(options: Namespace) -> int:
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
-        pass  # how Ctrl-C and SIGTERM end: uvicorn raises them again after its own shutdown
+        pass  # Ctrl-C or SIGTERM: uvicorn raises the signal again after its shutdown
     finally:
         _all_at_once([part.stop for part in (celery, services) if part])
     return 0 if server.started else 1

@@ -1,4 +1,4 @@
-"""`flamewatch user create EMAIL --password-stdin [--admin]`"""
+"""`flamewatch user create EMAIL --password-stdin [--admin]`: create an account."""
 
 import sys
 from argparse import Namespace

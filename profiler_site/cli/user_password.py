@@ -1,4 +1,4 @@
-"""`flamewatch user password EMAIL --password-stdin`"""
+"""`flamewatch user password EMAIL --password-stdin`: set an account's password."""
 
 import sys
 from argparse import Namespace
@@ -20,7 +20,10 @@ def run(options: Namespace) -> int:
 
 
 def _set(user: User, password: str) -> None:
-    """Whoever is signed in with the old one has to sign in again: sessions carry its hash."""
+    """Validate and set the password.
+
+    This ends the user's existing sessions, which contain a hash of the old password.
+    """
     try:
         validate_password(password, user)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""`flamewatch version`"""
+"""`flamewatch version`: print the version."""
 
 from argparse import Namespace
 

@@ -1,4 +1,4 @@
-"""System checks: settings that contradict each other are told at the start, with ids."""
+"""Django system checks for settings that contradict each other."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from profiles.storage.blobs import address
 
 @register()
 def check_hold(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
-    """A handshake that is held longer than the plan's period makes proxies cut it."""
+    """Warn about a poll timeout of more than 300 s, because most proxies cut such requests."""
     if settings.HOLD_SECONDS <= 300:
         return []
     return [
@@ -28,7 +28,10 @@ def check_hold(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> lis
 def check_memory_bound(
     app_configs: Sequence[AppConfig] | None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Unpacked profiles are held in memory: the bound must not be below the packed one."""
+    """Require the limit of a profile after gunzip to be at least the limit before.
+
+    Unpacked profiles are held in memory.
+    """
     if settings.MAX_PROFILE_BYTES >= settings.MAX_UPLOAD_BYTES:
         return []
     return [

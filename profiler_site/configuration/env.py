@@ -1,4 +1,7 @@
-"""Typed readers of environment variables: a wrong value stops the start and names itself."""
+"""Typed readers of environment variables.
+
+An invalid value stops the server's start with an error that names the variable.
+"""
 
 import os
 from collections.abc import Callable
@@ -12,7 +15,7 @@ T = TypeVar("T", int, float)
 
 
 class BadSetting(Exception):
-    """An environment variable has a value that cannot be used."""
+    """Invalid value of an environment variable."""
 
 
 def text(name: str, default: str) -> str:
@@ -39,7 +42,10 @@ def seconds(name: str, default: float, lowest: float = 0.0) -> float:
 
 
 def database(name: str, url: str) -> dj_database_url.DBConfig:
-    """Django's settings of the database that this variable, or its default, names."""
+    """Return Django's database settings for `url`, the value of the variable `name`.
+
+    Raise BadSetting if its scheme is unknown or it cannot be parsed.
+    """
     scheme = url.partition(":")[0]
     if scheme not in DATABASE_SCHEMES:
         raise BadSetting(

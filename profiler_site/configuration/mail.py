@@ -1,11 +1,11 @@
-"""The mail server, from FLAMEWATCH_SMTP_URL: `smtps://user:password@host:port`."""
+"""Mail server settings from FLAMEWATCH_SMTP_URL: `smtps://user:password@host:port`."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from profiler_site.configuration.env import BadSetting
 
-# scheme: (port where none is named, STARTTLS, TLS from the first byte)
+# scheme: (default port, STARTTLS, implicit TLS)
 _SCHEMES = {"smtp": (25, False, False), "smtp+tls": (587, True, False), "smtps": (465, False, True)}
 
 
@@ -20,7 +20,7 @@ class MailServer:
 
 
 def parse(url: str) -> MailServer:
-    """Raises BadSetting, which never repeats the value: there is a password in it."""
+    """Parse the URL. Raise BadSetting, which never contains the URL, because of its password."""
     parts = urlsplit(url)
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise _bad(f"its scheme may be {', '.join(_SCHEMES)}, and it has to name a host")

@@ -1,4 +1,4 @@
-"""The server's secret: from the environment, or made once and kept in the data folder."""
+"""Django's SECRET_KEY: from the environment, or generated once and stored in the data folder."""
 
 import os
 import secrets
@@ -8,9 +8,9 @@ from profiler_site.configuration.env import BadSetting
 
 
 def load_or_make(data_dir: Path) -> str:
-    """The key for signatures; several machines share one through FLAMEWATCH_SECRET_KEY.
+    """Return the key for signatures; several machines share one through FLAMEWATCH_SECRET_KEY.
 
-    BadSetting where the data folder cannot be used.
+    Raise BadSetting if the data folder cannot be used.
     """
     given = os.environ.get("FLAMEWATCH_SECRET_KEY")
     if given:
@@ -29,13 +29,16 @@ def load_or_make(data_dir: Path) -> str:
 
 
 def _write_once(path: Path, key: str) -> None:
-    """Written aside and linked, so that two first starts agree on one key."""
+    """Write the key to a temporary file and link it, atomically.
+
+    Two processes that start for the first time together thus use the same key.
+    """
     aside = path.with_name(f"{path.name}.{os.getpid()}")
     aside.touch(mode=0o600)
     aside.write_text(key)
     try:
         os.link(aside, path)
     except FileExistsError:
-        return  # the other start was first; its key is the one
+        return  # the other process was first: use its key
     finally:
         aside.unlink()

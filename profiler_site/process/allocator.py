@@ -1,19 +1,20 @@
-"""The C library's allocator, told to keep the memory of one large profile for the next.
+"""Tune memory management: reuse freed memory of large profiles, and spare the garbage collector.
 
-By default what is larger than 128 kB is asked of the kernel and given back each time, and comes
-back as pages of zeros: for a large profile as much work as a third of its digest.
+By default glibc's malloc maps each allocation over 128 kB anew and unmaps it when it is freed. The
+kernel has to zero the pages each time, which takes a third as much CPU time as decoding the
+profile.
 """
 
 import ctypes
 import gc
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt, in malloc.h of glibc
-_KEPT_BYTES = 8 * 2**20  # at the end of each of malloc's arenas
-_ASKED_BYTES = 4 * 2**20  # what is larger is the kernel's again as soon as it is free
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt, from glibc's malloc.h
+_KEPT_BYTES = 8 * 2**20  # free memory that malloc keeps at the top of each arena
+_ASKED_BYTES = 4 * 2**20  # larger allocations are returned to the kernel as soon as they are freed
 
 
 def keep_freed() -> None:
-    """Nothing happens with a C library that has no such options."""
+    """Let malloc keep freed memory for reuse. No effect with a C library without mallopt."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_MMAP_THRESHOLD, _ASKED_BYTES)
@@ -21,6 +22,6 @@ def keep_freed() -> None:
 
 
 def leave_out_of_collections() -> None:
-    """What is loaded by now stays for good: the garbage collector need not look at it again."""
+    """Exclude all present objects from garbage collection: they stay until the process ends."""
     gc.collect()
     gc.freeze()

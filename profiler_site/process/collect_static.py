@@ -1,4 +1,4 @@
-"""Static files are collected when the server starts, if any of them has changed since."""
+"""Collect static files at the server's start if any of them has changed."""
 
 import hashlib
 from pathlib import Path
@@ -11,7 +11,7 @@ _FINGERPRINT = ".collected-from"
 
 
 def collect() -> None:
-    """Bring STATIC_ROOT up to date; hashing every file again costs seconds, so only if needed."""
+    """Update STATIC_ROOT, only if necessary: hashing every file again takes seconds."""
     noted, now = Path(settings.STATIC_ROOT) / _FINGERPRINT, _fingerprint()
     if noted.exists() and noted.read_text() == now:
         return
@@ -20,7 +20,7 @@ def collect() -> None:
 
 
 def _fingerprint() -> str:
-    """Of the names, sizes and times of all sources, and of the version that collects them."""
+    """Hash the server's version and the names, sizes and modification times of all sources."""
     seen = [settings.VERSION]
     for finder in get_finders():
         for name, storage in finder.list([]):

@@ -1,4 +1,4 @@
-"""The data folder of a server that is alone in it: two would both believe that they are."""
+"""Exclusive lock of the data folder: two servers in it would each assume that they are alone."""
 
 import contextlib
 import fcntl
@@ -9,12 +9,15 @@ _FILE = "lock"
 
 
 class InUse(Exception):
-    """Another server has the folder, or it cannot be locked."""
+    """Data folder that another server uses, or that cannot be locked."""
 
 
 @contextlib.contextmanager
 def held(data_dir: Path) -> Iterator[None]:
-    """Nobody else may hold it meanwhile; the kernel lets go of it when the process dies."""
+    """Hold the lock of the data folder; the kernel releases it when the process dies.
+
+    Raise InUse if the lock is taken or not possible.
+    """
     data_dir.mkdir(parents=True, exist_ok=True)
     with (data_dir / _FILE).open("w") as lock:
         try:

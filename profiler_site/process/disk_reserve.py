@@ -1,8 +1,8 @@
-"""A file that takes up space, so that a server can start when its disk is full.
+"""Reserve file on the disk, so that a server can start when the disk is full.
 
-SQLite needs some room to open its database (the index of its log). With a full disk the server
-deletes the reserve, starts, answers queries and tells agents to send again later; when there is
-room again the reserve is made anew.
+SQLite needs some free space to open its database, for the index of its write-ahead log. With a full
+disk the server deletes the reserve, starts, answers queries and tells agents to retry later. When
+there is free space again, the reserve is created again.
 """
 
 import logging
@@ -18,7 +18,7 @@ _FILE = "disk-reserve"
 
 
 def open_up(data_dir: Path) -> None:
-    """Delete the reserve if there is less room than it takes up itself."""
+    """Delete the reserve if less space is free than its own size."""
     path = data_dir / _FILE
     if path.exists() and free_bytes(data_dir) < BYTES:
         path.unlink()
@@ -26,7 +26,7 @@ def open_up(data_dir: Path) -> None:
 
 
 def keep(data_dir: Path, least: int) -> None:
-    """Make the reserve where it is missing, and `least` bytes stay free beside it."""
+    """Create the reserve if it is missing and `least` bytes remain free beside it."""
     path = data_dir / _FILE
     if path.exists() or free_bytes(data_dir) < BYTES + least:
         return

@@ -1,8 +1,8 @@
-"""Celery's worker and beat inside the server's process: one machine needs nothing else.
+"""Celery's worker and beat inside the server's process, for installations on one machine.
 
-The worker uses threads; beat is a thread too (the worker's own `beat=True` would fork, with an
-in-memory broker of its own, and nothing would ever run). Queued tasks die with the process, so
-each job is derived again from the database.
+The worker uses threads, and beat is a thread too: the worker's own `beat=True` would fork, with a
+separate in-memory broker, and no task would ever run. Queued tasks are lost when the process ends,
+so every job is derived from the database again.
 """
 
 import threading
@@ -21,7 +21,10 @@ _THREADS = 4
 
 
 class EmbeddedCelery:
-    """Starts in `start`; `stop` takes a second at most and leaves what is stuck to daemons."""
+    """Embedded worker and beat.
+
+    `stop` waits for at most `seconds` in all; stuck work stays in daemon threads.
+    """
 
     def __init__(self) -> None:
         task_prerun.connect(_close_old_connections)
@@ -35,14 +38,14 @@ class EmbeddedCelery:
             without_mingle=True,
             without_heartbeat=True,
         )
-        # The plain scheduler keeps its state in memory: the embedded one may forget it.
+        # The plain scheduler keeps its state in memory, which suffices for an embedded beat.
         self._beat: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
         self._runner = _daemon("celery-worker", self._worker.start)
 
     def start(self) -> None:
         self._runner.start()
         self._beat.start()
-        # Beat waits for its first minute to end; what was interrupted goes on at once.
+        # Beat runs this task for the first time after 60 s; resume interrupted work at once.
         app.send_task(ROLL_UP)
 
     def stop(self, seconds: float = 1.0) -> None:

@@ -1,8 +1,8 @@
 """HTTP connections with a deadline and a size limit for the head of each request.
 
-uvicorn waits for the end of a request's head for ever: thousands of connections that each send
-half a head would use up all file descriptors. Idle connections between two requests are closed
-by uvicorn (`timeout_keep_alive`), but only until the first byte of the next head.
+uvicorn waits for the end of a request's head without a deadline: thousands of connections that each
+send half a head would use up all file descriptors. uvicorn closes idle connections between two
+requests (`timeout_keep_alive`), but only until the first byte of the next head.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ HEAD_BYTES = 64 * 2**10
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes connections whose request head is not complete in time, or too long (431)."""
+    """HTTP protocol that closes connections whose request head is late or too long (431)."""
 
     _deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
@@ -41,7 +41,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _is_idle(self) -> bool:
-        """No request is being answered: what comes is the head of the next."""
+        """Return True between two requests, when the next bytes are the head of the second."""
         return self.cycle is None or self.cycle.response_complete
 
     def _await_head(self) -> None:
@@ -54,7 +54,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _close_late_head(self) -> None:
-        """Without an answer: nothing was asked yet."""
+        """Close the connection without a response: no request was received."""
         self._deadline = None
         self.transport.close()
 

@@ -1,7 +1,7 @@
-"""What starts with the server's event loop and stops with it.
+"""Startup and shutdown of the services that run on the server's event loop.
 
-`stop_holding` comes first when the server stops: held handshakes are sent away, so that no
-connection keeps it; `stop` comes last, when no request is left.
+When the server stops, `stop_holding` runs first: it answers parked long polls, so that no
+connection delays the stop. `stop` runs last, after all requests have ended.
 """
 
 from common import write_behind
@@ -10,18 +10,21 @@ from scheduler.long_poll import queue_of_process
 
 
 async def start() -> None:
-    """Open what serves requests; on the event loop that will serve them."""
+    """Start the long-poll queue and the write-behind buffers.
+
+    Run this on the event loop that serves requests.
+    """
     await queue_of_process().open()
     await write_behind.start()
 
 
 async def stop_holding() -> None:
-    """Send every held agent away, and hold no new one."""
+    """Answer all parked long polls and park no new ones."""
     await queue_of_process().empty()
 
 
 async def stop() -> None:
-    """Write what was put off and close what is open."""
+    """Write buffered data and close the long-poll queue, the head and the write-behind buffers."""
     await queue_of_process().empty()
     await head.stop()
     await write_behind.stop()

@@ -1,7 +1,7 @@
-"""The one process that serves: uvicorn on a socket that was bound first.
+"""uvicorn server of `flamewatch up`, on a socket that was bound before the start.
 
-Stopping sends everyone in the waiting room away before the server waits for its connections;
-otherwise it would wait for every held handshake.
+Before it waits for its connections to close, the server answers all parked long polls; otherwise it
+would wait for each of them.
 """
 
 import errno
@@ -14,17 +14,17 @@ import uvicorn
 
 from profiler_site.process.http_protocol import BoundedHttpProtocol
 
-# Beside the agents: the listening socket, log, database, blobs and pages.
+# File descriptors not used for agents: listening socket, log, database, blobs and pages.
 _OTHER_FILES = 200
 _BACKLOG = 4096
 
 
 class PortTaken(Exception):
-    """Another program listens there."""
+    """Address that cannot be bound, usually because another program uses the port."""
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; PortTaken names the cure."""
+    """Return a listening socket. Raise PortTaken, whose text says what to do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,7 +43,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def raise_file_limit() -> int:
-    """Raise the soft limit of open files to the hard one; returns how many agents it allows."""
+    """Raise the soft limit of open files to the hard one; return how many agents it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -52,7 +52,7 @@ def raise_file_limit() -> int:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server with two moments of ours: when it serves, and before it stops."""
+    """uvicorn's server with two callbacks: after startup and before shutdown."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Server(uvicorn.Server):
                 log_config=None,
                 server_header=False,
                 timeout_graceful_shutdown=1,
-                # As long as a proxy in front may keep its connections.
+                # At least as long as a proxy in front keeps idle connections.
                 timeout_keep_alive=65,
                 backlog=_BACKLOG,
             )
@@ -83,7 +83,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            # What was loaded stays: no collection need look through it again.
+            # Objects loaded so far are permanent: exclude them from garbage collection.
             gc.collect()
             gc.freeze()
             self._on_serving()

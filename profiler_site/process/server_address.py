@@ -1,4 +1,4 @@
-"""Where the running server is: what `flamewatch up` notes in its data folder."""
+"""Address of the running server, which `flamewatch up` stores in its data folder."""
 
 import os
 from pathlib import Path
@@ -9,12 +9,12 @@ _FILE = "address"
 
 
 def note() -> None:
-    """Remember the address that this server listens at, for the other commands."""
+    """Store the address of this server for the other commands."""
     _path().write_text(settings.FLAMEWATCH_URL)
 
 
 def of_running_server() -> str:
-    """FLAMEWATCH_URL if it is set, else where the server was started last."""
+    """Return FLAMEWATCH_URL if it is set, else the stored address of the last started server."""
     if "FLAMEWATCH_URL" not in os.environ and _path().exists():
         return _path().read_text()
     return str(settings.FLAMEWATCH_URL)

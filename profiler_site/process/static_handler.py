@@ -1,4 +1,4 @@
-"""Serve static files without Django's pages and their threads."""
+"""Serve static files without the middleware and threads of Django's pages."""
 
 from io import BytesIO
 from typing import Any
@@ -18,8 +18,10 @@ async def _nothing(request: HttpRequest) -> HttpResponse:
 
 
 class StaticHandler(ASGIHandler):
-    """An ASGI application for the addresses under STATIC_URL; files are read by asyncio's threads,
-    of which there is a bounded number."""
+    """ASGI application for the paths under STATIC_URL.
+
+    Files are read in asyncio's default thread pool, which is bounded.
+    """
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)

@@ -1,4 +1,4 @@
-"""A forgotten password: reset by mail, or, where no mail is sent, by the operator."""
+"""Password reset by e-mail, or by the operator on servers that send no e-mail."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Passwords: long enough, told in a way that helps the one who types."""
+"""Password validation with helpful messages."""
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.password_validation import MinimumLengthValidator
@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 
 class LongEnoughValidator(MinimumLengthValidator):
-    """Django's, naming how long it is and how long it must be."""
+    """Django's validator, with a message that names the current and minimum length."""
 
     def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
         if len(password) < self.min_length:

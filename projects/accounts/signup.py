@@ -1,4 +1,4 @@
-"""Signing up: an account and its first project in one form."""
+"""Sign-up: create an account and its first project in one form."""
 
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return bool(settings.SIGNUP == "open")
 
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
-        """To the set-up of the project that was made with the account."""
+        """Return the setup page of the project that was created with the account."""
         member = Member.objects.filter(user=cast("User", request.user)).select_related("project")
         return reverse("setup", args=[member.get().project.project_id])
 
@@ -33,7 +33,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     )
 
     def save(self, request: HttpRequest) -> User:
-        """The account and its project, or neither."""
+        """Create the account and its project in one transaction."""
         with transaction.atomic():
             return cast("User", super().save(request))
 

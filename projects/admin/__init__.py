@@ -1,4 +1,4 @@
-"""The operator's pages: quotas first of all; what agents and people did is read only."""
+"""Django admin for the operator: projects, quotas and users; other records are read-only."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
@@ -10,5 +10,5 @@ __all__ = ["agent", "api_key", "audit_entry", "deployment", "project", "quota", 
 
 admin.site.site_header = admin.site.site_title = _("Flamewatch")
 admin.site.index_title = _("Administration")
-# One door for everyone: the site's sign-in page, with its limits of tries.
+# Everyone signs in at the site's sign-in page, which limits the number of attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

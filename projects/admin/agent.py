@@ -1,4 +1,4 @@
-"""Agents, as they showed themselves."""
+"""Admin list of agents, as they registered themselves."""
 
 from django.contrib import admin
 

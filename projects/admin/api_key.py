@@ -1,4 +1,7 @@
-"""API keys: made in a project's settings, where their text is shown once; revoked here too."""
+"""Admin list of API keys, with an action to revoke them.
+
+Keys are created in a project's settings, where their text is shown once.
+"""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Who did what."""
+"""Admin list of the audit log."""
 
 from django.contrib import admin
 

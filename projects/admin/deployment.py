@@ -1,4 +1,4 @@
-"""Deployments, as agents showed them."""
+"""Admin list of deployments, as agents registered them."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""What is used of each limit, beside the field that sets it."""
+"""Help texts that show the current usage beside each limit of a quota form."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from projects.usage.usage import LimitUsage, usage_of
 
 
 def explain(fields: Mapping[str, Field], project: Project | None) -> None:
-    """Set the help texts of a quota's form; without a project it is the row of defaults."""
+    """Set the help texts of a quota form; without a project, those for the row of defaults."""
     if project is None or project.pk is None:
         texts = {name: _built_in(name) for name in LimitName}
     else:

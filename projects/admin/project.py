@@ -1,4 +1,4 @@
-"""Projects with their members and quotas, and what they use of them today."""
+"""Admin pages of projects, with members, quotas and today's usage."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""Quotas: the row of defaults, and the overrides of single projects."""
+"""Admin pages of quotas: the row of defaults, and the overrides of single projects."""
 
 from typing import Any, cast
 
@@ -28,12 +28,15 @@ class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     autocomplete_fields = ["project"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Quota]:
-        """The defaults first."""
+        """Return the quotas, with the row of defaults first."""
         rows = super().get_queryset(request)
         return rows.order_by(F("project__project_id").asc(nulls_first=True))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Quota | None = None) -> list[str]:
-        """Whose it is stays: the defaults must not become one project's by a slip."""
+        """Make `project` read-only in existing rows.
+
+        Otherwise the row of defaults could be assigned to one project by mistake.
+        """
         return ["project"] if obj else []
 
     def get_form(

@@ -1,4 +1,4 @@
-"""Rows that the server writes: they can be read here, and go with their project."""
+"""Read-only admin for rows that the server writes; they are deleted with their project."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -18,6 +18,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
-        """Not by themselves. Django asks this also about all that a project's deletion takes."""
+        """Allow deletion only as part of a project's deletion.
+
+        Django asks for this permission for every object that the project's deletion would delete
+        too.
+        """
         page = request.resolver_match.url_name if request.resolver_match else ""
         return page in _DELETING_A_PROJECT and super().has_delete_permission(request, obj)

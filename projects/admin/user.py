@@ -1,4 +1,4 @@
-"""People: an e-mail address instead of a name."""
+"""Admin pages of users, who have an e-mail address instead of a user name."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.models import User
 
-# What people may do is said by their membership of projects, never by Django's groups.
+# Permissions come from project memberships, never from Django's groups.
 admin.site.unregister(Group)
 
 

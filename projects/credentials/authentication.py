@@ -1,4 +1,4 @@
-"""Who sends this: an API key's text in, what it may do out; without SQL for a key known already."""
+"""Authenticate API keys, without SQL for keys that are cached."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from common.write_behind import WriteBehindBuffer
 from projects.credentials import keys
 from projects.models import ApiKey
 
-# How long another process's revocation may go unnoticed; this one's is seen at once.
+# Maximum delay until another process's revocation takes effect; in this process it is immediate.
 SECONDS_KEPT = 15.0
 MOST_KEYS = 10_000
 MOST_UNKNOWN = 10_000
@@ -21,36 +21,37 @@ MOST_UNKNOWN = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a key opens: one project, to write profiles, to read them, or both."""
+    """Permissions of an API key: one project, to write profiles, to read them, or both."""
 
     project: int  # Project.pk
     project_id: str
     key: int  # ApiKey.pk
-    prefix: str  # may be shown and logged
+    prefix: str  # not secret: may be shown and logged
     may_write: bool
     may_read: bool
 
 
 class KeyRejected(Exception):
-    """The key opens nothing. The text never says which part of it was wrong."""
+    """Invalid API key. The text never says which part of it was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class _KeyRow:
-    """A key's row as far as it matters here: the secret's hash and what it opens."""
+    """Columns of a key's row that authentication needs: the secret's hash and the permissions."""
 
     secret_hash: str
     access: Access
 
 
 class _NoSuchKey(Exception):
-    """No row, or a revoked one."""
+    """Missing row, or row of a revoked key."""
 
 
 async def authenticate(text: str) -> Access:
-    """What the key opens; raises Refused. Any length and content of text may come in.
+    """Return the permissions of a key; `text` may have any length and content.
 
-    Raises django.db.Error and sync_pool.TooBusy where an unknown key cannot be looked up now.
+    Raise KeyRejected for an invalid key, and django.db.Error or
+    common.database_pool.DatabasePoolFull if a key that is not cached cannot be looked up.
     """
     try:
         parts = keys.parse(text)
@@ -64,13 +65,17 @@ async def authenticate(text: str) -> Access:
 
 
 def forget(key_id: str) -> None:
-    """Look this key up again: it was revoked or changed."""
+    """Remove a key from the caches after it was revoked or changed."""
     _known.forget(key_id)
     _unknown.forget(key_id)
 
 
 async def _find(key_id: str) -> _KeyRow:
-    """The caches are by the key's public id, so a wrong secret for a known id costs no query."""
+    """Return the cached or stored row of a key.
+
+    The caches are indexed by the key's public id, so a wrong secret for a cached id costs no SQL
+    query.
+    """
     if _unknown.peek(key_id):
         raise _NoSuchKey
     try:

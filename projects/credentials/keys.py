@@ -1,4 +1,4 @@
-"""API keys: `fw_<id>_<secret><checksum>`; the id finds the row, only a hash is stored."""
+"""API keys `fw_<id>_<secret><checksum>`: the id identifies the row, which stores only a hash."""
 
 import hashlib
 import hmac
@@ -15,7 +15,8 @@ from projects.models import ApiKey, Project, User
 
 _ALPHABET = string.ascii_letters + string.digits
 _ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
-# Keys whose checksum and hash are known: each request brings one, and they are few.
+# Number of keys whose checksum and hash are cached: every request carries a key, and few are in
+# use.
 _KNOWN = 1024
 
 
@@ -26,16 +27,16 @@ class KeyParts:
 
 
 class MalformedKey(ValueError):
-    """The text is no key of ours: mistyped, cut off or something else."""
+    """Text that is not a Flamewatch key: mistyped, truncated or of another kind."""
 
 
 def make(key_id: str, secret: str) -> str:
     return f"fw_{key_id}_{secret}{_checksum(key_id + secret)}"
 
 
-@lru_cache(_KNOWN)  # of what is well formed, and so of bounded length
+@lru_cache(_KNOWN)  # caches only well-formed texts, so their length is bounded
 def parse(text: str) -> KeyParts:
-    """The parts of a key; raises MalformedKey where shape or checksum are wrong."""
+    """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
     head, _, rest = text.removeprefix("fw_").partition("_")
     secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
     shape = text.startswith("fw_") and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
@@ -46,7 +47,7 @@ def parse(text: str) -> KeyParts:
 
 @lru_cache(_KNOWN)
 def hash_secret(secret: str) -> str:
-    # 190 random bits cannot be guessed, so a fast hash is as good as a slow one here.
+    # 190 random bits cannot be guessed, so a fast hash is as safe as a slow one here.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -57,7 +58,7 @@ def matches(secret: str, stored: str) -> bool:
 def create(
     project: Project, name: str, *, write: bool = True, read: bool = False, by: User | None = None
 ) -> tuple[ApiKey, str]:
-    """A new key's row, and its text, which is never seen again."""
+    """Create a key; return its row and its text, which cannot be recovered later."""
     key_id, secret = _random(_ID_LENGTH), _random(_SECRET_LENGTH)
     row = ApiKey.objects.create(
         project=project,
@@ -73,14 +74,14 @@ def create(
 
 
 def revoke(row: ApiKey, *, by: User | None = None) -> None:
-    """Opens nothing from now on: in this process at once, in others within some seconds."""
+    """Revoke a key: immediately in this process, within SECONDS_KEPT (15 s) in others."""
     if row.revoked is None:
         row.revoke()
         audit.record(row.project, "key.revoke", actor=by, key=row.prefix, name=row.name)
 
 
 def of_project(project: Project) -> list[ApiKey]:
-    """A project's keys: those in use first, newest first."""
+    """Return the keys of a project: keys in use before revoked ones, then newest first."""
     return list(
         ApiKey.objects.filter(project=project)
         .select_related("created_by")
@@ -93,7 +94,7 @@ def _random(length: int) -> str:
 
 
 def _checksum(text: str) -> str:
-    """Six base-62 digits of the CRC-32: lets scanners and typing errors be told."""
+    """Return the CRC-32 as six base-62 digits, for secret scanners and to detect typing errors."""
     value, digits = zlib.crc32(text.encode()), ""
     for _ in range(_CHECKSUM_LENGTH):
         value, digit = divmod(value, 62)

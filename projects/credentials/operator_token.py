@@ -1,4 +1,4 @@
-"""What proves that a command comes from this server's operator: signed with its secret key."""
+"""Short-lived tokens of the server's operator, signed with SECRET_KEY."""
 
 from django.core import signing
 
@@ -8,12 +8,12 @@ PREFIX = "fwop_"
 
 
 def make(project_id: str) -> str:
-    """A token for one project, good for a minute."""
+    """Return a token for one project, valid for 60 s."""
     return PREFIX + signing.TimestampSigner(salt=_SALT).sign(project_id)
 
 
 def project_of(token: str) -> str | None:
-    """The project id that a token is for; None where it is forged or too old."""
+    """Return the project id that a token is for; None if it is forged or expired."""
     try:
         signer = signing.TimestampSigner(salt=_SALT)
         return signer.unsign(token.removeprefix(PREFIX), max_age=_GOOD_FOR_SECONDS)

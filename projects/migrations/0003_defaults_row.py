@@ -1,4 +1,4 @@
-"""The row of default quotas, for the admin to change; empty fields are the built-in limits."""
+"""Add the row of default quotas for the admin; empty fields mean the built-in limits."""
 
 from django.apps.registry import Apps
 from django.db import migrations

@@ -1,4 +1,4 @@
-"""Add what was left out of an agent's profiles."""
+"""Add the last warning about an incomplete profile to agent reports."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Tenants and what belongs to them."""
+"""Models of tenants and of the objects that belong to them."""
 
 from projects.models.agent import Agent
 from projects.models.agent_report import AgentReport

@@ -1,4 +1,4 @@
-"""An agent: one instance of an application, in one deployment."""
+"""Agent: one running instance of an application with a profiler, in one deployment."""
 
 from django.db import models
 
@@ -7,11 +7,11 @@ from projects.models.deployment import Deployment
 
 class Agent(models.Model):
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="agents")
-    # X-Flamewatch-Agent, or a hash of what tells any other agent apart.
+    # X-Flamewatch-Agent, or a hash of key, User-Agent and peer address.
     identity = models.CharField(max_length=64)
     hostname = models.CharField(max_length=255, blank=True)
     user_agent = models.CharField(max_length=255, blank=True)
-    types = models.JSONField(default=list)  # ProfileType values, as last offered
+    types = models.JSONField(default=list)  # ProfileType values of the last handshake or upload
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
 

@@ -1,4 +1,4 @@
-"""What an agent did lately, as its profiles and the server's refusals tell."""
+"""Recent activity of an agent: self-reports from its profiles, and rejected uploads."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from projects.models.agent import Agent
 
 
 class AgentReport(models.Model):
-    """Sums by hour of the last day, and what they come to; None where it was never reported."""
+    """Hourly sums of the last day and their totals; None if a value was never reported."""
 
     agent = models.OneToOneField(
         Agent, on_delete=models.CASCADE, primary_key=True, related_name="report"
@@ -15,18 +15,18 @@ class AgentReport(models.Model):
     last_type = models.CharField(max_length=10, blank=True)  # a ProfileType
     sampler = models.CharField(max_length=32, blank=True)
     memory_bytes = models.BigIntegerField(null=True)  # the agent's own, at its last profile
-    refusal = models.CharField(max_length=255, blank=True)  # status and reason of the last one
+    refusal = models.CharField(max_length=255, blank=True)  # last error: status and reason
     refused_at = models.DateTimeField(null=True)
-    # What was left out of the last profile that was stored in part.
+    # Description of what was left out of the last profile that was stored in part.
     warning = models.CharField(max_length=255, blank=True, default="", db_default="")
     warned_at = models.DateTimeField(null=True)  # when a profile was last stored in part
-    # {hours since 1970: agent_costs.HourlyCosts as a list}, the last 24 of them
+    # {hours since 1970: agent_costs.HourlyCosts as a list} of the last 24 hours
     hours = models.JSONField(default=dict)
-    # Of `hours`, so that agents can be found by them.
-    cpu_share = models.FloatField(null=True)  # of one core
-    dropped = models.BigIntegerField(null=True)  # samples
-    samples = models.BigIntegerField(default=0)  # in profiles: those that were not dropped
-    refused = models.PositiveIntegerField(default=0)  # uploads
+    # Totals of `hours`, as columns for filtering.
+    cpu_share = models.FloatField(null=True)  # CPU time of the agent as a share of one core
+    dropped = models.BigIntegerField(null=True)  # samples that agents dropped
+    samples = models.BigIntegerField(default=0)  # samples in stored profiles
+    refused = models.PositiveIntegerField(default=0)  # rejected uploads
 
     def __str__(self) -> str:
         return f"{self.agent_id}: {self.last_profile}"

@@ -1,4 +1,4 @@
-"""An API key: its row finds it, only a hash of its secret is kept."""
+"""API key; the row stores only a hash of its secret."""
 
 from django.conf import settings
 from django.db import models
@@ -34,7 +34,7 @@ class ApiKey(models.Model):
         return f"fw_{self.key_id}"
 
     def revoke(self) -> None:
-        """Opens nothing from now on; the row stays, for it says who used what until when."""
+        """Revoke the key. The row is kept as a record of who used which key until when."""
         if self.revoked is None:
             self.revoked = timezone.now()
             self.save(update_fields=["revoked"])

@@ -1,4 +1,4 @@
-"""Who did what: an entry for every deed of a person that changes a project."""
+"""Audit log of the actions of people and API keys that change a project."""
 
 from django.conf import settings
 from django.db import models
@@ -13,7 +13,7 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
     )
-    actor_key = models.CharField(max_length=32, blank=True)  # the prefix of an API key
+    actor_key = models.CharField(max_length=32, blank=True)  # prefix of an API key
     action = models.CharField(max_length=50)  # "key.create", "capture.now", …
     detail = models.JSONField(default=dict)
 

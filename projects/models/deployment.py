@@ -1,4 +1,4 @@
-"""A deployment: (project, service, zone, version)."""
+"""Deployment: (project, service, zone, version)."""
 
 from django.db import models
 
@@ -13,7 +13,8 @@ class Deployment(models.Model):
     language = models.CharField(max_length=512, blank=True)
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
-    # The ProfileTypes that it has a profile of: the others get their first at once.
+    # ProfileTypes that the deployment has a profile of; the first of any other is requested at
+    # once.
     profiled = models.JSONField(default=list, blank=True)
 
     class Meta:

@@ -1,11 +1,11 @@
-"""The tenant, and who belongs to it."""
+"""Projects, which are the tenants, and their members."""
 
 from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-# Cloud Profiler's syntax of a project id, so that its agents accept ours.
+# Cloud Profiler's syntax of project ids, so that its agents accept ours.
 PROJECT_ID = r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$"
 
 
@@ -24,11 +24,11 @@ class Project(models.Model):
         validators=[MinValueValidator(0.0)],
         help_text=_("On average, for each deployment and profile type; 0 stops capturing."),
     )
-    # Where its code is to be read: https://host/repository/blob/{version}/{file}#L{line}
+    # Template of links to the source code: https://host/repository/blob/{version}/{file}#L{line}
     source_url = models.CharField(_("source"), max_length=500, blank=True, default="")
     source_root = models.CharField(
         _("folder of the code"), max_length=500, blank=True, default=""
-    )  # where the programs run: what stands before the repository's own paths
+    )  # path prefix of the running programs' files, to strip for a path in the repository
 
     def __str__(self) -> str:
         return self.name

@@ -1,4 +1,4 @@
-"""What a project may use, and what it used."""
+"""Quotas of projects and their usage by day."""
 
 from django.db import models
 from django.db.models.functions import Coalesce
@@ -8,7 +8,7 @@ from projects.models.project import Project
 
 
 class Quota(models.Model):
-    """Overrides of one project, or (project null) the defaults of all; empty means the default."""
+    """Limits of one project, or of all projects (project null); empty fields mean the default."""
 
     project = models.OneToOneField(
         Project, on_delete=models.CASCADE, related_name="quota", null=True, blank=True
@@ -26,7 +26,8 @@ class Quota(models.Model):
 
     class Meta:
         constraints = [
-            # NULLs are distinct to a unique column: without this there could be many defaults.
+            # NULLs are distinct in a unique column: without this there could be several rows of
+            # defaults.
             models.UniqueConstraint(
                 Coalesce("project", 0),
                 name="one_row_of_defaults",
@@ -39,7 +40,7 @@ class Quota(models.Model):
 
 
 class DayUsage(models.Model):
-    """Counters of one project and UTC day; profiles are counted in the commit that stores them."""
+    """Counters of one project and UTC day; the transaction that stores a profile counts it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="usage")
     day = models.DateField()

@@ -1,4 +1,4 @@
-"""A person: an e-mail address and a password."""
+"""User account with an e-mail address and a password."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,6 +37,9 @@ class User(AbstractUser):
 
     @cached_property
     def in_projects(self) -> "list[Member]":
-        """With their projects, by these' names. Read once: a request has a user of its own."""
+        """Return the user's memberships with their projects, by project name.
+
+        Cached on the instance, which belongs to a single request.
+        """
         mine = self.memberships.select_related("project")
         return list(mine.order_by("project__name", "project__pk"))

@@ -1,4 +1,7 @@
-"""What profiling costs an agent, and what it loses: sums by the hour, of the last day. Pure."""
+"""Profiling overhead and lost samples of an agent, as hourly sums over the last day.
+
+Pure functions: no clock and no database.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,18 +10,18 @@ from typing import NamedTuple
 
 KEPT_HOURS = 24
 _HOUR_SECONDS = 3600
-_MOST = 2**62  # of any sum: columns have 64 bits
+_MOST = 2**62  # maximum of any sum: columns have 64 bits
 
 
 class HourlyCosts(NamedTuple):
-    """Sums over what arrived in an hour."""
+    """Sums over the reports received within one hour."""
 
-    samples: int = 0  # in the profiles
-    dropped: int = 0  # samples that are not
-    cpu_ns: int = 0  # used by the agent itself
-    elapsed_ns: int = 0  # in which it used that; 0: it does not say
-    refused: int = 0  # uploads
-    telling: int = 0  # profiles that said what was dropped
+    samples: int = 0  # samples in stored profiles
+    dropped: int = 0  # samples that the agent dropped
+    cpu_ns: int = 0  # CPU time used by the agent itself
+    elapsed_ns: int = 0  # time over which cpu_ns was used; 0: not reported
+    refused: int = 0  # rejected uploads
+    telling: int = 0  # number of profiles that reported dropped samples
 
     def plus(self, other: "HourlyCosts") -> "HourlyCosts":
         return HourlyCosts(*(min(_MOST, a + b) for a, b in zip(self, other, strict=True)))
@@ -29,7 +32,7 @@ Hours = Mapping[str, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """None: not reported."""
+    """Totals of the last day; None: not reported."""
 
     cpu_share: float | None
     dropped: int | None
@@ -38,7 +41,7 @@ class Costs:
 
 
 def added(hours: Hours, at: datetime, more: HourlyCosts) -> dict[str, list[int]]:
-    """The hours with one more report; those that are too old by then are gone."""
+    """Return the hours with one more report, without those that are now over a day old."""
     now = int(at.timestamp()) // _HOUR_SECONDS
     kept = {hour: sums for hour, sums in hours.items() if int(hour) > now - KEPT_HOURS}
     kept[str(now)] = list(HourlyCosts(*kept.get(str(now), ())).plus(more))

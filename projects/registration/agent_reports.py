@@ -1,4 +1,4 @@
-"""What agents' profiles say of the agents themselves, and what was refused: written behind."""
+"""Self-reports, rejected uploads and warnings of agents, in a write-behind buffer."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,30 +11,30 @@ from projects.models import Agent, AgentReport
 from projects.profile_types import ProfileType
 from projects.registration.agent_costs import HourlyCosts, added, costs
 
-_LONGEST = 255  # characters of a refusal
-# What an agent used since its profile before covers that long at most: then it was away.
+_LONGEST = 255  # characters of an error or warning
+# Longest time that one report of CPU time can cover; in a longer gap the agent was not running.
 _LONGEST_ABSENCE = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class SelfReport:
-    """What a profile says of the agent that took it; None: it does not say."""
+    """Statistics that a profile contains about its agent; None: not reported."""
 
     sampler: str = ""
     samples: int = 0
     dropped: int | None = None  # samples
-    cpu_ns: int | None = None  # the agent's own, since its profile before
+    cpu_ns: int | None = None  # CPU time of the agent itself since its previous profile
     memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _AgentNews:
-    """What happened since the last batch, of one agent."""
+    """Events of one agent since the last write."""
 
     at: datetime
     hour: HourlyCosts
     says_cpu: bool = False
-    last_type: str = ""  # of the last profile, if there was one
+    last_type: str = ""  # type of the last profile, if there was one
     last_profile: datetime | None = None
     report: SelfReport | None = None
     refusal: str = ""
@@ -44,7 +44,7 @@ class _AgentNews:
 
 
 def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
-    """A profile of the agent (Agent.pk) was stored."""
+    """Record that a profile of the agent (Agent.pk) was stored."""
     now = timezone.now()
     hour = HourlyCosts(
         samples=report.samples,
@@ -57,7 +57,7 @@ def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
 
 
 def note_refusal(agent: int, refusal: str) -> None:
-    """An upload of the agent was refused; `refusal`: the status and the reason."""
+    """Record that an upload of the agent was rejected; `refusal` is the status and the reason."""
     now = timezone.now()
     _news.note(
         agent, _AgentNews(now, HourlyCosts(refused=1), refusal=_text(refusal), refused_at=now)
@@ -65,7 +65,7 @@ def note_refusal(agent: int, refusal: str) -> None:
 
 
 def note_warning(agent: int, warning: str) -> None:
-    """Note that a profile of the agent was stored in part; `warning` says what was left out."""
+    """Record that a profile was stored in part; `warning` describes what was left out."""
     now = timezone.now()
     _news.note(agent, _AgentNews(now, HourlyCosts(), warning=_text(warning), warned_at=now))
 
@@ -92,7 +92,7 @@ def _join(older: _AgentNews, newer: _AgentNews) -> _AgentNews:
 @transaction.atomic
 def _write(news: dict[int, _AgentNews]) -> None:
     for pks in in_parts(news):
-        # Two processes may have news of the same agent: the rows are locked where that is possible.
+        # Two processes may write the same agent: lock the rows if the database supports it.
         agents = Agent.objects.select_for_update().in_bulk(pks)
         rows = AgentReport.objects.in_bulk(list(agents))
         changed = [

@@ -1,4 +1,4 @@
-"""Agents as they show themselves: added when new, their last sight written behind."""
+"""Registration of agents: new ones are inserted at once, last-seen times are written behind."""
 
 import hashlib
 import uuid
@@ -17,12 +17,12 @@ from projects.models import Agent
 from projects.profile_types import ProfileType
 
 MOST_AGENTS = 50_000
-_LONGEST = 255  # of a hostname or User-Agent, characters
+_LONGEST = 255  # characters of a hostname or User-Agent
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSeen:
-    """What an agent says of itself; `identity` is unique within its deployment."""
+    """Identity and properties of an agent; `identity` is unique within its deployment."""
 
     identity: str
     hostname: str = ""
@@ -33,7 +33,7 @@ class AgentSeen:
 @dataclass(slots=True)
 class _KnownAgent:
     pk: int
-    last: AgentSeen  # as the row has it, or will have it after the next batch
+    last: AgentSeen  # as in the row, or as the next write will set it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,10 @@ class _AgentSighting:
 
 
 def identity_of(header: str, *, key: int, user_agent: str, peer: str) -> str:
-    """Its X-Flamewatch-Agent, if that is a UUID; else what tells other agents apart."""
+    """Return X-Flamewatch-Agent if it is a UUID, else a hash.
+
+    The hash of API key, User-Agent and peer address identifies agents that do not send the header.
+    """
     try:
         return str(uuid.UUID(header))
     except ValueError:
@@ -60,7 +63,7 @@ def identity_of(header: str, *, key: int, user_agent: str, peer: str) -> str:
 
 
 async def find(deployment: int, agent: AgentSeen) -> int:
-    """The agent's pk; added if it is new."""
+    """Return the agent's pk, after inserting its row if it is new."""
     agent = _bounded(agent)
     place = _AgentPosition(deployment, agent.identity, agent)
     known = await _agents.get(place)
@@ -77,7 +80,7 @@ def _bounded(agent: AgentSeen) -> AgentSeen:
 
 
 def _printable(text: str) -> str:
-    """Headers may hold what a database refuses (NUL) or a page should not show."""
+    """Remove characters that a database rejects (NUL) or that a page should not show."""
     return "".join(letter for letter in text[:_LONGEST] if letter.isprintable())
 
 
@@ -86,7 +89,11 @@ def _load(place: _AgentPosition) -> _KnownAgent:
 
 
 def _load_many(places: Sequence[_AgentPosition]) -> dict[_AgentPosition, _KnownAgent]:
-    """A whole fleet may start at once: two statements, and one commit where some are new."""
+    """Load agents and insert missing ones as one batch, because a whole fleet may start at once.
+
+    Existing agents take one SELECT. New ones take a bulk insert, in one commit, and a second
+    SELECT.
+    """
     found = _find_rows(places)
     new = [place for place in places if place not in found]
     if new:
@@ -101,7 +108,7 @@ def _load_many(places: Sequence[_AgentPosition]) -> dict[_AgentPosition, _KnownA
             )
             for place in new
         )
-        # Another process may add the same: then its row is the one.
+        # If another process inserts the same agent first, use that row.
         Agent.objects.bulk_create(rows, ignore_conflicts=True)
         found |= _find_rows(new)
     return found
@@ -143,7 +150,7 @@ def _write_seen(seen: dict[int, _AgentSighting]) -> None:
 
 
 def _forget_missing(pks: list[int], seen: dict[int, _AgentSighting]) -> None:
-    """Rows that were deleted meanwhile are added anew when their agents come again."""
+    """Drop deleted agents from the cache, so that they are inserted again when they return."""
     there = set(Agent.objects.filter(pk__in=pks).values_list("pk", flat=True))
     for pk in set(pks) - there:
         _agents.forget(seen[pk].place)

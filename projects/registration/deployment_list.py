@@ -1,13 +1,13 @@
-"""Deployments as a list, in the order in which they came, page by page."""
+"""Paginated list of deployments, oldest first."""
 
 from projects.models import Deployment
 
 
 def page(project: int, service: str, size: int, after: int = 0) -> list[Deployment]:
-    """At most `size` of a project's (its pk), of one service or of all ("").
+    """Return at most `size` deployments of a project (its pk), of one service or, for "", of all.
 
-    `after` is the key of the last row of the page before: those that come meanwhile neither
-    shift nor repeat what follows. For code that may block.
+    `after` is the pk of the previous page's last row: rows inserted meanwhile neither shift nor
+    repeat the following ones. Blocks on the database.
     """
     rows = Deployment.objects.filter(project=project, pk__gt=after)
     if service:

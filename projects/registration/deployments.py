@@ -1,4 +1,4 @@
-"""Deployments as agents show them: added when new, within the day's quota for it."""
+"""Registration of deployments: new ones are inserted, within the project's daily quota."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from projects.usage.limits import LimitName, limits_of
 from projects.usage.quota_reached import QuotaReached
 
 MOST_DEPLOYMENTS = 50_000
-# The agents of a project that is over its quota cause no query for so long.
+# Time for which a project over its quota is rejected without an SQL query.
 SECONDS_REFUSED = 15.0
 
 
@@ -26,7 +26,7 @@ class DeploymentKey:
     service: str
     zone: str = ""
     version: str = ""
-    language: str = field(default="", compare=False)  # not part of its identity
+    language: str = field(default="", compare=False)  # not part of the identity
 
 
 @dataclass(slots=True)
@@ -46,11 +46,14 @@ class _DeploymentPosition:
 class _DeploymentSighting:
     at: datetime
     place: _DeploymentPosition
-    language: str | None  # where it is another one than before
+    language: str | None  # the new language, if it changed
 
 
 async def find(project: int, key: DeploymentKey) -> KnownDeployment:
-    """The deployment; added if it is new. Raises QuotaReached for one too many."""
+    """Return the deployment, after inserting its row if it is new.
+
+    Raise QuotaReached if the project may have no more new deployments today.
+    """
     place = _DeploymentPosition(project, key)
     known = _deployments.peek(place)
     if known is None:
@@ -61,14 +64,17 @@ async def find(project: int, key: DeploymentKey) -> KnownDeployment:
 
 
 def note_profiled(deployment: int, type: ProfileType) -> None:
-    """It has a profile of this type now; the row says so in the commit that stored that."""
+    """Record in the cache that the deployment has a profile of this type.
+
+    The row is updated in the commit that stores the profile.
+    """
     known = _by_pk.peek(deployment)
     if known:
         known.profiled |= {type}
 
 
 def forget_refusals() -> None:
-    """A quota was changed: look again."""
+    """Drop cached rejections, because a quota has changed."""
     _full.clear()
 
 
@@ -93,7 +99,7 @@ def _load(place: _DeploymentPosition) -> KnownDeployment:
     if row is None:
         try:
             row = _add(place, identity)
-        except IntegrityError:  # another process was first
+        except IntegrityError:  # another process inserted it first
             row = rows.get()
     known = KnownDeployment(row.pk, row.language, _types(row.profiled))
     _by_pk.keep(known.pk, known)
@@ -133,7 +139,7 @@ def _types(stored: list[str]) -> frozenset[ProfileType]:
 
 @transaction.atomic
 def _write_seen(seen: dict[int, _DeploymentSighting]) -> None:
-    """Writes when each was last seen, and learns what other processes did to the same rows."""
+    """Write last-seen times, and reload what other processes changed in the same rows."""
     latest = max(fact.at for fact in seen.values())
     for pks in in_parts(seen):
         Deployment.objects.filter(pk__in=pks).update(last_seen=latest)
@@ -146,7 +152,7 @@ def _write_seen(seen: dict[int, _DeploymentSighting]) -> None:
 
 
 def _learn(place: _DeploymentPosition, profiled: list[str] | None) -> None:
-    """Another process may have stored its first profile, or deleted it (None)."""
+    """Update the cache after another process stored a first profile, or deleted the row (None)."""
     known = _deployments.peek(place)
     if profiled is None:
         _deployments.forget(place)

@@ -1,4 +1,7 @@
-"""Deployments and agents: known without SQL, added at once when new, last seen written behind."""
+"""Registry of deployments and agents: no SQL for known ones, inserts at once for new ones.
+
+Last-seen times go through a write-behind buffer.
+"""
 
 from dataclasses import dataclass
 
@@ -28,16 +31,17 @@ __all__ = [
 class RegisteredAgent:
     deployment: int  # Deployment.pk
     agent: int  # Agent.pk
-    profiled: frozenset[ProfileType]  # types that the deployment has a profile of
+    profiled: frozenset[ProfileType]  # types of which the deployment has a profile
 
 
 async def seen(
     project: Access | int, deployment: DeploymentKey, agent: AgentSeen
 ) -> RegisteredAgent:
-    """An agent has shown itself. Raises QuotaReached where its deployment is one too many.
+    """Register a deployment and its agent, and record that they were seen.
 
-    No query for a known agent; else raises django.db.Error and sync_pool.TooBusy where the
-    database cannot be asked now.
+    No SQL query if both are cached. Raise QuotaReached if the deployment exceeds the project's
+    quota of new ones, and django.db.Error or common.database_pool.DatabasePoolFull if a lookup is
+    not possible now.
     """
     pk = project.project if isinstance(project, Access) else project
     try:

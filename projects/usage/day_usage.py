@@ -1,4 +1,4 @@
-"""What a project used today: read from the database now and then, counted on in memory."""
+"""Usage of a project today, read from the database every 15 s and counted in memory meanwhile."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -9,18 +9,18 @@ from django.utils import timezone
 from common.loading_cache import LoadingCache
 from projects.models import DayUsage
 
-# Other processes' profiles are seen after this; by so much of them a limit may be passed.
+# Other processes' profiles are counted after this delay; meanwhile they can exceed a limit.
 SECONDS_KEPT = 15.0
 MOST_PROJECTS = 10_000
 
 
 @dataclass(slots=True)
 class UsageReading:
-    """A day's use: as it was read, plus what this process admitted since."""
+    """Usage of one day: as read from the database, plus what this process has admitted since."""
 
     day: date
     profiles: int
-    stored_bytes: int  # of all days: what is stored now
+    stored_bytes: int  # total over all days
 
 
 async def today(project: int) -> UsageReading:

@@ -1,4 +1,4 @@
-"""What a project may use: the built-in limits, the admin's defaults, the project's own."""
+"""Limits of a project: built-in values, overridden by the admin's defaults and its own quota."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -9,13 +9,13 @@ from django.db.models import Q
 from common.loading_cache import LoadingCache
 from projects.models import Quota
 
-# How long a change in another process's admin may go unnoticed; this one's is seen at once.
+# Maximum delay until a change by another process takes effect; in this process it is immediate.
 SECONDS_KEPT = 15.0
 MOST_PROJECTS = 10_000
 
 
 class LimitName(StrEnum):
-    """The fields of a Quota; errors name them."""
+    """Fields of a Quota; error messages name them."""
 
     PROFILES_PER_MINUTE = "profiles_per_minute"
     PROFILES_PER_DAY = "profiles_per_day"
@@ -42,7 +42,10 @@ BUILT_IN = Limits()
 
 
 def merged(rows: Iterable[Quota]) -> Limits:
-    """The built-in limits, overridden by each row in turn where it says something; 0 is a limit."""
+    """Override the built-in limits by the fields of each row, in order.
+
+    None overrides nothing; 0 is a valid limit.
+    """
     values = asdict(BUILT_IN)
     for row in rows:
         said = {name: getattr(row, name) for name in LimitName}
@@ -51,17 +54,17 @@ def merged(rows: Iterable[Quota]) -> Limits:
 
 
 def limits_of(project: int) -> Limits:
-    """The limits of a project (its pk); for code that may block."""
+    """Return the limits of a project (its pk); may block on the database."""
     return _limits.get_now(project)
 
 
 async def find_limits(project: int) -> Limits:
-    """The same for asynchronous code: no query for a project known already."""
+    """Return the limits of a project (its pk) asynchronously, without SQL if they are cached."""
     return await _limits.get(project)
 
 
 def forget(project: int | None) -> None:
-    """A quota has changed; None: the defaults, which are everyone's."""
+    """Drop cached limits after a quota has changed; None: of all projects, for the defaults."""
     if project is None:
         _limits.clear()
     else:

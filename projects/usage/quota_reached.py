@@ -1,4 +1,4 @@
-"""A quota is reached: which one, what it allows, and when it has room again."""
+"""Exception for a quota that is reached, with its limit and the time until it resets."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -30,7 +30,10 @@ IN_BYTES = {LimitName.STORED_BYTES, LimitName.BYTES_PER_PROFILE}
 
 
 class QuotaReached(Exception):
-    """`resets_in` is in seconds; None where waiting does not help: the profile is too large."""
+    """Rejection by a quota of the project.
+
+    `resets_in` is in seconds; None for a profile that is too large, where waiting does not help.
+    """
 
     def __init__(self, limit: LimitName, allowed: int, resets_in: float | None) -> None:
         self.limit, self.allowed, self.resets_in = limit, allowed, resets_in

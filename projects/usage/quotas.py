@@ -1,4 +1,4 @@
-"""May this profile come in? A project's quotas at ingest; the admin sets them."""
+"""Enforce a project's quotas on uploads; admins set the quotas."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What an admitted profile was counted in, so that `release` can take it out again."""
+    """Counters that an admitted profile has changed, so that `release` can revert them."""
 
     project: int
     size: int
@@ -40,7 +40,7 @@ class Admission:
 async def admit_profile(project: int, size: int) -> Admission:
     """Count one profile of `size` bytes, as sent, against the project's quotas.
 
-    Raises QuotaReached, and counts the refusal. No query where the project is known.
+    Raise QuotaReached, and count the rejection. No SQL query if the project is cached.
     """
     try:
         return await _admit(project, size)
@@ -50,20 +50,23 @@ async def admit_profile(project: int, size: int) -> Admission:
 
 
 async def require_room(project: int) -> None:
-    """Raises QuotaReached where no profile could come in before tomorrow: to capture one would
-    cost a program something for nothing. Counts neither a profile nor a refusal."""
+    """Raise QuotaReached if every profile would be rejected until midnight UTC.
+
+    A capture would then cost a program CPU time for nothing. Counts neither a profile nor a
+    rejection.
+    """
     check(await find_limits(project), await day_usage.today(project), 1)
 
 
 async def release(admission: Admission) -> None:
-    """Give back what an upload took that failed after it was admitted."""
+    """Revert the counts of an upload that failed, or was a duplicate, after it was admitted."""
     admission.reading.profiles -= 1
     admission.reading.stored_bytes -= admission.size
     await counter().give_back(admission.project, admission.minute)
 
 
 def note_refused(project: int) -> None:
-    """Count a refusal; written behind."""
+    """Count a rejected profile or deployment, through the write-behind buffer."""
     _refused.note(project, 1)
 
 
@@ -72,7 +75,7 @@ async def _admit(project: int, size: int) -> Admission:
     reading = await day_usage.today(project)
     minute, seconds = divmod(timezone.now().timestamp(), 60)
     check(limits, reading, size)
-    # Counted before the await: those who come meanwhile have to find it taken.
+    # Count before the await, so that concurrent uploads see it.
     reading.profiles += 1
     reading.stored_bytes += size
     admission = Admission(project, size, int(minute), reading)
@@ -85,7 +88,7 @@ async def _admit(project: int, size: int) -> Admission:
 
 
 def check(limits: Limits, reading: UsageReading, size: int) -> None:
-    """Raises QuotaReached where one more profile of this size is too much."""
+    """Raise QuotaReached if one more profile of this size exceeds a limit."""
     if size > limits.bytes_per_profile:
         raise QuotaReached(LimitName.BYTES_PER_PROFILE, limits.bytes_per_profile, None)
     if reading.stored_bytes + size > limits.stored_bytes:

@@ -1,4 +1,4 @@
-"""What a project uses of each of its limits, for the settings page and the admin."""
+"""Usage of each of a project's limits, for the settings page and the admin."""
 
 from dataclasses import dataclass
 
@@ -25,17 +25,17 @@ LABELS: dict[LimitName, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class LimitUsage:
-    """One limit. `used` and `share` are None where nothing is used up (size, days kept)."""
+    """One limit and its usage. `used` and `share` are None for limits on a size or an age."""
 
     name: LimitName
     label: str
     allowed: int
     used: int | None
-    resets_in: float | None  # seconds; None: it does not
+    resets_in: float | None  # seconds; None: never
 
     @property
     def share(self) -> float | None:
-        """0 to 1; a limit of 0 is always full."""
+        """Return the used share, 0 to 1; a limit of 0 counts as fully used."""
         if self.used is None:
             return None
         return min(1.0, self.used / self.allowed) if self.allowed else 1.0
@@ -52,14 +52,14 @@ class LimitUsage:
 @dataclass(frozen=True, slots=True)
 class Usage:
     limits: tuple[LimitUsage, ...]
-    refused_today: int  # profiles, and handshakes of deployments too many
+    refused_today: int  # rejected profiles, and handshakes of deployments over the quota
 
     def of(self, name: LimitName) -> LimitUsage:
         return next(limit for limit in self.limits if limit.name is name)
 
 
 def usage_of(project: int) -> Usage:
-    """Of a project (its pk), as the database has it now; for code that may block."""
+    """Return the usage of a project (its pk) from the database; may block."""
     now = timezone.now()
     minute, seconds = divmod(now.timestamp(), 60)
     midnight = seconds_to_midnight(now)
