@@ -1,4 +1,7 @@
-/** Tests names by an expression, apart from the page: one that explodes is stopped with this worker. */
+/**
+ * Web worker that tests names with a regular expression; it can be terminated if that takes too
+ * long.
+ */
 
 addEventListener('message', ({ data: { source, names } }) => {
   try {
