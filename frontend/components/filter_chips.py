@@ -12,7 +12,7 @@ class Chip:
     option: str  # as in the URL
     name: str
     value: str
-    text: str  # value of the `filter` parameter
+    text: str  # value of the `f` parameter
     others: list[str]  # parameter values of the other filters
 
 

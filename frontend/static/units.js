@@ -33,7 +33,7 @@ export function formatValue(value, unit) {
 /**
  * Return the step sizes of an axis in ascending order: for bytes, powers of two.
  * @param {string} unit
- * @returns {number[] | undefined} undefined: uPlot's default, powers of ten, their halves and fifths
+ * @returns {number[] | undefined} undefined: powers of ten, their halves and fifths
  */
 export function roundSteps(unit) {
   return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;

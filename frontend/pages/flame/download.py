@@ -57,8 +57,9 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
 def _in_file(view: View, form: str) -> View:
     """Return the view to export: what the page draws, with stacks in call order.
 
-    The function list has no root or focus, and neither has its file. A root node of an inverted
-    view exists only in that view, so the file keeps that view's shape.
+    Like the function list on the page, its CSV file has no root, and neither has the file of a
+    focused function. The root of an inverted view exists only in that view, so the file keeps
+    that shape.
     """
     if form == ExportFormat.CSV or view.focus is not None:
         return replace(view, shape=Shape.TOP_DOWN, root=None)

@@ -1,7 +1,4 @@
-/**
- * Table at a chart's cursor with the time and the value of each series; also a live region for
- * screen readers.
- */
+/** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
 /**
  * @typedef {object} Reading

@@ -1,10 +1,10 @@
 /**
- * Base class of the time charts: uPlot in the page's colours, with a readout at the cursor and
- * range selection by dragging and keys.
+ * Base class of the time charts: uPlot with a readout at the cursor and range selection.
  *
- * Subclasses define what is drawn and what the readout shows. Attribute: `data-plot`, JSON with at
- * least the properties of Model; a change redraws the chart. Event: `chart-range`, whose detail has
- * `from` and `to` (RFC 3339).
+ * Subclasses define what is drawn and what the readout shows. Ranges are selected by dragging or
+ * with the keyboard; colours are the page's. Attribute: `data-plot`, JSON with at least the
+ * properties of Model; a change redraws the chart. Event: `chart-range`, whose detail has `from`
+ * and `to` (RFC 3339).
  */
 
 import { coloursOf, watchTheme } from '../shell/theming.js';

@@ -5,7 +5,7 @@
  * @property {HTMLElement} root
  * @property {HTMLElement} over overlay of the plot area, in CSS pixels
  * @property {CanvasRenderingContext2D} ctx in device pixels
- * @property {{left: number, top: number, width: number, height: number}} bbox plot area in device pixels
+ * @property {{left: number, top: number, width: number, height: number}} bbox of the plot, device pixels
  * @property {(value: number, scale: string, canvas?: boolean) => number} valToPos
  * @property {(left: number, scale: string) => number} posToVal
  * @property {(left: number) => number} posToIdx

@@ -7,8 +7,8 @@ import { formatPercent, formatValue } from '../units.js';
 
 /**
  * @typedef {import("../flame-graph/tree.js").WireTree & {
- * b: {profiles: number, total: number, self: number[]},
- * ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
+ *   b: {profiles: number, total: number, self: number[]},
+ *   ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
  * }} WireDifferences `self` is side A's; values are sums over the profiles
  */
 

@@ -1,6 +1,7 @@
 /**
- * Canvas painter of the comparison: grey mixed with the colour for more or less; frames that only
- * one side has are hatched.
+ * Canvas painter of the comparison.
+ *
+ * Frames are grey mixed with the colour for more or less; those that only one side has are hatched.
  */
 
 import { boxesOfRow, clipped } from '../flame-graph/boxes.js';
@@ -121,7 +122,12 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function hatch(context, x, y, width) {
   context.save();
   context.beginPath();

@@ -24,7 +24,7 @@ const PADDING = 4;
  * @property {number} lastRow exclusive
  * @property {boolean} flip the root is at the bottom
  * @property {(node: number) => string} label
- * @property {Uint8Array | null} found [n] nodes that match the search, others are dimmed; null: no search
+ * @property {Uint8Array | null} found [n] matches, others are dimmed; null without a search
  */
 
 /**
@@ -40,7 +40,7 @@ export function draw(context, scene) {
   const cell = context.measureText('mmmmmmmmmm').width / 10;
   const labelled = narrowestLabel(cell);
   /**
-   * @type {number[][]} x, y, width, node … of the boxes of each colour that get a label or hatching
+   * @type {number[][]} x, y, width, node … of each colour's boxes with a label or hatching
    */
   const boxes = palette.fill.map(() => []);
   const wide = Math.round(span.width * ratio);
@@ -89,8 +89,7 @@ function narrowestLabel(cell) {
 }
 
 /**
- * Return whether a box of the dim colour is hatched: folded nodes are, nodes outside a search are
- * not.
+ * Return whether a dim box is hatched: yes for folded nodes, no for nodes that a search dims.
  * @param {Scene} scene
  * @param {number} node -1 for a run of narrow nodes
  */
@@ -137,7 +136,12 @@ function hatch(context, scene, list) {
   context.restore();
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function hatchBox(context, x, y, width) {
   for (let at = x - ROW_HEIGHT; at < x + width; at += 6) {
     context.moveTo(at, y + ROW_HEIGHT);

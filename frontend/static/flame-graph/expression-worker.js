@@ -1,7 +1,4 @@
-/**
- * Web worker that tests names with a regular expression; it can be terminated if that takes too
- * long.
- */
+/** Web worker that tests names with a regular expression; the page terminates slow ones. */
 
 addEventListener('message', ({ data: { source, names } }) => {
   try {

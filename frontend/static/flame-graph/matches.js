@@ -43,7 +43,7 @@ export function matchesOf(tree, names) {
 }
 
 /**
- * Return the names that contain a text; case-sensitive.
+ * Return 1 for each name that contains a text, else 0; case-sensitive.
  * @param {string[]} names
  * @param {string} text
  */

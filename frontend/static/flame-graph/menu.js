@@ -1,6 +1,7 @@
 /**
- * Context menu of a frame or a function, by right click, long press, or Shift+F10. Its markup is
- * the page's.
+ * Context menu of a frame or a function: right click, long press, or Shift+F10.
+ *
+ * Its markup is the page's.
  */
 
 import { act, can, subjectOfRow } from './actions.js';
@@ -9,7 +10,7 @@ import { element } from './around.js';
 
 /** @typedef {import("./actions.js").Subject} Subject */
 /**
- * @typedef {{subject: Subject, back: () => void}} Place subject of a menu; `back` restores the focus
+ * @typedef {{subject: Subject, back: () => void}} Place of a menu; `back` restores focus
  */
 
 /** @type {Place | null} subject of the open menu */
@@ -77,7 +78,7 @@ function rowOf(target) {
 
 /**
  * @param {Document} page
- * @param {(event: MouseEvent, target: Element) => Place | null} inGraph returns the subject in a graph
+ * @param {(event: MouseEvent, target: Element) => Place | null} inGraph finds it in a graph
  */
 export function watchMenu(page, inGraph) {
   page.addEventListener('contextmenu', (event) => {

@@ -20,7 +20,7 @@ import { frameOf, rowsInSight } from './sight.js';
  * @property {(node: number) => string} label
  */
 
-/** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox in CSS pixels */
+/** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox CSS pixels */
 
 export class Picture {
   /**

@@ -1,8 +1,8 @@
 /**
- * Image of boxes with one line of pixels per level, which the canvas stretches to the level's
- * height.
+ * Image of boxes with one line of pixels per level.
  *
- * Tens of thousands of boxes cost a browser far less this way than as individual rectangles.
+ * The canvas stretches each line to the level's height. Tens of thousands of boxes cost a browser
+ * far less this way than as individual rectangles.
  */
 
 const SMALL = 16; // pixels: up to this width a loop is faster than Uint32Array.fill

@@ -46,7 +46,7 @@ class Grown {
   }
 
   /**
-   * Return the ancestor with this frame, or a child of `above`.
+   * Return `above` or its nearest ancestor with this frame, otherwise a child of `above`.
    * @param {number} above
    * @param {number} frame
    */

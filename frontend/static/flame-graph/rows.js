@@ -20,8 +20,9 @@ export function rowsOf({ n, rows, depth }) {
 }
 
 /**
- * Return the number of drawn levels: a callers' graph omits the function itself, which is the root
- * of its callees below.
+ * Return the number of drawn levels.
+ *
+ * A callers' graph omits the function itself, which is the root of its callees' graph below.
  * @param {Tree} tree
  * @param {boolean} flip the root is at the bottom
  */
@@ -30,8 +31,9 @@ export function levelsOf(tree, flip) {
 }
 
 /**
- * Return the index in `rows.nodes` of the first node of a level that ends right of `x`; the level's
- * end if there is none.
+ * Return the index in `rows.nodes` of the first node of a level that ends right of `x`.
+ *
+ * Return the level's end if there is none.
  * @param {Tree} tree
  * @param {Rows} rows
  * @param {number} row

@@ -44,7 +44,13 @@ function box(x, y, width, fill) {
   return `<rect x="${x.toFixed(2)}" y="${y}" width="${drawn}" height="${ROW_HEIGHT - 1}" fill="${fill}"/>`;
 }
 
-/** @param {string} label @param {number} x @param {number} y @param {number} width @param {string} ink */
+/**
+ * @param {string} label
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {string} ink
+ */
 function text(label, x, y, width, ink) {
   const room = Math.floor((width - 2 * PADDING) / CELL);
   if (room < 3) return '';

@@ -35,8 +35,7 @@ export class Tooltip {
   }
 
   /**
-   * Place the tooltip below the frame if there is room, otherwise above it, within the visible
-   * area.
+   * Place the tooltip below the frame, or above it if there is no room, in the visible area.
    * @param {{x: number, y: number}} at the pointer's x and the frame's top, in the graph's pixels
    * @param {{left: number, right: number, top: number, bottom: number}} room in the same pixels
    */

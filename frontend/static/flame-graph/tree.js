@@ -1,8 +1,7 @@
 /**
- * Call tree of docs/reference/api.md ("tree") as typed arrays, with derived parents, totals and
- * offsets.
+ * Call tree of docs/reference/api.md ("tree") as typed arrays.
  *
- * Node 0 is an added root: the whole service.
+ * Parents, totals and offsets are derived. Node 0 is an added root: the whole service.
  */
 
 /**
@@ -39,7 +38,7 @@
  * @property {Float64Array} total
  * @property {Float64Array} start offset from the left edge, in the unit of total
  * @property {Int32Array} hidden number of folded nodes that this box stands for; 0 for a frame
- * @property {Uint8Array | null} highlight [n] 1 if a highlight filter matches; null without such filters
+ * @property {Uint8Array | null} highlight [n] 1 if highlighted; null without such filters
  * @property {boolean} base node 0 is a function, not the whole service
  * @property {string} root id of the node below the service if the tree is a subtree, else ""
  * @property {number} profiles
@@ -169,7 +168,13 @@ function fillBetweenFolded(tree, wire) {
   return places;
 }
 
-/** @param {Tree} tree @param {WireTree} wire @param {number} at @param {number} row @param {number} entry */
+/**
+ * @param {Tree} tree
+ * @param {WireTree} wire
+ * @param {number} at
+ * @param {number} row
+ * @param {number} entry
+ */
 function fillFolded(tree, wire, at, row, entry) {
   tree.frame[at] = wire.frames.name.length + 1;
   tree.depth[at] = wire.depth[row] + 1;
@@ -253,7 +258,11 @@ export function lineOf(tree, node) {
   return tree.frames.line[tree.frame[node]];
 }
 
-/** @param {Tree} tree @param {number} node @returns {number[]} the node and its callers, root first */
+/**
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {number[]} the node and its callers, root first
+ */
 export function pathTo(tree, node) {
   const path = [];
   for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);

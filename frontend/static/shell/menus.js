@@ -1,4 +1,4 @@
-// Menus: <details data-menu> opens without scripts; this module closes it on Escape, on a click
+// Menus: <details data-menu> opens without scripts. This module closes it on Escape, on a click
 // outside, and when another menu opens.
 
 /** @param {ParentNode} root @param {Node} [but] */

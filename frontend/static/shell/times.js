@@ -11,8 +11,8 @@ const second = new Intl.DateTimeFormat(undefined, {
 const moment = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
 /**
- * Format an elapsed time as "now", "14 s ago", "3 min ago", "2 h ago" or "5 days ago", like the
- * server.
+ * Format an elapsed time as the server does: "now", "14 s ago", "3 min ago", "2 h ago", "5 days
+ * ago".
  * @param {number} elapsed milliseconds
  */
 export function ago(elapsed) {

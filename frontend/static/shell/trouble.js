@@ -1,5 +1,5 @@
-// Notice (#trouble) while the server does not answer requests for parts of the page, which keep
-// their old data. The flame page has a notice of its own.
+// Notice (#trouble) of failed requests for parts of the page, which keep their old data. The flame
+// page has a notice of its own.
 
 /** @param {Event} event @returns {any} htmx's detail */
 const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});

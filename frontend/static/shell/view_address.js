@@ -1,5 +1,6 @@
 /**
- * Changes of one parameter of a page's URL, which drop the parameters that depend on it;
+ * Changes of one parameter of a page's URL, which drop the parameters that depend on it.
+ *
  * view_address.py has the table of dependents.
  */
 
