@@ -23,7 +23,7 @@ from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
 from profiles.query import TooManyQueriesWaiting, run_query
 
-# Forms have some kB.
+# Ample for forms, which are a few kB long.
 MAX_BODY_BYTES = 2**20
 WAIT_SECONDS = 20.0  # in the queue
 LIGHT_PAGES = FairLimits(

@@ -11,7 +11,7 @@
 
   /** @param {string} theme */
   const remember = (theme) => {
-    try { localStorage.setItem(key, theme); } catch { /* barred: it holds for this page */ }
+    try { localStorage.setItem(key, theme); } catch { /* storage is unavailable: the choice holds for this page only */ }
   };
 
   const wanted = new URLSearchParams(location.search).get('theme') ?? remembered();
