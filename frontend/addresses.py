@@ -1,4 +1,4 @@
-"""Addresses of the flame page."""
+"""URLs of the flame page."""
 
 from django.urls import reverse
 
@@ -7,5 +7,5 @@ from projects.models import Project
 
 
 def flame_url(project: Project, asked: PageParams) -> str:
-    """The page that shows this."""
+    """Return the URL of the flame page for the given page parameters."""
     return f"{reverse('flame', args=[project.project_id])}?{asked.parameters()}"

@@ -1,4 +1,4 @@
-"""The app `frontend`."""
+"""Django app configuration of `frontend`."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""What a member may see but not do: 403 with the reason. (Another tenant's is 404: access.py.)"""
+"""403 responses for members without the required role (other tenants get 404, see access.py)."""
 
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
@@ -8,7 +8,7 @@ from projects.models import Member
 
 
 def only_who_may_change(member: Member) -> None:
-    """Raises PermissionDenied with the sentence that the page shows."""
+    """Raise `PermissionDenied` with the message to show unless the member may change settings."""
     if not may_change(member):
         raise PermissionDenied(
             _("You are a %(role)s of %(project)s. Its owners and admins change this.")

@@ -1,7 +1,7 @@
-"""Find out for whom a page is made, so that threads can be shared fairly.
+"""Tenant and client of a page request, for fair scheduling on threads.
 
-Nothing depends on it but the order in which requests are answered: who may see what is decided by
-the views. So an answer may be half a minute old.
+They only affect the order in which requests are served, not authorisation, which views check
+themselves. So the cached values may be up to 30 s old.
 """
 
 import re
@@ -18,12 +18,12 @@ from common.database_pool import run
 from projects.models import Member
 
 _PATH = re.compile(r"/p/([a-z0-9-]{1,40})(?:/([a-z]+))?(?:/|$)")
-# Pages of a project that ask nothing about profiles.
+# Pages of a project that do not query profiles.
 _LIGHT = frozenset({None, "settings", "setup", "capture"})
 
 
 class PageClient(NamedTuple):
-    """A member's requests count for the project, everyone else's for themselves."""
+    """Fair-scheduling keys: the project for its members, else the user, else the IP address."""
 
     tenant: tuple[str, int | str]
     client: tuple[str, int | str]
@@ -31,7 +31,7 @@ class PageClient(NamedTuple):
 
 
 async def page_client(scope: Mapping[str, Any]) -> PageClient:
-    """Read the session at most once in a while."""
+    """Return the scheduling keys of a request; sessions are looked up through a 30 s cache."""
     path = _PATH.match(scope["path"])
     project = path[1] if path else ""
     client = scope.get("client")
@@ -56,7 +56,7 @@ def _session(scope: Mapping[str, Any]) -> str:
 
 
 async def _member(session: str, project: str) -> tuple[int, int]:
-    """Primary keys of the person and of the project that they belong to; 0: none."""
+    """Return the primary keys of the user and of the project they are a member of; 0 for none."""
     found = _members.peek((session, project))
     if found is None:
         found = await run(_load_member, session, project)

@@ -1,4 +1,4 @@
-"""Responses to requests for pages that the server is too busy for, without a thread or a query."""
+"""Responses for page requests over the concurrency limits, made without a thread or a query."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -15,7 +15,7 @@ Scope = Mapping[str, Any]
 
 
 def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse:
-    """429 where a project or person has too many requests, 503 where all together have."""
+    """Return 429 if one project or user has too many requests queued, 503 if all together have."""
     if of_tenant:
         sentence = _(
             "%(limit)d requests of this project, or from you, are waiting to be answered already, "
@@ -27,7 +27,7 @@ def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse
 
 
 def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
-    """503 for a request that got no thread in time."""
+    """Return 503 for a request that got no thread in time."""
     sentence = _(
         "Other pages of this project were asked for first, and took longer than %(seconds)d s. "
         "Wait a moment and reload this page."
@@ -36,13 +36,13 @@ def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
 
 
 def not_in_time(scope: Scope) -> HttpResponse:
-    """503 for a page whose queries did not end before their deadline."""
+    """Return 503 for a page whose queries did not finish before their deadline."""
     sentence = _("The queries of this page took too long. Try a shorter timespan.")
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence)
 
 
 class DeadlineMiddleware:
-    """Answers pages whose queries did not end in time, where their view does not."""
+    """Middleware that turns a `DeadlinePassed` which a view did not handle into a 503 response."""
 
     def __init__(self, get_response: Any) -> None:
         self._get_response = get_response
@@ -69,7 +69,7 @@ def _busy(scope: Scope, status: HTTPStatus, sentence: str) -> HttpResponse:
 
 
 def _page(scope: Scope, sentence: str) -> HttpResponse:
-    """As the request wants it: JSON for the graphs, a page for browsers, else text."""
+    """Return JSON for the graphs, HTML for browsers, and plain text for other clients."""
     accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     if scope["path"].endswith("/tree"):
         return JsonResponse({"error": sentence})

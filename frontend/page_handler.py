@@ -1,8 +1,8 @@
-"""Serve Django's pages from a bounded number of threads, shared fairly.
+"""ASGI handler for Django pages on a bounded number of threads, shared fairly.
 
-Django's own ASGIHandler starts a thread for each request. Here pages that query profiles share
-the threads of all queries (profiles.query.run_query); the others have a few of their own, so that
-signing in never waits for somebody's flame graph.
+Django's own ASGIHandler starts a thread for each request. Here pages that query profiles share the
+threads of all queries (profiles.query.run_query); other pages have a small pool of their own, so
+that signing in never waits for another user's flame graph.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
 from profiles.query import TooManyQueriesWaiting, run_query
 
-# Forms have some kB.
+# Ample for forms, which are a few kB long.
 MAX_BODY_BYTES = 2**20
 WAIT_SECONDS = 20.0  # in the queue
 LIGHT_PAGES = FairLimits(
@@ -37,7 +37,7 @@ _light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
 
 
 class PageHandler(ASGIHandler):
-    """An ASGI application for all addresses of Django's but those of the APIs."""
+    """ASGI application for all URLs of Django except those of the APIs."""
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
@@ -82,7 +82,7 @@ class PageHandler(ASGIHandler):
             await asyncio.gather(waiting, working, return_exceptions=True)
 
     def _in_thread(self, scope: Any, body: bytes) -> HttpResponse:
-        """All of Django's work for one request, in one thread and with its connection."""
+        """Process a request in one thread, with that thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, error = self.create_request(scope, BytesIO(body))
@@ -90,7 +90,8 @@ class PageHandler(ASGIHandler):
         try:
             return _whole(response)
         finally:
-            response.close()  # sends request_finished, which looks after the connection
+            # sends request_finished, on which Django closes stale database connections
+            response.close()
 
 
 async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
@@ -107,7 +108,7 @@ async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
 
 
 def _whole(response: Any) -> HttpResponse:
-    """A streaming response is read here: where it would be sent, no thread is left for it."""
+    """Read a streaming response into memory: there is no thread left when it is sent."""
     if isinstance(response, HttpResponse):
         return response
     whole = HttpResponse(b"".join(response), status=response.status_code, headers=response.headers)

@@ -1,4 +1,4 @@
-"""What every page's frame needs: the person's projects, and facts about this server."""
+"""Template context of every page: the user's projects and settings of this server."""
 
 from typing import TypedDict
 
@@ -15,11 +15,11 @@ class Shell(TypedDict):
     signup: str  # open, invited or closed
     signup_open: bool
     sends_mail: bool
-    my_projects: "SimpleLazyObject[list[Project]]"  # asked for only where it is shown
+    my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
 
 
 def shell(request: HttpRequest) -> Shell:
-    """A context processor."""
+    """Return the template context of every page (a Django context processor)."""
     return {
         "version": settings.VERSION,
         "signup": settings.SIGNUP,

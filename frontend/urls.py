@@ -1,4 +1,4 @@
-"""Pages and their fragments."""
+"""URLs of pages and their fragments."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Tables as files for spreadsheets."""
+"""CSV responses for table exports."""
 
 import csv
 import io
@@ -6,14 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from django.http import HttpResponse
 
-# What a spreadsheet would take for a formula; text that begins so is shown as text.
+# Spreadsheets evaluate cells that start with these characters as formulas. Such cells get a leading
+# apostrophe, so that they are shown as text.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_file(
     name: str, header: Sequence[str], rows: Iterable[Sequence[str | int | float]]
 ) -> HttpResponse:
-    """A download of UTF-8 with a header; `name` is without characters of a path."""
+    """Return a CSV download in UTF-8 with a header row.
+
+    `name` is the file name, without path characters.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""Profile types, metrics and functions under the names that people read."""
+"""Display names of profile types, metrics and functions."""
 
 import re
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ _METRICS: dict[str, Promise] = {
     "goroutine": _("Goroutines"),
 }
 
-# The last part of a name: of Go's after the package, else a method with its class.
+# The leaf of a name: in Go what follows the package, otherwise the method with its class.
 _GO = re.compile(r"^(?P<front>.*/[^/.]*\.)(?P<leaf>.+)$")
 _DOTTED = re.compile(r"^(?P<front>(?:.*?(?:\.|::))??)(?P<leaf>(?:[A-Z_]\w*(?:\.|::))?[^.:]+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class SplitName:
-    front: str  # what gives way where there is no room; may be empty
+    front: str  # package or module prefix, truncated first when space is short; may be empty
     leaf: str
 
 
@@ -61,7 +61,7 @@ def type_name(of: ProfileType) -> str:
 
 
 def type_words(of: ProfileType) -> str:
-    """What it counts, in one line."""
+    """Return a one-line description of the values that this profile type measures."""
     return str(_WORDS[of])
 
 
@@ -71,7 +71,7 @@ def metric_name(metric: Metric) -> str:
 
 
 def split_name(name: str) -> SplitName:
-    """The part of a function's name that stays whole, and what stands before it.
+    """Split a function name into a prefix that may be truncated and a leaf that stays whole.
 
     `shop.pricing.Rule.matches` → `shop.pricing.` and `Rule.matches`.
     """

@@ -1,4 +1,4 @@
-"""The name of a downloaded file, as Cloud Profiler forms it."""
+"""File names of downloads, in the format of Cloud Profiler."""
 
 import re
 from datetime import UTC, datetime
@@ -12,13 +12,13 @@ ENDINGS = {
     "csv": "csv",
 }
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
-_LONGEST = 60  # of one part
+_LONGEST = 60  # characters per component of the name
 
 
 def download_name(selection: Selection, form: str) -> str:
-    """`profiler_[SERVICE]_[TYPE]_[FROM]_[TO]_[ZONE]_[VERSION]` and the format's ending.
+    """Return `profiler_[SERVICE]_[TYPE]_[FROM]_[TO]_[ZONE]_[VERSION]` with the format's extension.
 
-    Letters, digits, points and dashes alone; `all` where no zone or version is chosen.
+    Contains only letters, digits, dots and dashes; a zone or version without a filter is `all`.
     """
     parts = (
         selection.service,

@@ -1,4 +1,4 @@
-"""Nothing to show: why, and the nearest thing to do about it."""
+"""Empty states: the reason why a page has no data, and the most useful next actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class Action:
 class EmptyState:
     title: str
     text: str
-    since: datetime | None = None  # a moment that the text ends with
+    since: datetime | None = None  # time shown after the text
     actions: tuple[Action, ...] = ()
 
 
@@ -39,8 +39,11 @@ def without_profiles(
     matched: int,
     last: datetime | None,
 ) -> EmptyState:
-    """No profile is selected; `matched`: how many are, in all zones and versions; `last`: when
-    the service's last one was captured."""
+    """Return the empty state of a page whose selection matches no profiles.
+
+    `matched` is the number of profiles that match in all zones and versions; `last` is the time of
+    the service's latest profile, None if it has none.
+    """
     of = type_name(selection.type)
     row = next((row for row in services if row.service == selection.service), None)
     if row is None:
@@ -67,7 +70,7 @@ def _unknown_service(asked: PageParams, services: Sequence[ServiceName]) -> Empt
 
 
 def _one_alone(asked: PageParams, matched: int) -> EmptyState:
-    """A link to a profile that is gone, or to weights that none has."""
+    """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
     title = _("This profile is not there") if asked.profile else _("No profile weighs that")
     text = ngettext(
         "There is %(n)d profile in its range.",
@@ -122,7 +125,7 @@ def _quiet(asked: PageParams, of: str, row: ServiceName, last: datetime) -> Empt
 
 
 def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
-    """There are profiles, and all of their values are zero."""
+    """Return the empty state for profiles whose values are all zero."""
     counted = ngettext("%(n)d profile", "%(n)d profiles", coverage.profiles)
     profiles = counted % {"n": coverage.profiles}
     if selection.type is ProfileType.CONTENTION:
@@ -134,7 +137,7 @@ def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
 
 
 def filtered_away(asked: PageParams) -> EmptyState:
-    """There are profiles, and the filters leave nothing of them."""
+    """Return the empty state for profiles of which the filters leave no stack."""
     last = asked.filters[-1] if asked.filters else None
     text = _("Matching is case-sensitive; a value between slashes is a regular expression.")
     actions = []
@@ -150,7 +153,7 @@ def filtered_away(asked: PageParams) -> EmptyState:
 
 
 def out_of_focus(asked: PageParams) -> EmptyState:
-    """No stack that is shown reaches the function in focus."""
+    """Return the empty state for a focused function that no shown stack reaches."""
     title = _("No stack reaches this function")
     text = _("“%(name)s” is not in the profiles and stacks that are shown.")
     leave = Action(_("Leave focus"), replace(asked, focus="", root=None), True)

@@ -1,4 +1,4 @@
-"""Nothing to show, with links to what to do about it on a page."""
+"""Empty states whose actions are links on a page."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class EmptyStateLinks:
 
 
 def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
-    """`url`: of the page, without parameters."""
+    """Add a link for each action of an empty state; `url` is the page's, without a query string."""
     links = tuple(
         Link(action.name, f"{url}?{action.asked.parameters()}", action.primary)
         for action in nothing.actions

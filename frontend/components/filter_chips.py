@@ -1,4 +1,4 @@
-"""Filters as chips: what each does, and the filters that stay without it."""
+"""View models of the filter chips: each filter, and the filters that remain without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from profiles.query import FilterOption, ViewFilter
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    option: str  # as the address has it
+    option: str  # as in the URL
     name: str
     value: str
-    text: str  # of the parameter
-    others: list[str]  # texts of the other filters
+    text: str  # value of the `f` parameter
+    others: list[str]  # parameter values of the other filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Option:
 @dataclass(frozen=True, slots=True)
 class Chips:
     chips: list[Chip]
-    options: list[Option]  # what a new filter may do
+    options: list[Option]  # filter options offered for a new filter
 
 
 def chips(filters: Sequence[ViewFilter]) -> Chips:

@@ -1,4 +1,4 @@
-"""Notices about profiles that match, but are in no number of a page."""
+"""Notices about profiles that match but are missing from the numbers of a page."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -8,7 +8,7 @@ from profiles.query import Coverage, Missing
 
 
 def left_out(*coverages: Coverage) -> tuple[str, ...]:
-    """Say how many profiles are left out, one sentence for each reason, the first of each kind."""
+    """Say how many profiles are left out: one sentence per reason, quoting an example of each."""
     missing = [each for coverage in coverages for each in coverage.missing]
     lacking = [each for each in missing if each.reason == "no_metric"]
     unreadable = [each for each in missing if each.reason != "no_metric"]

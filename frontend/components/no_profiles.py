@@ -1,4 +1,4 @@
-"""What a page says where no profile is selected, with what has to be looked up only then."""
+"""Empty state of a selection without profiles, including the queries that only it needs."""
 
 from frontend.components import empty_state
 from frontend.components.empty_state import EmptyState

@@ -1,11 +1,11 @@
-"""A long list in pages."""
+"""Pagination of long lists."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """`page` of `pages`, from one: rows `first` to `behind` of the list."""
+    """One page of a list: page number `page` (from 1) of `pages`, with rows `[first, behind)`."""
 
     page: int
     pages: int
@@ -22,7 +22,7 @@ class Pages:
 
 
 def pages_of(rows: int, size: int, page: int) -> Pages:
-    """The page that is asked for, or the last that there is."""
+    """Return the requested page, or the nearest existing one."""
     pages = max(1, -(-rows // size))
     page = min(max(1, page), pages)
     return Pages(page, pages, (page - 1) * size, page * size)

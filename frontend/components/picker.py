@@ -1,4 +1,4 @@
-"""The picker's menus: what can be selected, and what is."""
+"""View model of the picker: the values offered in its menus and the chosen ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from profiles.query import Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
 _MOST_SERVICES = 100
-_MOST_LABELS, _MOST_VALUES = 8, 10  # offered: any other may be typed
+_MOST_LABELS, _MOST_VALUES = 8, 10  # offered in the menu; other values can be typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class LabelField:
-    """A label of profiles: its parameter, what is chosen (last an empty one), what is offered."""
+    """A profile label: URL parameter, chosen values (the last is empty), and offered values."""
 
     parameter: str
     name: str
@@ -47,15 +47,18 @@ class Picker:
     versions: list[Item]
     weights: list[Item]
     labels: list[LabelField]
-    narrowed: bool  # whether anything but service, type and time is chosen
-    end: str  # RFC 3339 of a fixed end; "" while it is now
-    now: str  # what a fixed end begins with
+    narrowed: bool  # a filter other than service, type and time range is set
+    end: str  # RFC 3339 time of a fixed end; "" while the range ends now
+    now: str  # initial value of the field for a fixed end
 
 
 def picker(
     asked: PageParams, services: Sequence[ServiceName], options: OptionsResult, now: datetime
 ) -> Picker:
-    """`asked` names the service and the type that are shown."""
+    """Build the picker's menus.
+
+    `asked` names the service and the type that are shown.
+    """
     service, of = asked.service, asked.type
     own = next((row for row in services if row.service == service), None)
     types = [*own.types] if own else []
@@ -75,14 +78,17 @@ def picker(
 
 
 def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
-    """By name; of thousands, those heard last and the chosen one."""
+    """Return menu items by name: the chosen service and the most recently active ones."""
     most = heard_last(services)[:_MOST_SERVICES]
     names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
     return [Item(name, name, name == chosen) for name in names]
 
 
 def _weights(asked: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:
-    """`Top 5% (10.05 s - 10.08 s), 6 profiles`, and what the address asks for beside them."""
+    """Return items such as `Top 5% (10.05 s - 10.08 s), 6 profiles`.
+
+    A weight from the URL that is not among them gets an item of its own.
+    """
     unit = metric.unit if metric else ""
     items = [Item("", _("All"), asked.weight is None)]
     for choice in options.weights:
@@ -102,7 +108,7 @@ def _weights(asked: PageParams, options: OptionsResult, metric: Metric | None) -
 
 
 def _labels(asked: PageParams, options: OptionsResult) -> list[LabelField]:
-    """The labels that the profiles have, and those that the address asks for."""
+    """Return fields for the labels that the profiles have, and those in the URL."""
     chosen = dict(asked.labels)
     names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
     return [
@@ -122,7 +128,7 @@ def _spans(chosen: timedelta) -> list[Item]:
 
 
 def _several(offered: Iterable[str], chosen: tuple[str, ...]) -> list[Item]:
-    """`all (3)`, each one, and what the address asks for beside them."""
+    """Return `all (3)`, one item per value, and values from the URL that are not offered."""
     values = list(dict.fromkeys([*(value for value in offered if value), *chosen]))
     every = Item("", _("all (%(n)d)") % {"n": len(values)} if values else _("all"), not chosen)
     if len(chosen) > 1:
@@ -131,5 +137,8 @@ def _several(offered: Iterable[str], chosen: tuple[str, ...]) -> list[Item]:
 
 
 def _together(chosen: tuple[str, ...]) -> list[Item]:
-    """Several at once, which an address may ask for: kept as long as nothing else is chosen."""
+    """Return one item for a combination of values, which only a URL can select.
+
+    The item preserves the combination until the user chooses another one.
+    """
     return [Item(TOGETHER.join(chosen), ", ".join(chosen), True)]

@@ -1,4 +1,4 @@
-"""The order of services in menus that have no room for all."""
+"""Order of services in menus that cannot list all of them."""
 
 from collections.abc import Sequence
 
@@ -6,5 +6,8 @@ from profiles.query import ServiceName
 
 
 def heard_last(services: Sequence[ServiceName]) -> list[ServiceName]:
-    """The latest first; those without a profile are last."""
+    """Sort services by the time they were last seen, latest first.
+
+    Services without a profile come last.
+    """
     return sorted(services, key=lambda row: (bool(row.types), row.last_seen), reverse=True)

@@ -1,4 +1,4 @@
-"""Where a line of code is to be read: by the address that a project's owners give as a pattern."""
+"""Links to source code, built from the link template that a project's owners configure."""
 
 import string
 from urllib.parse import quote, urlsplit
@@ -9,11 +9,14 @@ NAMES = ("file", "line", "version")
 
 
 class InvalidLinkTemplate(ValueError):
-    """The pattern of a repository's addresses cannot be used; the text says why."""
+    """A source link template is invalid; the message says why."""
 
 
 def check_pattern(pattern: str) -> None:
-    """`https://host/repository/blob/{version}/{file}#L{line}`; BadPattern for anything else."""
+    """Raise `InvalidLinkTemplate` unless the pattern is a valid source link template.
+
+    Example: `https://host/repository/blob/{version}/{file}#L{line}`.
+    """
     parts = urlsplit(pattern)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise InvalidLinkTemplate(_("An address begins with https:// and a host."))
@@ -21,7 +24,7 @@ def check_pattern(pattern: str) -> None:
         fields = [field for field in string.Formatter().parse(pattern) if field[1] is not None]
     except ValueError as error:
         raise InvalidLinkTemplate(_("Braces stand around file, line and version alone.")) from error
-    # Neither a width, which could be endless, nor a part of a value.
+    # Reject format specs, whose width could be huge, and conversions.
     plain = all(name in NAMES and not spec and not turned for _t, name, spec, turned in fields)
     if not plain or not any(name == "file" for _t, name, _s, _c in fields):
         raise InvalidLinkTemplate(
@@ -30,8 +33,11 @@ def check_pattern(pattern: str) -> None:
 
 
 def source_link(pattern: str, prefix: str, file: str, line: int, version: str) -> str:
-    """The address of a line; "" where there is no pattern, no file, or the file is not below
-    `prefix`, the folder of the code where the programs run."""
+    """Return the URL of a source line, or "" if it has none.
+
+    A line has no URL if there is no pattern, no file, or the file is not below `prefix`, the
+    directory of the code on the machines that run it.
+    """
     if not pattern or not file or not file.startswith(prefix):
         return ""
     try:

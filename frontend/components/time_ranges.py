@@ -1,4 +1,4 @@
-"""Timespans: those that the picker offers, and how one is written."""
+"""Time ranges offered by the picker, and their names."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ OFFERED = (
 
 
 def span_name(span: timedelta) -> str:
-    """`10 minutes`, `1 day`, `3 hours 20 minutes`: the two largest units that it has."""
+    """Format a time range in at most two units: `10 minutes`, `1 day`, `3 hours 20 minutes`."""
     seconds = round(span.total_seconds())
     parts = [
         ngettext("%(n)d day", "%(n)d days", seconds // 86400) % {"n": seconds // 86400},

@@ -1,4 +1,4 @@
-"""Profiles over time: which range the chart shows, and what it draws; round moments of a range."""
+"""Data of the profile strip: the time range around a selection, its bars and its time marks."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _STEPS = tuple(
 )
 
 
-_AROUND = 7  # how much longer the range of the strip is than the one that is selected
+_AROUND = 7  # length of the strip's range, as a multiple of the selected range
 _LONGEST = timedelta(days=400)
 
 
@@ -28,20 +28,24 @@ _LONGEST = timedelta(days=400)
 class Mark:
     x: str
     time: datetime
-    days: bool  # whether the day is worth more than the hour
+    days: bool  # label with the date instead of the time of day
 
 
 def around(selection: Selection, now: datetime) -> Selection:
-    """The range that the strip shows: longer than the selected one, and not beyond now."""
+    """Return the range of the strip: longer than the selected range, and not later than now."""
     span = selection.end - selection.start
     end = min(selection.end + span * (_AROUND // 2), max(now, selection.end))
-    # Of all weights: the heaviest of a longer range are others than those that are selected.
+    # Without a weight filter: the heaviest profiles of a longer range differ from the selected
+    # ones.
     wide = replace(selection, weight=None)
     return replace(wide, start=end - min(span * _AROUND, max(span, _LONGEST)), end=end)
 
 
 def strip(result: StripResult, selected: Selection, releases: Sequence[VersionMark]) -> str:
-    """The JSON of `<profile-strip>`: counts and mean weights by step; moments in seconds."""
+    """Return the JSON of `<profile-strip>`: profile counts and mean weights per step.
+
+    Times are Unix timestamps in seconds.
+    """
     unit = result.metric.unit
     return json.dumps(
         {
@@ -59,12 +63,12 @@ def strip(result: StripResult, selected: Selection, releases: Sequence[VersionMa
 
 
 def steps(span: timedelta) -> int:
-    """How many bars a range has: one a minute, as profiles come, within bounds."""
+    """Return the number of bars: one per minute, as profiles arrive, within bounds."""
     return min(_MOST, max(_FEWEST, round(span / timedelta(minutes=1))))
 
 
 def marks(start: datetime, end: datetime) -> list[Mark]:
-    """Round moments of the range, at most seven."""
+    """Return at most seven round times within the range, with their x positions in percent."""
     step = next((s for s in _STEPS if (end - start) / s <= _MOST_MARKS), _STEPS[-1])
     first = datetime.fromtimestamp(
         -(-start.timestamp() // step.total_seconds()) * step.total_seconds(), start.tzinfo
@@ -73,6 +77,6 @@ def marks(start: datetime, end: datetime) -> list[Mark]:
     found = []
     for i in range(count):
         x = (first + i * step - start) / (end - start) * 100
-        if x <= 90:  # its text must not run out of the picture
+        if x <= 90:  # a label further right would overflow the chart
             found.append(Mark(f"{x:.2f}%", first + i * step, step >= timedelta(days=1)))
     return found

@@ -1,11 +1,11 @@
-"""Values as people read them: three significant digits, a unit chosen by size.
+"""Value formatting: three significant digits and a unit chosen by magnitude.
 
-The twin of static/units.js; tests/frontend/units.json has the cases that both must pass.
+Python counterpart of static/units.js; tests/frontend/units.json has the cases that both must pass.
 """
 
 from decimal import ROUND_HALF_UP, Decimal
 
-# Units of a kind, each with its size, from small to large.
+# Units of each kind with their size in the base unit, in ascending order.
 _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
     "bytes": (
@@ -21,7 +21,10 @@ _SMALLEST = 0.01
 
 
 def format_value(value: float, unit: str) -> str:
-    """`2.37 s`, `1.2 GiB`, `1,438`; zero is `0`. `unit`: nanoseconds, bytes, count or any other."""
+    """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
+
+    `unit` is nanoseconds, bytes, count or any other name.
+    """
     if value == 0:
         return "0"
     if value < 0:
@@ -39,7 +42,10 @@ def format_value(value: float, unit: str) -> str:
 
 
 def format_percent(part: float, whole: float) -> str:
-    """One decimal at most: `17.8%`, `69%`, `<0.1%`; zero, or a part of nothing, is `0`."""
+    """Format a share with at most one decimal: `17.8%`, `69%`, `<0.1%`.
+
+    A zero part or a zero whole gives `0`.
+    """
     if part == 0 or whole == 0:
         return "0"
     if part < 0:
@@ -49,7 +55,7 @@ def format_percent(part: float, whole: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """A whole number, its thousands separated by commas."""
+    """Format a whole number with commas between thousands."""
     return f"{int(_fixed(value, 0)):,}"
 
 
@@ -59,25 +65,28 @@ def _with_name(value: float, unit: str) -> str:
 
 
 def _fits(value: float) -> bool:
-    """Whether three significant digits of it are below 1,000."""
+    """Return whether the value, rounded to three significant digits, is below 1,000."""
     return value < 1000 and _exponent(value) < 3
 
 
 def _digits(value: float) -> str:
-    """Three significant digits, and every digit before the point."""
+    """Format three significant digits, or all integer digits if there are more."""
     exponent = _exponent(value)
     return format_count(value) if exponent >= 3 else _trimmed(_fixed(value, max(0, 2 - exponent)))
 
 
 def _exponent(value: float) -> int:
-    """The power of ten of the first digit, after rounding to three."""
+    """Return the power of ten of the first digit, after rounding to three significant digits."""
     exact = Decimal(value)
     digit = exact.adjusted()
     return exact.quantize(Decimal(1).scaleb(digit - 2), ROUND_HALF_UP).adjusted()
 
 
 def _fixed(value: float, decimals: int) -> str:
-    """Halves are rounded up, as browsers do; Python's own formatting rounds them to even."""
+    """Format with a fixed number of decimals, rounding halves up as browsers do.
+
+    Python's own formatting rounds halves to even.
+    """
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
 
 

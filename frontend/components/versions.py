@@ -1,4 +1,4 @@
-"""Versions on a time axis: when each was seen first."""
+"""Version marks on time axes: the time at which each version was first seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from datetime import datetime
 
 from profiles.query import Selection, deployments_of
 
-_MOST = 50  # on one axis: the latest
-_LONGEST = 100  # of a name
+_MOST = 50  # marks per axis; the latest are kept
+_LONGEST = 100  # characters of a version name
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,10 @@ class VersionMark:
 
 
 def releases_in(selection: Selection) -> list[VersionMark]:
-    """Versions of the service that appeared within the range, by time."""
+    """Return the versions of the service that first appeared within the range, by time."""
     firsts: dict[str, datetime] = {}
-    for each in deployments_of(selection.project):  # the newest first
+    # newest first, so that the oldest deployment wins
+    for each in deployments_of(selection.project):
         if each.service == selection.service and each.version:
             firsts[each.version] = each.first_seen
     inside = [
@@ -31,5 +32,5 @@ def releases_in(selection: Selection) -> list[VersionMark]:
 
 
 def marks_of(releases: Sequence[VersionMark]) -> list[tuple[float, str]]:
-    """As the charts have them: seconds, and a name that is not too long."""
+    """Return marks as the charts expect them: Unix timestamp in seconds, truncated version name."""
     return [(each.first.timestamp(), each.version[:_LONGEST]) for each in releases]

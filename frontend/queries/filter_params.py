@@ -1,11 +1,11 @@
-"""Filters of an address: `f=show:value`, in order and repeated."""
+"""View filters in URLs: `f=show:value`, ordered and repeatable."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from profiles.query import FilterOption, ViewFilter, matcher
 
-MOST = 20  # in one address
+MOST = 20  # filters per URL
 
 NAMES: dict[FilterOption, Promise] = {
     FilterOption.SHOW: _("Show stacks"),
@@ -17,7 +17,10 @@ NAMES: dict[FilterOption, Promise] = {
 
 
 def parse_filter(text: str) -> ViewFilter:
-    """`option:value`; ValueError for another option, BadPattern where the value cannot be used."""
+    """Parse `option:value`.
+
+    Raise `ValueError` for an unknown option, `BadFilterPattern` for an invalid value.
+    """
     option, _colon, value = text.partition(":")
     found = ViewFilter(FilterOption(option), value)
     matcher(value)
@@ -25,5 +28,5 @@ def parse_filter(text: str) -> ViewFilter:
 
 
 def filter_text(of: ViewFilter) -> str:
-    """What parse_filter reads as this filter."""
+    """Format a filter as `parse_filter` reads it."""
     return f"{of.option}:{of.value}"

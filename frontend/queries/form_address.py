@@ -1,22 +1,22 @@
-"""Addresses as a form without a script sends them: with empty fields, and with values in parts."""
+"""Normalisation of the URLs that forms submit without JavaScript."""
 
 from django.http import HttpRequest, HttpResponseRedirect, QueryDict
 
 from frontend.queries.view_address import SIDE
 
-TOGETHER = "\x1f"  # between values that one entry of a menu chooses together
+TOGETHER = "\x1f"  # separator of values that one menu entry selects together
 _PARTS = ("f.option", "f.value", "at")
 
 
 def redirect_form(request: HttpRequest) -> HttpResponseRedirect | None:
-    """Redirect a form's request to the address that it means, None if it is that address."""
+    """Redirect a form's request to the normalised URL; None if the URL is normalised already."""
     if not _is_from_form(request.GET):
         return None
     return HttpResponseRedirect(f"{request.path}?{form_address(request.GET).urlencode()}")
 
 
 def form_address(query: QueryDict) -> QueryDict:
-    """Return the address that a form's fields mean.
+    """Return the parameters that a form's fields stand for.
 
     `f.option` and `f.value` are one more filter; `at` is the time of an end other than `now`;
     several values joined by TOGETHER are repeated; empty fields are left out.
@@ -30,7 +30,7 @@ def form_address(query: QueryDict) -> QueryDict:
         values = [value for text in texts for value in text.split(TOGETHER)]
         if own == "end":
             values = [query.get(f"{side}at") or v if v != "now" else v for v in values]
-        # An empty value of the second side says that it has none, whatever the first one has.
+        # An empty value of side B means that it has none, whatever side A has.
         kept = [v for v in values if side or (v and (own, v) != ("end", "now"))]
         if kept:
             address.setlist(name, kept)

@@ -1,7 +1,7 @@
-"""Answers that the same page asks for again within moments: its tree, and more of its list.
+"""Short-lived cache of merged pages, for follow-up requests for their graph and further rows.
 
-The page's request merges the profiles; the graph's, a moment later, takes what it found. In
-another process, or too late, they are merged again: nothing depends on what is kept.
+The page's request merges the profiles; the request for the graph, a moment later, reuses the
+result. In another process, or after KEPT_SECONDS, the profiles are merged again.
 """
 
 import threading
@@ -16,7 +16,7 @@ from profiles.query import FocusResult, TopResult, TreeResult
 T = TypeVar("T")
 KEPT_SECONDS = 60.0
 MOST_NODES = 2_000_000  # about 100 MB
-LIST_ROW = 4  # a row of the list weighs about as much as so many nodes
+LIST_ROW = 4  # memory of a list row, in nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CachedPage:
 
 
 class PageCache(Generic[T]):
-    """The latest answers, by project and address; safe between threads."""
+    """Thread-safe cache of the latest results by project and URL, bounded by node count and age."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -41,7 +41,7 @@ class PageCache(Generic[T]):
         self._nodes = 0
 
     def keep(self, project: int, address: str, answers: T, nodes: int) -> None:
-        """`nodes` is what it weighs."""
+        """Store a result; `nodes` is its memory in nodes of a call tree."""
         with self._lock:
             self._drop((project, address))
             self._kept[project, address] = self._clock(), answers, nodes

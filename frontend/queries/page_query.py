@@ -1,4 +1,4 @@
-"""What an address asks of a project: its service, type and metric settled, within a deadline."""
+"""Resolution of a page's parameters to a service, type and metric of a project."""
 
 import time
 from collections.abc import Sequence
@@ -33,11 +33,11 @@ class PageQuery:
     services: Sequence[ServiceName]
     notices: tuple[str, ...]
     now: datetime
-    deadline: float  # of time.monotonic()
+    deadline: float  # on the clock of time.monotonic()
 
 
 def page_query(project: Project, reading: ParsedParams, now: datetime) -> PageQuery | None:
-    """None where the project has no service yet. Raises DeadlinePassed."""
+    """Resolve the parameters; None if the project has no service. Raise `DeadlinePassed`."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     services = run_service_names(project.pk)
     found = _service_and_type(reading.asked, services)
@@ -61,7 +61,7 @@ def options_of(selection: Selection, deadline: float | None = None) -> OptionsRe
 
 
 def metric_named(name: str, options: OptionsResult) -> Metric | None:
-    """The metric of an address, if the selected profiles have it; None: the usual one."""
+    """Return the named metric if the selected profiles have it; None stands for the default."""
     return next((metric for metric in options.metrics if name and metric.name == name), None)
 
 
@@ -75,7 +75,10 @@ def metric_notice(name: str, found: Metric | None) -> tuple[str, ...]:
 def _service_and_type(
     asked: PageParams, services: Sequence[ServiceName]
 ) -> tuple[str, ProfileType] | None:
-    """What is asked for; where it is not, the service heard last and the first of its types."""
+    """Return the requested service and type.
+
+    The default service is the one seen last, the default type the first that it has.
+    """
     if not services and not asked.service:
         return None
     rows = {row.service: row for row in services}
@@ -86,10 +89,10 @@ def _service_and_type(
 
 
 def seen_now(of: PageQuery) -> str:
-    """As `seen_of`, without what is behind the profiles."""
+    """Return the current version tag of the selection without merging its profiles."""
     return seen_of(run_profiles(of.selection, deadline=of.deadline, size=1).coverage)
 
 
 def seen_of(coverage: Coverage) -> str:
-    """Changes when other profiles are selected: new ones came, old ones went."""
+    """Return a version tag that changes when the set of selected profiles does."""
     return f"{coverage.profiles}-{coverage.last.timestamp() if coverage.last else 0:.0f}"

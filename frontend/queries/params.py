@@ -1,4 +1,4 @@
-"""The parameters of an address ⇄ which profiles, and what of them (docs/reference/urls.md)."""
+"""URL parameters shared by the pages: selection and view, see docs/reference/urls.md."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from profiles.query import BadFilterPattern, Metric, Order, Selection, Shape, Vi
 from projects.profile_types import ProfileType
 
 _T = TypeVar("_T")
-_MOST_VALUES = 50  # of one repeated parameter
+_MOST_VALUES = 50  # values of one repeated parameter
 
 SORTS = ("self", "total", "count", "name")
 COLOURS = ("package", "self", "total")
@@ -24,37 +24,37 @@ VIEWS = ("flame", "bottomup", "list")
 ORDERS = ("weight", "name")
 DEFAULT_SORT, DEFAULT_COLOUR = SORTS[0], COLOURS[0]
 DEFAULT_VIEW, DEFAULT_ORDER = VIEWS[0], ORDERS[0]
-LABEL = "label."  # what the parameter of a label begins with
+LABEL = "label."  # prefix of label parameters
 _MOST_LABELS = 10
-_LONGEST_NAME = 10_000  # of a function
+_LONGEST_NAME = 10_000  # characters of a function name
 
 
 @dataclass(frozen=True, slots=True)
 class PageParams:
-    """What an address asks for; what it left out, or what could not be read, has its default."""
+    """Parameters of a page; missing or invalid ones have their default."""
 
-    service: str = ""  # "": whichever there is
+    service: str = ""  # "": the service seen last
     type: ProfileType | None = None
     zones: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     span: timedelta = DEFAULT_SPAN
-    end: datetime | None = None  # None: now, following the clock
-    weights: tuple[int, int] | None = None  # the least and the most that a profile may weigh
-    profile: str = ""  # the id in a profile's name: that one alone
+    end: datetime | None = None  # None: now, moving with the clock
+    weights: tuple[int, int] | None = None  # minimum and maximum weight of a profile
+    profile: str = ""  # id of a single profile
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
-    weight: float | None = None  # the top n % of profiles
+    weight: float | None = None  # the heaviest n percent of profiles
     metric: str = ""  # "": the type's default
     filters: tuple[ViewFilter, ...] = ()
     view: str = DEFAULT_VIEW
-    focus: str = ""  # a function's whole name
-    root: int | None = None  # a node's id: only what is below it
-    order: str = DEFAULT_ORDER  # of siblings
-    recursion: bool = False  # whether it is folded
+    focus: str = ""  # full name of a function
+    root: int | None = None  # id of a node: only the stacks below it
+    order: str = DEFAULT_ORDER  # of sibling frames
+    recursion: bool = False  # fold recursive calls
     search: str = ""
     sort: str = DEFAULT_SORT
     reverse: bool = False
     colour: str = DEFAULT_COLOUR
-    frame: str = ""  # id of the node at full width
+    frame: str = ""  # id of the node zoomed to full width
     all_rows: bool = False
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
@@ -74,7 +74,7 @@ class PageParams:
         )
 
     def shown(self, metric: Metric | None) -> View:
-        """What is shown of these profiles; a list has no shape."""
+        """Return the view of the selected profiles; the list view uses the top-down shape."""
         return View(
             metric=metric,
             filters=self.filters,
@@ -85,7 +85,7 @@ class PageParams:
         )
 
     def of_the_data(self) -> "PageParams":
-        """Without what changes the page alone."""
+        """Return the parameters without those that only affect the page, not the query result."""
         page = PageParams()
         return replace(
             self,
@@ -100,7 +100,7 @@ class PageParams:
         )
 
     def parameters(self) -> str:
-        """The query string that asks for this, without what is default."""
+        """Return the query string, without parameters that have their default."""
         pairs = [
             ("service", self.service),
             ("type", self.type or ""),
@@ -128,12 +128,12 @@ class PageParams:
         return urlencode([(name, value) for name, value in pairs if value])
 
     def sorted_by(self, column: str) -> "PageParams":
-        """The same, sorted by a column; the other way round where it is that column already."""
+        """Return the parameters sorted by a column; the current sort column is reversed."""
         return replace(self, sort=column, reverse=self.sort == column and not self.reverse)
 
     @property
     def sort_text(self) -> str:
-        """The value of the parameter; "" for the default."""
+        """Return the value of the `sort` parameter; "" for the default."""
         if self.reverse:
             return f"-{self.sort}"
         return self.sort if self.sort != DEFAULT_SORT else ""
@@ -141,7 +141,7 @@ class PageParams:
 
 @dataclass(frozen=True, slots=True)
 class ParsedParams:
-    """What was asked, and a sentence for each thing that could not be read."""
+    """Parsed parameters, with a notice for each invalid one."""
 
     asked: PageParams
     notices: tuple[str, ...]
@@ -153,7 +153,7 @@ def read(query: QueryDict, now: datetime) -> ParsedParams:
 
 
 def without(query: QueryDict, *names: str) -> QueryDict:
-    """The same address without some names, which mean something else on a page."""
+    """Return the query without parameters whose meaning differs on a page."""
     left = query.copy()
     for name in names:
         left.pop(name, None)
@@ -216,7 +216,7 @@ class _Reader:
         return tuple(dict.fromkeys(found))
 
     def _range(self) -> tuple[timedelta, datetime | None]:
-        """`from` and `to`, or `span` and `end`."""
+        """Return span and end, from the parameters `from` and `to` or `span` and `end`."""
         end_name = "to" if "from" in self.query or "to" in self.query else "end"
         end = self._read(end_name, self._time, None)
         start = self._read("from", self._time, None)
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def span_text(span: timedelta) -> str:
-    """The shortest text that is read as this span (to the second)."""
+    """Return the shortest text that parses as this span, rounded to whole seconds."""
     seconds = round(span.total_seconds())
     for unit in ("d", "h", "m"):
         if seconds % values.UNITS[unit] == 0:
@@ -266,7 +266,7 @@ def span_text(span: timedelta) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    """RFC 3339; a time without a zone is UTC. ValueError for anything else."""
+    """Parse an RFC 3339 time; without a time zone it is UTC. Raise `ValueError` otherwise."""
     time = datetime.fromisoformat(text)
     if time.year not in values.YEARS:
         raise ValueError(text)
@@ -282,5 +282,5 @@ def weights_text(weights: tuple[int, int]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without the one character that databases refuse, and bounded."""
+    """Remove NUL, which PostgreSQL rejects in text, and limit the length."""
     return text.replace("\0", "")[: values.MAX_TEXT]

@@ -1,17 +1,17 @@
-"""Change one parameter of a page's address, and drop those whose value depends on it."""
+"""Changes of one parameter of a page's URL, which also drop the parameters that depend on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.http import QueryDict
 
-SIDE = "b."  # prefix of the parameters of a comparison's second side
+SIDE = "b."  # prefix of the parameters of side B of a comparison
 LABEL = "label."  # stands for every label
-RANGE = "range"  # `from` and `to` together: one choice on a chart
+RANGE = "range"  # `from` and `to` together, selected at once on a chart
 _ENDS = ("from", "to")
-_REFRESH = ("seen",)  # of a refresh of the page, not of its state
+_REFRESH = ("seen",)  # parameters of a refresh request, which are not part of the page's state
 
-# A value chosen for the parameter on the left says nothing about the new one's menu, so it goes.
-# The browser reads this same table from the page (shell/view_address.js).
+# A changed parameter invalidates values that were chosen for its old value, so these are dropped.
+# The browser reads the same table from the page (shell/view_address.js).
 DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "service": ("type", "zone", "version", LABEL, "focus", "function", "b.zone", "b.version"),
     "type": ("metric", "weight", "weights", "profile", "root", "page", "b.weight", "b.weights"),
@@ -28,7 +28,7 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "view": ("focus", "root", "frame"),
     "focus": ("view", "root", "frame"),
     "root": ("frame",),
-    # Other filters leave the ids of frames as they are, and with them what is zoomed to.
+    # Other filters do not change the ids of frames, so the zoom stays.
     "f=from": ("root", "frame"),
     "f=hideframes": ("root", "frame"),
     "function": ("top",),
@@ -37,10 +37,10 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
 
 
 def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
-    """Return `address` with `values` as the parameter's, without the parameter's dependents.
+    """Return `address` with the parameter set to `values`, without the parameter's dependents.
 
-    An empty value removes the parameter, but for the second side of a comparison, where it means
-    "all" in spite of the first side. `range` takes the two values of `from` and `to`.
+    An empty value removes the parameter, except on side B of a comparison, where it means "all"
+    whatever side A has. `range` takes the two values of `from` and `to`.
     """
     changed = address.copy()
     side = SIDE if parameter.startswith(SIDE) else ""
@@ -61,7 +61,7 @@ def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -
 
 
 def state_of(address: QueryDict) -> QueryDict:
-    """Return the address without what a refresh adds to it."""
+    """Return the address without the parameters that a refresh adds."""
     state = address.copy()
     for name in _REFRESH:
         state.pop(name, None)
@@ -69,7 +69,7 @@ def state_of(address: QueryDict) -> QueryDict:
 
 
 def _sources(address: QueryDict, own: str, values: Sequence[str]) -> list[str]:
-    """Return the keys of DEPENDENTS that the change concerns: for filters each one's option."""
+    """Return the keys of DEPENDENTS that the change affects: for filters, each filter's option."""
     if own.startswith(LABEL):
         return [LABEL]
     if own != "f":
@@ -79,7 +79,7 @@ def _sources(address: QueryDict, own: str, values: Sequence[str]) -> list[str]:
 
 
 def _dependents(sources: Iterable[str]) -> set[str]:
-    """Return everything that depends on the sources, directly or through another dependent."""
+    """Return all parameters that depend on the sources, directly or through another dependent."""
     found: set[str] = set()
     open_ = list(sources)
     while open_:

@@ -1,9 +1,11 @@
 /**
- * Values as people read them: three significant digits, a unit chosen by size.
- * The twin of frontend/components/units.py; tests/frontend/units.json has the cases that both must pass.
+ * Value formatting: three significant digits and a unit chosen by magnitude.
+ *
+ * JavaScript counterpart of frontend/components/units.py; tests/frontend/units.json has the cases
+ * that both must pass.
  */
 
-/** @type {Record<string, [string, number][]>} units of a kind, each with its size, from small to large */
+/** @type {Record<string, [string, number][]>} units of each kind with their size, ascending */
 const SCALES = {
   nanoseconds: [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]],
   bytes: [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40], ['PiB', 2 ** 50]],
@@ -12,8 +14,8 @@ const SMALLEST = 0.01;
 
 /**
  * @param {number} value in `unit`
- * @param {string} unit nanoseconds, bytes or count; any other is shown as it is called
- * @returns {string} e.g. `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
+ * @param {string} unit nanoseconds, bytes or count; any other name is appended as it is
+ * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
@@ -29,9 +31,9 @@ export function formatValue(value, unit) {
 }
 
 /**
- * Distances between round values of a unit, from small to large: bytes are round in powers of two.
+ * Return the step sizes of an axis in ascending order: for bytes, powers of two.
  * @param {string} unit
- * @returns {number[] | undefined} undefined: powers of ten, and their halves and fifths
+ * @returns {number[] | undefined} undefined: powers of ten, their halves and fifths
  */
 export function roundSteps(unit) {
   return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
@@ -40,7 +42,7 @@ export function roundSteps(unit) {
 /**
  * @param {number} part
  * @param {number} whole
- * @returns {string} one decimal at most, as `17.8%`, `69%`, `<0.1%`
+ * @returns {string} at most one decimal, such as `17.8%`, `69%`, `<0.1%`
  */
 export function formatPercent(part, whole) {
   if (part === 0 || whole === 0) return '0';
@@ -63,7 +65,10 @@ function withName(value, unit) {
   return unit === 'count' || unit === '' ? number : `${number} ${unit}`;
 }
 
-/** Three significant digits, and every digit before the point. @param {number} value */
+/**
+ * Format three significant digits, or all integer digits if there are more.
+ * @param {number} value
+ */
 function digits(value) {
   const exponent = Number(value.toExponential(2).split('e')[1]);
   if (exponent >= 3) return formatCount(value);

@@ -1,4 +1,4 @@
-"""Addresses of a page with something changed."""
+"""Template tags for the current page's URL with changed parameters."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -21,16 +21,16 @@ class Query(Protocol):
 
 @register.simple_tag
 def changed(query: Query, **values: str | int) -> str:
-    """`{% changed query sort="last" %}`: what else is asked for stays."""
+    """Return the query string with changed values: `{% changed query sort="last" %}`."""
     return query.address(**values)
 
 
 @register.simple_tag(takes_context=True)
 def change(context: RequestContext, *pairs: str | Iterable[str]) -> SafeString:
-    """Write the attributes of a link that changes parameters of the address, and nothing else.
+    """Write the attributes of a link that changes only the given parameters of the URL.
 
     `<a {% change "view" "list" %}>`: parameters and values in turn; a list is a repeated parameter.
-    A script applies the changes to the address at the time of the click.
+    A script applies the changes to the URL at the time of the click.
     """
     changes = _changes(pairs)
     return format_html('href="{}" data-changes="{}"', _url(context, changes), json.dumps(changes))
@@ -38,7 +38,7 @@ def change(context: RequestContext, *pairs: str | Iterable[str]) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def change_url(context: RequestContext, *pairs: str | Iterable[str]) -> str:
-    """Return the address alone, for a link that htmx or another script follows."""
+    """Return the URL alone, for a link that htmx or another script follows."""
     return _url(context, _changes(pairs))
 
 

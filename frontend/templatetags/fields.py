@@ -1,4 +1,4 @@
-"""`{% field form.name %}`: one control of a form with its label, help and errors."""
+"""Template tags for form controls with label, help and errors: `{% field form.name %}`."""
 
 from django import template
 from django.forms import BaseForm, BoundField, CheckboxInput
@@ -10,9 +10,9 @@ register = template.Library()
 def field(
     bound: BoundField, label: str | None = None, help: str | None = None, **attributes: str
 ) -> dict[str, object]:
-    """The field; other words for label and help; what else is given is put onto its control.
+    """Render a field; `label` and `help` override its texts, further arguments are attributes.
 
-    `hx_get="…"` gives the attribute hx-get.
+    `hx_get="…"` sets the attribute hx-get of the control.
     """
     attrs: dict[str, str | bool] = {k.replace("_", "-"): v for k, v in attributes.items()}
     help_text = bound.help_text if help is None else help
@@ -21,7 +21,7 @@ def field(
         attrs["aria-invalid"] = "true"
     if bound.errors or help_text:
         attrs["aria-describedby"] = note
-    # A placeholder goes when one types: the label says what belongs there.
+    # A placeholder vanishes while typing: the label has to name the content.
     bound.field.widget.attrs.pop("placeholder", None)
     return {
         "field": bound,
@@ -35,5 +35,5 @@ def field(
 
 @register.inclusion_tag("frontend/parts/errors.html")
 def form_errors(form: BaseForm) -> dict[str, object]:
-    """What is wrong with the form as a whole."""
+    """Render the errors of the form as a whole."""
     return {"errors": form.non_field_errors()}

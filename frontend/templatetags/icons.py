@@ -1,4 +1,4 @@
-"""`{% icon "copy" %}`: one of the interface's icons, drawn inline (16 px, stroke 1.5)."""
+"""Template tag for inline SVG icons (16 px, stroke 1.5): `{% icon "copy" %}`."""
 
 from django import template
 from django.utils.html import format_html
@@ -30,7 +30,7 @@ _DRAWINGS = {
 
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
-    """The icon, hidden from screen readers: a text or an aria-label stands beside it."""
+    """Render an icon hidden from screen readers: its control has a text or an aria-label."""
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         f" {extra}" if extra else "",

@@ -1,4 +1,4 @@
-"""Numbers and moments in templates, by the modules that format them."""
+"""Template filters for numbers and times."""
 
 from datetime import datetime
 
@@ -12,23 +12,23 @@ register = template.Library()
 
 @register.filter
 def percent(share: float) -> str:
-    """0.637 is 63.7%."""
+    """Format a share in percent: 0.637 is 63.7%."""
     return format_percent(share, 1)
 
 
 @register.filter
 def bar_width(share: float) -> str:
-    """The width of a bar's rectangle, as SVG wants it."""
+    """Return a bar's width in percent for SVG."""
     return f"{min(1.0, max(0.0, share)) * 100:.1f}%"
 
 
 @register.filter
 def count(number: float) -> str:
-    """12345 is 12,345."""
+    """Format a number with commas between thousands: 12345 is 12,345."""
     return format_count(number)
 
 
 @register.filter
 def rfc3339(time: datetime) -> str:
-    """As <time datetime="…"> has it."""
+    """Format a time for the `datetime` attribute of `<time>`."""
     return time_text(time)

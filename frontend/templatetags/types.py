@@ -1,4 +1,4 @@
-"""Names of profile types as people read them."""
+"""Template filters for names of profile types."""
 
 from collections.abc import Iterable
 
@@ -23,18 +23,18 @@ _NAMES: dict[str, Promise] = {
 
 @register.filter
 def type_name(name: str) -> str:
-    """`HEAP_ALLOC` is Alloc; an unknown one is shown as it is."""
+    """Return a type's display name: `HEAP_ALLOC` is Alloc; unknown types stay unchanged."""
     return str(_NAMES.get(name, name))
 
 
 @register.filter
 def in_order(names: Iterable[str]) -> list[str]:
-    """In the order of the interface; unknown ones last."""
+    """Sort types in display order; unknown ones come last."""
     order = list(_NAMES)
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
 @register.filter
 def type_names(names: Iterable[str]) -> str:
-    """`CPU, Wall and Threads`, in the order of the interface."""
+    """Join display names, in display order: `CPU, Wall and Threads`."""
     return get_text_list([type_name(name) for name in in_order(names)], _("and"))

@@ -1,4 +1,4 @@
-"""The agent's distributions, and what building them takes, as files in AGENT_FILES_DIR."""
+"""Agent distributions and their build requirements, served from AGENT_FILES_DIR."""
 
 import hashlib
 import logging
@@ -15,9 +15,9 @@ from django.conf import settings
 
 _log = logging.getLogger(__name__)
 AGENT = "flamewatch-agent"
-# setuptools lets pip build the agent's sdist without an index.
+# pip needs setuptools to build the agent's sdist without an index.
 PROJECTS = (AGENT, "setuptools")
-# Names of sdists and wheels; what matches names a file in the folder itself, never a path.
+# Names of sdists and wheels; a match is a file in the directory itself, never a path.
 _SERVED = re.compile(
     r"(?P<project>flamewatch_agent|setuptools)-[0-9A-Za-z_.+-]{1,200}\.(?:whl|tar\.gz)"
 )
@@ -30,8 +30,8 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     tarfile.TarError,
 )
-_METADATA_BYTES = 64 * 2**10  # the headers of any distribution, and more
-_DIGITS_IN_PATH = 16  # of the hash: 64 bits tell builds of one file name apart
+_METADATA_BYTES = 64 * 2**10  # upper limit; the headers of any distribution are shorter
+_DIGITS_IN_PATH = 16  # of the hash: 64 bits distinguish builds with the same file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AgentFile:
     name: str
     path: Path
     sha256: str  # hexadecimal
-    requires_python: str = ""  # such as ">=3.11"; empty where the file does not say
+    requires_python: str = ""  # such as ">=3.11"; empty if the metadata does not say
 
     @property
     def is_wheel(self) -> bool:
@@ -47,17 +47,17 @@ class AgentFile:
 
     @property
     def project(self) -> str:
-        """The normalized name of the project that the file distributes."""
+        """Return the normalized name of the project that the file distributes."""
         return self.name.partition("-")[0].replace("_", "-")
 
     @property
     def digest(self) -> str:
-        """The part of its address that changes whenever the file is built again."""
+        """Return the part of the file's URL that changes with every build."""
         return self.sha256[:_DIGITS_IN_PATH]
 
 
 def agent_files(project: str = "") -> list[AgentFile]:
-    """List the served files by name, of one project or of all."""
+    """List the served files by name, for one project or for all."""
     folder = Path(settings.AGENT_FILES_DIR)
     if not folder.is_dir():
         return []
@@ -66,7 +66,7 @@ def agent_files(project: str = "") -> list[AgentFile]:
 
 
 def agent_file(name: str) -> AgentFile | None:
-    """Return the file of that name; None if it is not served or does not exist."""
+    """Return the file with that name; None if it is not served or does not exist."""
     if not _SERVED.fullmatch(name):
         return None
     path = Path(settings.AGENT_FILES_DIR) / name
@@ -78,7 +78,7 @@ def agent_file(name: str) -> AgentFile | None:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, modified: int, size: int) -> AgentFile:
-    """Read a file once for each state of it."""
+    """Read a file; cached until its modification time or size changes."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return AgentFile(path.name, path, digest, _requires_python(path))
 

@@ -1,7 +1,7 @@
-"""`/agents/python/`: the agent's distributions, as pip reads them; open to everybody.
+"""`/agents/python/`: public package index of the agent for pip.
 
 `/agents/python/` is a page for `pip install --find-links`. `/agents/python/simple/` is the same as
-an index, in HTML (PEP 503) or JSON (PEP 691).
+a package index, in HTML (PEP 503) or JSON (PEP 691).
 """
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -21,14 +21,14 @@ _META = {"api-version": "1.0"}
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """List every file, for `--find-links`."""
+    """List all files, for `--find-links`."""
     return render(request, "frontend/agent_files.html", {"files": agent_files()})
 
 
 @require_safe
 @vary_on_headers("Accept")
 def simple_projects(request: HttpRequest) -> HttpResponse:
-    """List the projects that have files here."""
+    """List the projects that have files on this server."""
     names = [name for name in PROJECTS if agent_files(name)]
     if _wants_json(request):
         projects = [{"name": name} for name in names]
@@ -52,17 +52,17 @@ def simple_project(request: HttpRequest, project: str) -> HttpResponse:
 
 @require_safe
 def download(request: HttpRequest, name: str) -> HttpResponse:
-    """Send a file by its name alone: its content changes with each build."""
+    """Serve a file by its name alone, uncached: its content changes with each build."""
     return _content(_file(name), "public, no-cache")
 
 
 @require_safe
 def download_build(request: HttpRequest, digest: str, name: str) -> HttpResponse:
-    """Send one build of a file.
+    """Serve one build of a file.
 
-    pip caches by address, and a file that was built again under the same version must not come
-    from there: so its hash is in the path. It is not in the query, because pip 22.3 to 23.0 take
-    any `sha256=` of an address for the file's own, and compare the file with that.
+    pip caches by URL, and a file that was rebuilt with the same version must not come from that
+    cache, so the URL path contains the file's hash. It is not in the query string, because pip 22.3
+    to 23.0 take any `sha256=` of a URL for the file's own hash and verify the file against it.
     """
     file = _file(name)
     if digest != file.digest:
@@ -90,7 +90,7 @@ def _wants_json(request: HttpRequest) -> bool:
 
 
 def _html_type(request: HttpRequest) -> str:
-    """Return the type of HTML to answer with: the index's own, if it was asked for by name."""
+    """Return the HTML content type of the response: the index's own if the client prefers it."""
     preferred = request.get_preferred_type(["text/html", _SIMPLE_HTML])
     return _SIMPLE_HTML if preferred == _SIMPLE_HTML else "text/html"
 

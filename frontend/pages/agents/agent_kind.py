@@ -1,4 +1,7 @@
-"""What kind of agent it is, by what it calls itself: `flamewatch-python/1.0.2` is Python 1.0.2."""
+"""Language and version of an agent, parsed from its User-Agent header.
+
+`flamewatch-python/1.0.2` is Python 1.0.2.
+"""
 
 import re
 
@@ -19,7 +22,10 @@ _LONGEST = 60
 
 
 def agent_kind(user_agent: str, language: str = "") -> str:
-    """For people; `language` is the deployment's. Empty where neither says anything."""
+    """Return a display name; empty if neither the User-Agent nor `language` is given.
+
+    `language` is the deployment's.
+    """
     if found := _OURS.search(user_agent):
         return f"{_language(found['language'])} {found['version']}"
     if found := _GOOGLES.search(user_agent):

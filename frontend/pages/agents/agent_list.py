@@ -1,4 +1,4 @@
-"""The list of agents: which of them, what each does, offers and costs, and who needs a look."""
+"""List of a project's agents: state, activity and profiling overhead, and which need attention."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
 
 PAGE_SIZE = 20  # rows of about 1.2 kB: a fragment stays below 30 kB
-SEEN_WITHIN = timedelta(hours=24)  # who was not seen for longer is not listed
-MOST_CPU = 0.01  # of a core, for profiling; more needs a look
-MOST_DROPPED = 0.05  # of the samples
-_EXPLAINED = 2  # agents that the note tells of
+SEEN_WITHIN = timedelta(hours=24)  # agents not seen for longer are not listed
+MOST_CPU = 0.01  # cores used for profiling; more needs attention
+MOST_DROPPED = 0.05  # share of the samples; more needs attention
+_EXPLAINED = 2  # agents named in the notice
 
 
 class AgentState(StrEnum):
@@ -32,15 +32,15 @@ class AgentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent as its row shows it; texts are empty where it did not report."""
+    """Table row of an agent; texts are empty for values that the agent did not report."""
 
     agent: Agent
     name: str
     state: AgentState
     waiting: bool
-    capturing_for: int  # seconds; 0: it captures nothing
-    refusal: str  # of its last upload, if that was refused within the day
-    warning: str  # what was left out of a profile within the day
+    capturing_for: int  # seconds until the capture ends, rounded up; 0 without a capture
+    refusal: str  # error of its last upload, if that was rejected within the day
+    warning: str  # data left out of a profile within the day
     kind: str
     cpu: str
     cpu_high: bool
@@ -55,11 +55,11 @@ class AgentRow:
 @dataclass(frozen=True, slots=True)
 class AgentList:
     shown: list[AgentRow]
-    all: int  # seen within a day, of the project
+    all: int  # agents of the project seen within a day
     connected: int
-    waiting: int | None  # held at this moment; None: the waiting room does not answer
+    waiting: int | None  # parked in the long-poll queue now; None if the queue is unavailable
     look: int
-    reasons: list[tuple[str, str]]  # names of some that need a look, each with why
+    reasons: list[tuple[str, str]]  # names of some agents that need attention, each with the reason
     found: int
     services: list[str]
     pages: Pages
@@ -128,7 +128,7 @@ def _matching(known: QuerySet[Agent], query: AgentQuery, now: datetime) -> Query
 
 
 def _with_rows(rows: QuerySet[Agent]) -> QuerySet[Agent]:
-    """In an order that stays while one turns the pages."""
+    """Order the agents stably, so that pages neither repeat nor skip rows."""
     order = ("deployment__service", "hostname", "identity", "pk")
     return rows.select_related("deployment", "report").order_by(*order)
 
@@ -160,7 +160,7 @@ def _reasons(known: QuerySet[Agent], now: datetime) -> list[tuple[str, str]]:
 
 
 def name_of(agent: Agent) -> str:
-    """Its host, or the beginning of what it is told by."""
+    """Return the agent's host name, or the first eight characters of its identity."""
     return agent.hostname or agent.identity[:8]
 
 

@@ -1,4 +1,4 @@
-"""Why an agent needs a look, in a sentence."""
+"""Sentences that explain why an agent needs attention."""
 
 from datetime import datetime
 
@@ -7,11 +7,14 @@ from django.utils.translation import gettext as _
 from frontend.components.units import format_count, format_percent
 from projects.models import AgentReport
 
-_LONGEST = 160  # characters of a refusal
+_LONGEST = 160  # characters of an upload's error message
 
 
 def look_reason(report: AgentReport, since: datetime) -> str:
-    """`since`: refusals before it are no matter any more."""
+    """Explain in one sentence why an agent needs attention.
+
+    Upload errors from before `since` are ignored.
+    """
     if report.refused_at and report.refused_at >= since:
         return _("was refused an upload, %(reason)s") % {"reason": report.refusal[:_LONGEST]}
     share = format_percent(report.cpu_share or 0, 1)

@@ -1,4 +1,4 @@
-"""The list of deployments: which versions run where, what they send, and what may be captured."""
+"""List of a project's deployments: agents, recent profiles and profile types on offer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DeploymentRow:
     deployment: Deployment
     agents: int  # connected
     counts: list[tuple[ProfileType, int]]  # profiles of the last 24 hours
-    offers: list[ProfileType]  # what may be captured now
+    offers: list[ProfileType]  # types that can be captured now
 
 
 @dataclass(frozen=True, slots=True)

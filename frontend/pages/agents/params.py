@@ -1,4 +1,4 @@
-"""The parameters of the pages of agents and deployments ⇄ what they show."""
+"""URL parameters of the agents and deployments pages."""
 
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -31,7 +31,7 @@ class AgentQuery:
     page: int = 1
 
     def address(self, **changed: str | int) -> str:
-        """The query of the address that shows this with some of it changed, from page one."""
+        """Return the query string with some parameters changed, on page one unless given."""
         wanted = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
         default = AgentQuery()
         said = {
@@ -47,7 +47,7 @@ class AgentQuery:
 
 
 def read(parameters: QueryDict) -> tuple[AgentQuery, list[str]]:
-    """What is asked for, and what of it could not be read, in sentences."""
+    """Parse the parameters; return them with a notice for each invalid one."""
     notices: list[str] = []
     query = AgentQuery(
         find=_plain(parameters.get("find", "").strip()),
@@ -66,7 +66,7 @@ def read(parameters: QueryDict) -> tuple[AgentQuery, list[str]]:
 
 
 def _plain(text: str) -> str:
-    """Without the one character that databases refuse, and bounded."""
+    """Remove NUL, which PostgreSQL rejects in text, and limit the length."""
     return text.replace("\0", "")[:_LONGEST]
 
 

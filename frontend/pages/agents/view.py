@@ -1,4 +1,4 @@
-"""`/p/<project>/agents`: who profiles, what it costs them, and which deployments there are."""
+"""`/p/<project>/agents`: the agents and deployments of a project."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

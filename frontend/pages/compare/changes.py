@@ -1,4 +1,4 @@
-"""The list of changes: functions of both sides, their differences, and which of them are real."""
+"""Table of changed functions: differences between both sides, and their significance."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,33 +20,33 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One function, averages per profile."""
+    """One function; values are averages per profile."""
 
     name: str
     split: SplitName
     file: str
     self: Delta
     total: Delta
-    interval: str  # of the difference of totals; "" where it was not tested
+    interval: str  # 95% confidence interval of the difference of totals; "" if not tested
     a: str
     b: str
-    only: str  # "new" in A, "gone" in B, or ""
+    only: str  # "new" if only in A, "gone" if only in B, else ""
     real: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     lines: list[ChangeRow]
-    listed: int  # functions that the list would have in full
+    listed: int  # functions in the full list
     all: int
     real: int
-    tested: bool  # whether any was
-    unreadable: str  # why the search is no expression; all functions are listed then
+    tested: bool  # at least one function was tested
+    unreadable: str  # error of an invalid search expression; all functions are then listed
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """What sums of either side are divided by."""
+    """Divisors of the sums of side A and side B."""
 
     a: float
     b: float
@@ -62,7 +62,11 @@ def changes(
     whole: bool,
     search: str = "",
 ) -> Changes:
-    """`real`: only those; `whole`: every row, not only the first 200; `search`: of these names."""
+    """Build the table of changes.
+
+    `real` restricts it to significant changes, `search` to matching names; `whole` shows every row
+    instead of the first 200.
+    """
     wanted, unreadable = searched(search)
     rows = [row for row in result.functions if (row.real or not real) and wanted(row.name)]
     profiles, shares = _scales(result)
@@ -90,7 +94,7 @@ def _scales(result: CompareResult) -> tuple[_Scale, _Scale]:
 def _sorted(
     rows: Sequence[FunctionChange], scale: _Scale, sort: str, reverse: bool
 ) -> list[FunctionChange]:
-    """The greatest differences first, whatever their sign; names begin with A."""
+    """Sort by magnitude, largest first, ignoring the sign; names in ascending order."""
     keys: dict[str, Callable[[FunctionChange], float]] = {
         "total": lambda row: -abs(row.a_total / scale.a - row.b_total / scale.b),
         "self": lambda row: -abs(row.a_self / scale.a - row.b_self / scale.b),
@@ -127,12 +131,12 @@ def _interval(row: FunctionChange, unit: str) -> str:
         return ""
     low, high = format_delta(row.low, unit), format_delta(row.high, unit)
     if low.partition(" ")[2] == high.partition(" ")[2]:
-        low = low.partition(" ")[0]  # the unit once, where it is that of both
+        low = low.partition(" ")[0]  # do not repeat a unit that both ends share
     return f"{low} … {high}"
 
 
 def table(result: CompareResult) -> list[list[str | int | float]]:
-    """Every function as a spreadsheet has it: sums, and the interval of the mean's difference."""
+    """Return the CSV rows of all functions: sums, and the interval of the mean's difference."""
     return [
         [
             row.name,
@@ -151,7 +155,7 @@ def table(result: CompareResult) -> list[list[str | int | float]]:
 
 
 def columns(result: CompareResult) -> list[str]:
-    """The header of `table`."""
+    """Return the CSV header for `table`."""
     unit = result.metric.unit
     a, b = (coverage.profiles for coverage in result.coverages)
     sums = [

@@ -1,4 +1,4 @@
-"""Both sides of a comparison, merged once for its page, its graph and its file."""
+"""Result of a comparison, merged once for its page, its graph and its CSV file."""
 
 import time
 
@@ -9,14 +9,14 @@ from profiles.query import CompareResult, Coverage, Metric, Selection, run_compa
 
 Pair = tuple[Selection, Selection]
 
-_COLUMNS = 4  # of a node, beside those of a tree: the other side, the interval and q
+_COLUMNS = 4  # per node in addition to those of a tree: the other side, the interval's ends, and q
 _kept: PageCache[CompareResult] = PageCache()
 
 
 def compared(
     query: CompareQuery, sides: Pair, metric: Metric | None, deadline: float
 ) -> CompareResult:
-    """Raises DeadlinePassed and Unanswerable."""
+    """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
     result = run_compare(*sides, query.a.shown(metric), deadline)
     weight = _COLUMNS * len(result.tree.parent) + LIST_ROW * len(result.functions)
     _kept.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
@@ -24,7 +24,10 @@ def compared(
 
 
 def found_or_compared(query: CompareQuery, sides: Pair, seen: str) -> CompareResult:
-    """What the page found a moment ago, where `seen` is its. Raises as above."""
+    """Return the page's cached result if `seen` matches it, otherwise compare again.
+
+    Raise `DeadlinePassed` or `InvalidQuery`.
+    """
     found = _kept.find(sides[0].project, _address(query, seen)) if seen else None
     if found:
         return found
@@ -33,7 +36,7 @@ def found_or_compared(query: CompareQuery, sides: Pair, seen: str) -> CompareRes
 
 
 def seen_of(result: CompareResult) -> str:
-    """Changes when either side has other profiles."""
+    """Return a version tag of the result, which changes when either side has other profiles."""
     return "_".join(map(_seen, result.coverages))
 
 

@@ -1,7 +1,7 @@
-"""The parameters of a comparison ⇄ its two sides, and how they are shown.
+"""URL parameters of a comparison: its two sides, and how they are shown.
 
-Side A has the names of every page; the same names after `b.` override them for side B. Without any
-of those B is the same span, just before A.
+Side A uses the parameter names of every page; the same names prefixed with `b.` override them for
+side B. Without any override, B is the range of the same length just before A.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from frontend.queries.params import DEFAULT_VIEW, PageParams, without
 from frontend.queries.params import read as read_asked
 
 PREFIX = "b."
-# What may differ: service, type, metric and filters are those of both.
+# Parameters that may differ; service, type, metric and filters are shared by both sides.
 _OVERRIDDEN = ("zone", "version", "span", "end", "from", "to", "weight", "weights")
 _LABEL = "label."
 _RANGE = {"span", "end", "from", "to"}
@@ -27,10 +27,10 @@ VIEWS = ("difference", "sides", "list")
 class CompareQuery:
     a: PageParams
     b: PageParams
-    before: bool  # B follows A: the same span, just before it
+    before: bool  # B is the range of the same length just before A, and follows it
     view: str = VIEWS[0]
     absolute: bool = False
-    real: bool = False  # only real changes
+    real: bool = False  # only significant changes
     sort: str = SORTS[0]
     reverse: bool = False
     all_rows: bool = False
@@ -49,7 +49,7 @@ class CompareQuery:
         return "&".join(filter(None, [self.of_sides(), urlencode(said)]))
 
     def of_sides(self) -> str:
-        """The parameters that say what is compared."""
+        """Return the parameters that define the compared data."""
         both = self.a.parameters()
         return both if self.before else "&".join(filter(None, [both, self._overrides()]))
 
@@ -58,7 +58,7 @@ class CompareQuery:
 
     @property
     def fixed(self) -> bool:
-        """Whether neither side follows the clock."""
+        """Return whether neither side follows the current time."""
         return bool(self.a.end and self.b.end)
 
     @property
@@ -70,13 +70,13 @@ class CompareQuery:
 
     @property
     def sort_text(self) -> str:
-        """The value of the parameter; "" for the default."""
+        """Return the value of the `sort` parameter; "" for the default."""
         if self.reverse:
             return f"-{self.sort}"
         return self.sort if self.sort != SORTS[0] else ""
 
     def _overrides(self) -> str:
-        """Every name of which the sides have other values, empty where B has none."""
+        """Return the overrides of B; a parameter that only A has is empty."""
         a, b = _grouped(self.a), _grouped(self.b)
         said = []
         for name in dict.fromkeys([*a, *b]):
@@ -87,7 +87,7 @@ class CompareQuery:
 
 
 def read(query: QueryDict, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
-    """What is asked for, and a sentence for each thing that could not be read."""
+    """Parse the parameters; return them with a notice for each invalid one."""
     reading = read_asked(without(query, "sort", "frame", "all"), now)
     a = _plain(reading.asked)
     own = {name.removeprefix(PREFIX) for name in query if name.startswith(PREFIX)}
@@ -120,7 +120,7 @@ def _order(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _of_b(query: QueryDict, a: PageParams, own: set[str]) -> QueryDict:
-    """A's parameters with B's in their place."""
+    """Return A's parameters with the overrides of B applied."""
     asked = QueryDict(a.parameters(), mutable=True)
     if {"from", "to"} & own:
         for name in _RANGE & asked.keys():
@@ -132,7 +132,7 @@ def _of_b(query: QueryDict, a: PageParams, own: set[str]) -> QueryDict:
 
 
 def _plain(asked: PageParams) -> PageParams:
-    """Without what the flame page shows of it."""
+    """Return the parameters without those that only the flame page uses."""
     return replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", profile="")
 
 

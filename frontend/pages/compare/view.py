@@ -1,4 +1,4 @@
-"""`/p/<project>/compare`: two sets of profiles, their differences, and which of them are real."""
+"""`/p/<project>/compare`: two sets of profiles, their differences and their significance."""
 
 import gzip
 from http import HTTPStatus
@@ -21,7 +21,7 @@ from profiles.query import CompareResult, DeadlinePassed, InvalidQuery, compare_
 from projects.access import project_for
 from projects.models import Project
 
-_COMPRESSION = 5  # of gzip
+_COMPRESSION = 5  # gzip level
 
 
 class _Refused(Exception):
@@ -50,7 +50,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
 
 @require_safe
 def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
-    """As docs/reference/api.md has it; errors as {"error": sentence}."""
+    """Return the comparison as JSON, see docs/reference/api.md; errors are {"error": sentence}."""
     if not request.user.is_authenticated:
         sentence = _("Sign in to see this project.")
         return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
@@ -58,7 +58,7 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
         body = compare_json(_result(request, project_for(request.user, project_id)))
     except _Refused as refused:
         return JsonResponse({"error": str(refused)}, status=refused.status)
-    # Compressed here: the middleware that does it for all would open pages to BREACH.
+    # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
     response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
     response["Content-Encoding"] = "gzip"
     response["Cache-Control"] = "private, no-store"

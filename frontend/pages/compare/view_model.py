@@ -1,4 +1,4 @@
-"""What the page of comparisons shows: two pickers, both sides in numbers, and the changes."""
+"""View model of the compare page: two pickers, a summary of each side, and the changes."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,18 +42,18 @@ class Side:
     selection: Selection
     profiles: int
     average: str  # per profile; "" without profiles
-    parameters: str  # of the flame page's address
+    parameters: str  # query string of the flame page
 
 
 @dataclass(frozen=True, slots=True)
 class CompareColumn:
-    key: str  # "" where the column is not to be sorted by
-    sort: str  # value of the parameter
+    key: str  # "" if the column is not sortable
+    sort: str  # value of the `sort` parameter
     order: str  # "ascending", "descending", or ""
 
 
 def pair(query: CompareQuery, of: PageQuery) -> Pair:
-    """Both sides of what the question settled."""
+    """Return the selections of both sides for the service and type of the page query."""
     where = of.project.pk, of.selection.service, of.selection.type
     return query.a.selection(*where, of.now), query.b.selection(*where, of.now)
 
@@ -61,7 +61,7 @@ def pair(query: CompareQuery, of: PageQuery) -> Pair:
 def context(
     project: Project, query: CompareQuery, notices: tuple[str, ...], now: datetime
 ) -> dict[str, object]:
-    """Of the template; `query` is None where the project has no service."""
+    """Return the template context; `query` is None if the project has no service."""
     url = reverse("compare", args=[project.project_id])
     try:
         with snapshot():
@@ -75,7 +75,7 @@ def context(
 
 
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
-    """With the service and type that are shown, on both sides."""
+    """Set the service and type that are shown on both sides."""
     service, type_ = of.asked.service, of.asked.type
     return replace(
         query,
@@ -113,7 +113,10 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
 def _pickers(
     of: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
 ) -> tuple[Picker, Picker]:
-    """`options` are those of the first side, often of both."""
+    """Return the pickers of both sides.
+
+    `options` are those of side A, and are reused for B if the time range is the same.
+    """
     a, b = sides
     same = (a.start, a.end) == (b.start, b.end)
     of_b = options if same else options_of(b, of.deadline)
@@ -124,7 +127,7 @@ def _pickers(
 
 
 def _history(query: CompareQuery, of: PageQuery) -> str:
-    """Of side A's profiles, with `function` to come."""
+    """Return the history URL of side A's profiles; the caller appends `function`."""
     here = reverse("history", args=[of.project.project_id])
     return f"{here}?{replace(query.a, root=None).parameters()}"
 
@@ -160,7 +163,7 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
 
 
 def _total(result: CompareResult) -> str:
-    """The difference of the averages; "" where a side has no profiles."""
+    """Format the difference of the averages; "" if a side has no profiles."""
     a, b = result.coverages
     if not a.profiles or not b.profiles:
         return ""
@@ -192,7 +195,7 @@ def _order(query: CompareQuery, key: str) -> str:
 
 
 def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLinks | None:
-    """Where neither side has a profile; one alone is an answer."""
+    """Return the empty state if neither side has profiles; profiles on one side are a result."""
     if any(coverage.profiles for coverage in result.coverages):
         return None
     return with_links(empty_state.nothing_to_compare(query.a), url)

@@ -1,4 +1,4 @@
-"""POST `/p/<project>/capture`: a person asks for a profile now."""
+"""`/p/<project>/capture` (POST): request a profile now."""
 
 from typing import cast
 
@@ -28,7 +28,10 @@ from scheduler.long_poll.interface import QueueUnavailable
 @login_required
 @require_POST
 def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
-    """A sentence about what happens next; without htmx on the flame page."""
+    """Request a capture and report the outcome in one sentence.
+
+    The sentence is the response to htmx, and a message on the flame page for other clients.
+    """
     member = membership(request.user, project_id)
     if not may_capture(member):
         raise PermissionDenied(
@@ -44,7 +47,7 @@ def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 def _ask(member: Member, asked: PageParams, actor: User) -> tuple[str, bool]:
-    """The answer's sentence, and whether it is a refusal."""
+    """Return the sentence to show, and whether it is an error."""
     if not asked.service or asked.type is None:
         return _("Choose a service and a profile type first."), True
     zone, version = (asked.zones or (None,))[0], (asked.versions or (None,))[0]
@@ -80,5 +83,5 @@ def _said(service: str, of: ProfileType, waiting: int) -> str:
 
 
 def _seconds(of: ProfileType) -> int:
-    """What a capture takes, and its way here."""
+    """Return the expected seconds until the profile arrives: capture plus 2 s for the upload."""
     return round(0 if of in INSTANTANEOUS else settings.CAPTURE_SECONDS) + 2

@@ -1,4 +1,4 @@
-"""What a selection may be compared with: the time before, another version, the rest."""
+"""Comparisons offered for a selection: the time before, another version, the rest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from profiles.query import MenuChoice, OptionsResult
 from projects.models import Project
 
 _MOST_VERSIONS = 5
-_LONGEST = 30  # of a version's name in the menu
+_LONGEST = 30  # characters of a version name in the menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Comparison:
 
 
 def comparisons(asked: PageParams, options: OptionsResult, project: Project) -> list[Comparison]:
-    """None for one profile alone: there is nothing to average."""
+    """Return the offered comparisons; a single profile has none, as it has no average."""
     if asked.profile:
         return []
     plain = replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None)
@@ -44,7 +44,10 @@ def comparisons(asked: PageParams, options: OptionsResult, project: Project) -> 
 
 
 def _rest(asked: PageParams, options: OptionsResult) -> tuple[str, list[str]] | None:
-    """All other values of what alone was chosen: of several together the rest is no selection."""
+    """Return all other values of the only filter that is set, None for several filters.
+
+    The complement of several filters cannot be expressed as a selection.
+    """
     chosen = [
         *([("version", options.versions, asked.versions)] if asked.versions else []),
         *([("zone", options.zones, asked.zones)] if asked.zones else []),

@@ -1,4 +1,4 @@
-"""The controls over the graph: which view of it, how it is coloured and ordered, its downloads."""
+"""Controls above the graph: views, colours, order, metrics and downloads."""
 
 from dataclasses import dataclass
 
@@ -23,10 +23,10 @@ class ControlChoice:
 
 @dataclass(frozen=True, slots=True)
 class SortColumn:
-    key: str  # of Asked.sort; "" where the column follows another one's order
+    key: str  # PageParams.sort; "" if the column is sorted with the one before it
     name: str
-    sort: str  # value of the parameter
-    order: str  # "ascending", "descending", or "" where it is not the sorted one
+    sort: str  # value of the `sort` parameter
+    order: str  # "ascending", "descending", or "" if not sorted by this column
     numeric: bool
 
 
@@ -40,7 +40,7 @@ class Download:
 @dataclass(frozen=True, slots=True)
 class Controls:
     views: list[ControlChoice]
-    words: str  # what the chosen view shows, in one line
+    words: str  # one-line description of the chosen view
     metrics: list[Item]
     colours: list[ControlChoice]
     orders: list[Item]
@@ -59,7 +59,10 @@ def controls(asked: PageParams, top: TopResult, project: Project) -> Controls:
 
 
 def _views(asked: PageParams, top: TopResult) -> list[ControlChoice]:
-    """A sandwich is of a function: of the one that costs most itself until another is chosen."""
+    """Return the offered views.
+
+    Sandwich needs a function: until one is chosen, it is the one with the largest self value.
+    """
     first = top.rows[0].name if top.rows else ""
     sandwich = bool(asked.focus)
     return [
@@ -100,7 +103,7 @@ def _orders(asked: PageParams) -> list[Item]:
 
 
 def columns(asked: PageParams) -> list[SortColumn]:
-    """Of the list of functions."""
+    """Return the columns of the function list."""
     shown = [
         ("name", _("Function"), False),
         ("self", _("Self"), True),

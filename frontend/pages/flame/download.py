@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/download/<format>`: the selected profiles, merged, as a file."""
+"""`/p/<project>/flame/download/<format>`: the merged profiles of the selection as a file."""
 
 import time
 from dataclasses import replace
@@ -28,7 +28,10 @@ from projects.access import project_for
 @login_required
 @require_safe
 def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResponse:
-    """Uncut; an address that names no service and type, or is unanswerable, is refused."""
+    """Export the selection without truncation.
+
+    A URL without service or type, or with an invalid query, gets 400; a passed deadline gets 503.
+    """
     project = project_for(request.user, project_id)
     if form not in ENDINGS:
         raise Http404
@@ -52,9 +55,11 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
 
 
 def _in_file(view: View, form: str) -> View:
-    """What is drawn, as it was called; the list beside it has no root, and neither has its file.
+    """Return the view to export: what the page draws, with stacks in call order.
 
-    A root of a view that is turned round is a node of that view alone: it stays so in the file.
+    Like the function list on the page, its CSV file has no root, and neither has the file of a
+    focused function. The root of an inverted view exists only in that view, so the file keeps
+    that shape.
     """
     if form == ExportFormat.CSV or view.focus is not None:
         return replace(view, shape=Shape.TOP_DOWN, root=None)

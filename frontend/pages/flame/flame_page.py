@@ -1,4 +1,4 @@
-"""The flame page's contents: what an address comes to for a project, ready to be shown."""
+"""View model of the flame page."""
 
 from dataclasses import dataclass, replace
 
@@ -44,18 +44,18 @@ from projects.models import Project
 
 @dataclass(frozen=True, slots=True)
 class FocusSummary:
-    """The function that the page is about, averages per profile."""
+    """Summary of the focused function; values are averages per profile."""
 
     name: str
     total: str
     share: str
-    stacks: int  # distinct ones that reach it
-    count: str  # the same to be read
+    stacks: int  # distinct stacks that reach the function
+    count: str  # the same number, formatted
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of the selected profiles the filters leave, averages per profile."""
+    """Share of the selected profiles that the filters leave; values are averages per profile."""
 
     shown: str
     whole: str
@@ -72,24 +72,24 @@ class FlamePage:
     picker: Picker
     coverage: Coverage
     metric: str
-    average: summary.Average | None  # None: no profiles
-    strip: str  # of <profile-strip>
+    average: summary.Average | None  # None without profiles
+    strip: str  # JSON for <profile-strip>
     chips: Chips
-    share: Share | None  # None: no filters that change values
+    share: Share | None  # None without filters that change values
     focus: FocusSummary | None
     controls: Controls
     functions: FunctionsPage
-    type_words: str  # what the type counts, in one line
-    history_url: str  # of the same profiles, with `function` to come
+    type_words: str  # one-line description of the profile type
+    history_url: str  # of the same profiles; the caller appends `function`
     comparisons: list[Comparison]
-    unanswerable: bool  # the root or focus of the address cannot be shown
+    unanswerable: bool  # the root or focus in the URL cannot be shown
     tree_url: str
     url: str
-    seen: str  # changes when there is something new to see
+    seen: str  # version tag of the result; changes when there are new profiles
 
 
 def flame_page(of: PageQuery) -> FlamePage:
-    """Raises DeadlinePassed."""
+    """Build the flame page of a page query. Raise `DeadlinePassed`."""
     options = options_of(of.selection, of.deadline)
     metric = metric_named(of.asked.metric, options)
     notices = (*of.notices, *metric_notice(of.asked.metric, metric))
@@ -103,14 +103,17 @@ def flame_page(of: PageQuery) -> FlamePage:
 def _nearest(
     of: PageQuery, asked: PageParams, metric: Metric | None
 ) -> tuple[PageParams, CachedPage, list[InvalidQuery]]:
-    """Merge what is asked, without what these profiles do not have: metric, root or focus."""
+    """Merge with the requested parameters, dropping those that the profiles do not have.
+
+    These are the metric, the root and the focus; each dropped one adds an error.
+    """
     errors: list[InvalidQuery] = []
     while True:
         try:
             return asked, merged(asked, of.selection, metric, of.deadline), errors
         except (
             MetricNotFound
-        ) as error:  # the menu has the metrics of all zones, versions and labels
+        ) as error:  # the menu offers the metrics of all zones, versions and labels
             asked, metric = replace(asked, metric=""), None
             errors.append(error)
         except InvalidQuery as error:
@@ -121,7 +124,7 @@ def _nearest(
 
 
 def not_in_time(project: Project, asked: PageParams) -> EmptyStateLinks:
-    """Instead of an answer that did not come within PATIENCE_SECONDS."""
+    """Return the empty state for queries that did not finish within DEADLINE_SECONDS."""
     return with_links(empty_state.not_in_time(asked, DEADLINE_SECONDS), reverse_flame(project))
 
 
@@ -219,6 +222,6 @@ def reverse_flame(project: Project) -> str:
 
 
 def _tree_url(of: PageQuery, seen: str) -> str:
-    """The tree behind the page."""
+    """Return the URL of the call tree drawn on the page."""
     tree = reverse("flame_tree", args=[of.project.project_id])
     return f"{tree}?{address_of(of.asked, seen)}"

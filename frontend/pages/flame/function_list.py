@@ -1,4 +1,4 @@
-"""The list of functions: sorted, some of its rows, with numbers as they are read."""
+"""Rows of the function list: sorted, paged and formatted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _KEYS: dict[str, Callable[[FunctionRow], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class FunctionListRow:
-    """One function, averages per profile; shares are of all that was selected."""
+    """One function: averages per profile, and shares of the selection's total."""
 
     name: str
     split: SplitName
@@ -28,14 +28,14 @@ class FunctionListRow:
     total: str
     total_share: str
     count: str
-    bar: str  # percent of the sorted column's largest value; "" where it is sorted by name
+    bar: str  # percent of the sorted column's largest value; "" if sorted by name
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionList:
     lines: list[FunctionListRow]
-    until: int  # how many are shown with those of the pages before
-    all: int  # how many functions there are
+    until: int  # number of rows shown, including earlier pages
+    all: int  # number of functions
 
     @property
     def more(self) -> int:
@@ -43,7 +43,7 @@ class FunctionList:
 
 
 def function_list(top: TopResult, sort: str, reverse: bool, page: int | None) -> FunctionList:
-    """A page of PAGE_ROWS rows, the first is 1; None: every row."""
+    """Return page number `page` (from 1) of PAGE_ROWS rows; None for every row."""
     rows = _sorted(top.rows, sort, reverse)
     first = 0 if page is None else (page - 1) * PAGE_ROWS
     shown = rows if page is None else rows[first : first + PAGE_ROWS]
@@ -69,7 +69,7 @@ def function_list(top: TopResult, sort: str, reverse: bool, page: int | None) ->
 
 
 def _sorted(rows: Sequence[FunctionRow], sort: str, reverse: bool) -> list[FunctionRow]:
-    """Numbers begin with the largest, names with A; equal ones by self, total and name."""
+    """Sort numbers in descending and names in ascending order; ties by self, total and name."""
     by_name = sorted(rows, key=lambda row: (-row.self, -row.total, row.name, row.file))
     if sort == "name":
         return sorted(by_name, key=lambda row: row.name, reverse=reverse)

@@ -1,4 +1,4 @@
-"""The list of functions with its headings, a page of rows at a time."""
+"""Function list with column headings, one page of rows at a time."""
 
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -19,12 +19,12 @@ from projects.models import Project
 class FunctionsPage:
     columns: list[SortColumn]
     list: FunctionList
-    all: int  # functions before the search of a list on its own
+    all: int  # number of functions before the search of the list view
     searched: bool
-    unreadable: str  # why its search is no expression
-    all_url: str  # of the page with every row
-    more_url: str  # of the rows that follow; "" where there are none
-    focus_url: str  # with `focus` to come
+    unreadable: str  # error of an invalid search expression
+    all_url: str  # URL of the page with every row
+    more_url: str  # URL of the next rows; "" if there are none
+    focus_url: str  # the caller appends the value of `focus`
 
 
 def functions_page(

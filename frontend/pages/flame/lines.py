@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/lines`: what each line of one function costs, for the dialog of htmx."""
+"""`/p/<project>/flame/lines`: cost of each source line of a function, as an htmx dialog."""
 
 import time
 from http import HTTPStatus
@@ -17,13 +17,13 @@ from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
 from projects.access import project_for
 from projects.models import Deployment, Project
 
-_LONGEST = 10_000  # of a name
+_LONGEST = 10_000  # characters of a function or file name
 
 
 @login_required
 @require_safe
 def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
-    """`name` and `file` beside the flame page's parameters."""
+    """Render the lines of a function, given by `name` and `file` beside the page's parameters."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     asked = read(request.GET, now).asked
@@ -47,7 +47,7 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 def _version(project: Project, asked: PageParams, selection: Selection) -> str:
-    """The one that is selected, else the newest that runs."""
+    """Return the selected version, otherwise that of the most recently seen deployment."""
     if len(asked.versions) == 1:
         return asked.versions[0]
     known = Deployment.objects.filter(project=project, service=selection.service)

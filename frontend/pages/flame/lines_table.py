@@ -1,4 +1,4 @@
-"""The lines of a function: what each costs, and where it is to be read."""
+"""Cost and source link of each line of a function."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,17 @@ from frontend.components.units import format_percent, format_value
 from profiles.query import LinesResult
 from projects.models import Project
 
-MOST_LINES = 100  # about 20 kB; the costliest, in order of line
+MOST_LINES = 100  # about 20 kB; the most expensive lines, ordered by line number
 
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    line: int  # 0 where unknown
+    line: int  # 0 if unknown
     self: str
     self_share: str
     total: str
     total_share: str
-    url: str  # "" where the project names no repository
+    url: str  # "" without a source link template
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class LinesTable:
     file: str
     url: str  # of the file
     lines: list[LineCost]
-    left_out: tuple[str, ...]  # sentences about profiles that are in no number
-    more: int  # lines that cost less and are not shown
+    left_out: tuple[str, ...]  # sentences about profiles that are missing from the numbers
+    more: int  # number of cheaper lines that are not shown
 
 
 def lines_table(result: LinesResult, project: Project, version: str) -> LinesTable:
-    """Averages per profile; shares are of all that was selected."""
+    """Build the table of lines: averages per profile, and shares of the selection's total."""
     heavy = sorted(result.rows, key=lambda row: -row.total)[:MOST_LINES]
     profiles, unit = max(1, result.coverage.profiles), result.metric.unit
     whole = result.coverage.total

@@ -1,4 +1,4 @@
-"""The list of functions on its own: what is searched for narrows it."""
+"""Search in the function list of the list view."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,20 +6,22 @@ from dataclasses import dataclass, replace
 from frontend.queries.params import PageParams
 from profiles.query import BadFilterPattern, TopResult, matcher
 
-ALONE = (
-    "list"  # the view without a graph: beside one, the search marks frames and the list is whole
-)
+ALONE = "list"  # view without a graph, where the search filters rows; elsewhere it marks frames
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedList:
-    top: TopResult  # with the rows that are listed
-    all: int  # rows before the search
-    unreadable: str  # why the search is no expression; all rows are listed then
+    top: TopResult  # with only the matching rows
+    all: int  # number of rows before the search
+    unreadable: str  # error of an invalid search expression; all rows are then listed
 
 
 def listed(asked: PageParams, top: TopResult) -> SearchedList:
-    """As the search over the graph has it: part of a function's name, or /an expression/."""
+    """Filter the function list with the syntax of the graph's search.
+
+    The search is a part of a function's name, or `/a regular expression/`. It applies to the list
+    view only.
+    """
     if asked.view != ALONE:
         return SearchedList(top, len(top.rows), "")
     wanted, unreadable = searched(asked.search)
@@ -28,7 +30,10 @@ def listed(asked: PageParams, top: TopResult) -> SearchedList:
 
 
 def searched(text: str) -> tuple[Callable[[str], bool], str]:
-    """Which names are listed, all of them without a search; and why it is no expression."""
+    """Return a predicate for names, and the error of an invalid expression ("" if valid).
+
+    An empty or invalid search matches every name.
+    """
     try:
         return (matcher(text) if text else _any), ""
     except BadFilterPattern as error:

@@ -1,4 +1,4 @@
-"""The tree and the list behind one address of the flame page, merged once."""
+"""Cached call tree and function list of a flame page URL, merged once."""
 
 import time
 from urllib.parse import urlencode
@@ -10,15 +10,18 @@ from profiles.query import Metric, Selection, run_tree_and_top
 
 
 def address_of(asked: PageParams, seen: str) -> str:
-    """What the requests of the graph and of the list have in common with the page's.
+    """Return the parameters that the requests for the graph and for the list share with the page.
 
-    `seen` is there so that they are made again when there is something new.
+    `seen` changes when there are new profiles, so that the browser requests both again.
     """
     return f"{asked.of_the_data().parameters()}&{urlencode({'seen': seen})}"
 
 
 def found_or_merged(asked: PageParams, selection: Selection, seen: str) -> CachedPage:
-    """Raises DeadlinePassed and Unanswerable."""
+    """Return the cached page if `seen` matches it, otherwise merge again.
+
+    Raise `DeadlinePassed` or `InvalidQuery`.
+    """
     found = kept_answers.find(selection.project, address_of(asked, seen)) if seen else None
     if found:
         return found
@@ -29,7 +32,10 @@ def found_or_merged(asked: PageParams, selection: Selection, seen: str) -> Cache
 def merged(
     asked: PageParams, selection: Selection, metric: Metric | None, deadline: float, seen: str = ""
 ) -> CachedPage:
-    """Raises DeadlinePassed and Unanswerable. Kept as `seen`; "": as what there is now."""
+    """Merge and cache under `seen`; "" caches under the version tag of the result.
+
+    Raise `DeadlinePassed` or `InvalidQuery`.
+    """
     answers = CachedPage(*run_tree_and_top(selection, asked.shown(metric), deadline))
     address = address_of(asked, seen or seen_of(answers.top.coverage))
     kept_answers.keep(selection.project, address, answers, answers.nodes)

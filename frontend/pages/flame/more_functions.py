@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/functions`: more rows of the list of functions, for htmx."""
+"""`/p/<project>/flame/functions`: further rows of the function list, for htmx."""
 
 from http import HTTPStatus
 
@@ -22,7 +22,7 @@ _MOST_PAGES = 10_000
 @login_required
 @require_safe
 def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
-    """Rows of a table, the last of them with the link to those that follow."""
+    """Render table rows; the last one links to the next page of rows."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     asked = read(request.GET, now).asked

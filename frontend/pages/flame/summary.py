@@ -1,4 +1,4 @@
-"""What a selection comes to, in one sentence: the average of its profiles."""
+"""One-sentence summary of a selection: the average of its profiles."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from projects.profile_types import INSTANTANEOUS, ProfileType
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """The value, and what follows it: **2.38 s** of CPU in a 10 s profile, 23.8% of a core."""
+    """A value and the text after it: **2.38 s** of CPU in a 10 s profile, 23.8% of a core."""
 
     value: str
     after: str
 
 
 def average(of: ProfileType, metric: Metric, coverage: Coverage) -> Average:
-    """Of the profiles of `coverage`, which are not none."""
+    """Return the average of the profiles of `coverage`; there must be at least one."""
     each = coverage.total / coverage.profiles
     return Average(format_value(each, metric.unit), _after(of, metric, coverage))
 

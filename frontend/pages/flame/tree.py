@@ -14,12 +14,12 @@ from frontend.queries.params import read
 from profiles.query import DeadlinePassed, FocusResult, InvalidQuery, focus_json, tree_json
 from projects.access import project_for
 
-_COMPRESSION = 5  # of gzip: beyond it, a few percent less for twice the time
+_COMPRESSION = 5  # gzip level: higher ones save a few percent for twice the time
 
 
 @require_safe
 def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
-    """As docs/reference/api.md has it ("tree"); errors as {"error": sentence}."""
+    """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}."""
     if not request.user.is_authenticated:
         return _refused(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
@@ -39,7 +39,7 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 def _compressed(body: bytes) -> HttpResponse:
-    """Compressed here: the middleware that does it for all would open pages to BREACH."""
+    """Compress the body here, because GZipMiddleware would expose HTML pages to BREACH."""
     response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
     response["Content-Encoding"] = "gzip"
     response["Cache-Control"] = "private, no-store"

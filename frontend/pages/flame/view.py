@@ -21,7 +21,10 @@ from projects.access import may_capture, membership
 @login_required
 @require_safe
 def flame(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The page; for htmx its contents alone, or nothing where `seen` is still what there is."""
+    """Render the page, or only its contents for htmx.
+
+    An htmx request whose `seen` is still current gets 204 without content.
+    """
     member = membership(request.user, project_id)
     if redirect := redirect_form(request):
         return redirect

@@ -1,4 +1,4 @@
-"""`/help/concepts`: docs/guide/concepts.md, for whoever looks at a profile."""
+"""`/help/concepts`: the guide docs/guide/concepts.md as a page."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The documentation as HTML: the part of Markdown that it uses, everything escaped."""
+"""Converter from the subset of Markdown that the documentation uses to HTML, fully escaped."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _INLINE = re.compile(
 
 
 def html_of(text: str) -> SafeString:
-    """Headings (with ids), paragraphs, lists, tables and indented code."""
+    """Convert headings (with ids), paragraphs, lists, tables and indented code."""
     blocks = [block for block in re.split(r"\n\s*\n", text.strip("\n")) if block.strip()]
     return mark_safe("\n".join(_block(block) for block in blocks))  # noqa: S308  escaped below
 
@@ -37,7 +37,7 @@ def _block(block: str) -> SafeString:
 
 
 def _items(lines: list[str]) -> Iterator[str]:
-    """Each with the lines that go on with it."""
+    """Yield each list item joined with its continuation lines."""
     for item in re.split(r"\n- ", "\n" + "\n".join(lines))[1:]:
         yield " ".join(line.strip() for line in item.split("\n"))
 

@@ -1,4 +1,4 @@
-"""Lines of a history as the charts take them."""
+"""Data of the history charts."""
 
 import json
 from collections.abc import Sequence
@@ -7,11 +7,14 @@ from datetime import timedelta
 from frontend.components.versions import VersionMark, marks_of
 from profiles.query import HistoryResult
 
-LINES = 5  # that have a colour and a dash of their own
+LINES = 5  # series per chart, each with its own colour and dash pattern
 
 
 def chart(result: HistoryResult, values: Sequence[Sequence[float | None]], *, percent: bool) -> str:
-    """The JSON of `<history-chart>`. `values`: of each line, by step; None without profiles."""
+    """Return the JSON of `<history-chart>`.
+
+    `values` holds the values of each series by step, None for steps without profiles.
+    """
     start = result.steps[0].start
     end = result.steps[-1].start + timedelta(seconds=result.step_seconds)
     began = [VersionMark(span.version, span.first) for span in result.versions if span.version]
@@ -32,7 +35,7 @@ def chart(result: HistoryResult, values: Sequence[Sequence[float | None]], *, pe
 
 
 def _rounded(value: float | None, percent: bool) -> float | None:
-    """More digits than a read-out shows, and no more."""
+    """Round to five significant digits, more than the chart's readout shows."""
     if value is None:
         return None
     return round(value, 5) if percent else float(f"{value:.5g}")

@@ -1,4 +1,4 @@
-"""The parameters of the page of history ⇄ which lines over which steps."""
+"""URL parameters of the history page: functions and time steps."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,20 +16,20 @@ STEPS = tuple(
     timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 )
 MOST_STEPS = 400
-MOST_CHOSEN = 5  # functions: as many as there are dashes
-_FEWEST = 24  # steps of a range, where the address names none
+MOST_CHOSEN = 5  # selected functions: one per dash pattern of the charts
+_FEWEST = 24  # steps of a range when the URL gives no step
 _LONGEST = 512
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
     asked: PageParams
-    step: timedelta | None = None  # None: what suits the range
-    functions: tuple[str, ...] = ()  # chosen by name; none: the top ones by self
-    top: int = MOST_CHOSEN  # how many of those
+    step: timedelta | None = None  # None: chosen by the length of the range
+    functions: tuple[str, ...] = ()  # function names; empty: the top functions by self
+    top: int = MOST_CHOSEN  # number of top functions
     percent: bool = False
-    show: str = ""  # a regular expression that functions' names match
-    hide: str = ""  # … do not match
+    show: str = ""  # regular expression that function names must match
+    hide: str = ""  # regular expression that function names must not match
 
     @property
     def shown_step(self) -> timedelta:
@@ -49,17 +49,17 @@ class HistoryQuery:
 
 
 def default_step(span: timedelta) -> timedelta:
-    """The longest that gives at least 24 points; a day for thirty days."""
+    """Return the longest step that gives at least 24 points: a day for thirty days."""
     return max((step for step in STEPS if span / step >= _FEWEST), default=STEPS[0])
 
 
 def steps_for(span: timedelta) -> list[timedelta]:
-    """Those that the menu offers: of which a range has some, and not too many."""
+    """Return the steps offered in the menu: those that give 2 to MOST_STEPS points."""
     return [step for step in STEPS if 2 <= span / step <= MOST_STEPS] or [default_step(span)]
 
 
 def read(query: QueryDict, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
-    """What is asked for, and a sentence for each thing that could not be read."""
+    """Parse the parameters; return them with a notice for each invalid one."""
     own = without(query, "sort", "frame", "all")
     if not {"span", "from", "to"} & own.keys():
         own["span"] = span_text(DEFAULT_SPAN)

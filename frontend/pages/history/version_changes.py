@@ -1,4 +1,4 @@
-"""What functions cost since a version began, against the steps before it."""
+"""Change in a function's cost since a version first appeared, compared with the steps before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,26 @@ from datetime import datetime, timedelta
 from frontend.components.signed_delta import format_delta, format_delta_points
 from profiles.query import HistoryResult, series_changes
 
-Course = Sequence[float | None]  # by step; None without profiles
+Course = Sequence[float | None]  # values by step; None without profiles
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The difference of the averages after and before."""
+    """Difference of the averages after and before the version first appeared."""
 
     text: str
     sign: int  # -1, 0 or 1
-    tested: bool  # False: too few steps to tell
+    tested: bool  # False if there are too few steps to test
     real: bool
 
 
 def changes_since(
     began: datetime, result: HistoryResult, courses: Sequence[Course], *, percent: bool
 ) -> list[Since]:
-    """One for each course; the step within which the version began counts on neither side."""
+    """Compare each series before and after `began`.
+
+    The step in which the version first appeared counts on neither side.
+    """
     step = timedelta(seconds=result.step_seconds)
     before = [i for i, each in enumerate(result.steps) if each.start + step <= began]
     after = [i for i, each in enumerate(result.steps) if each.start >= began]
@@ -42,5 +45,8 @@ def changes_since(
 
 
 def _known(course: Course, steps: Sequence[int]) -> list[float]:
-    """Steps without profiles are those of every course."""
+    """Return the values at the given steps, without those that have no profiles.
+
+    Steps without profiles are the same in every series.
+    """
     return [value for i in steps if (value := course[i]) is not None]

@@ -1,4 +1,4 @@
-"""`/p/<project>/history`: what functions cost over time, and which version came when."""
+"""`/p/<project>/history`: cost of functions over time, with version marks."""
 
 from http import HTTPStatus
 
@@ -39,7 +39,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The same lines as a file; an address has to name service and type."""
+    """Return the history as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, _notices = read(request.GET, now)

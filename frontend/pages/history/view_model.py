@@ -1,4 +1,4 @@
-"""What the page of history shows: lines of self and of total, the same as tables, and versions."""
+"""View model of the history page: charts of self and total, tables, and version changes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -42,13 +42,13 @@ from profiles.query import (
 )
 from projects.models import Project
 
-_RELEASES = 5  # that are offered for comparison
-Values = list[list[float | None]]  # of each line, by step; None without profiles
+_RELEASES = 5  # versions offered for comparison
+Values = list[list[float | None]]  # values of each series by step; None without profiles
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryTableRow:
-    """A function in the table: its colour, its last values, and how its self went."""
+    """Table row of a function: colour number, latest values, and minimum and maximum of self."""
 
     number: int
     name: str
@@ -58,26 +58,27 @@ class HistoryTableRow:
     total: str
     least: str  # of self, over the steps with profiles
     most: str
-    since: Since | None  # None where no version began within the range
-    focus: str  # parameters of the flame page, focused on it
+    since: Since | None  # None if no second version is in the range
+    focus: str  # query string of the flame page with this function in focus
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     start: datetime
     profiles: int
-    cells: list[str]  # self and total of each line; "" without profiles
+    cells: list[str]  # self and total of each function; "" without profiles
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryView:
-    self: str  # of <history-chart>
+    self: str  # JSON for <history-chart>
     total: str
     lines: list[HistoryTableRow]
-    since: str  # the version that lines are compared with the time before; "" without another
+    # latest version, compared with the time before it; "" if the range has a single version
+    since: str
     steps: list[Step]
     step: str  # "1 day"
-    fewest: int  # profiles of a step, of those that have any
+    fewest: int  # smallest number of profiles in a step, ignoring empty steps
     most: int
     last: datetime  # start of the last step with profiles
 
@@ -85,31 +86,31 @@ class HistoryView:
 @dataclass(frozen=True, slots=True)
 class FunctionChoice:
     name: str
-    values: list[str]  # of the parameter
+    values: list[str]  # values of the `function` or `top` parameter
     chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionsMenu:
-    """The menu of functions: the top ones, or those that were chosen."""
+    """Menu of functions: the top ones, or the selected ones."""
 
-    now: str  # what is shown
+    now: str  # current choice
     tops: list[FunctionChoice]
-    chosen: list[FunctionChoice]  # each with the way to do without it
-    full: bool  # as many are chosen as there are dashes
+    chosen: list[FunctionChoice]  # each with the parameter values that remain without it
+    full: bool  # the maximum number of functions is selected
 
 
 @dataclass(frozen=True, slots=True)
 class VersionStart:
     before: str
     version: str
-    parameters: str  # of the comparison of both
+    parameters: str  # query string of the comparison of both versions
 
 
 def context(
     project: Project, query: HistoryQuery, notices: tuple[str, ...], now: datetime
 ) -> dict[str, object]:
-    """Of the template; `query` is None where the project has no service."""
+    """Return the template context; `query` is None if the project has no service."""
     url = reverse("history", args=[project.project_id])
     try:
         with snapshot():
@@ -121,7 +122,7 @@ def context(
 
 
 def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> HistoryResult:
-    """Raises Unanswerable and DeadlinePassed."""
+    """Run the history query. Raise `InvalidQuery` or `DeadlinePassed`."""
     return run_history(
         of.selection,
         query.asked.shown(metric_named(query.asked.metric, options)),
@@ -135,7 +136,7 @@ def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> Hi
 
 
 def _pattern(text: str) -> tuple[str, ...]:
-    """What is typed there is an expression, with or without its slashes."""
+    """Return the text as a regular expression filter; slashes around it are optional."""
     return (f"/{text.strip('/')}/",) if text.strip("/") else ()
 
 
@@ -201,7 +202,7 @@ def _steps_menu(query: HistoryQuery) -> list[Item]:
 
 
 def shown(result: HistoryResult, query: HistoryQuery) -> HistoryView:
-    """Of a result with profiles."""
+    """Return the charts and tables of a result that has profiles."""
     own = _values(result, [line.self for line in result.lines], query.percent)
     whole = _values(result, [line.total for line in result.lines], query.percent)
     counts = [step.profiles for step in result.steps if step.profiles]
@@ -244,7 +245,7 @@ def shown(result: HistoryResult, query: HistoryQuery) -> HistoryView:
 
 
 def _values(result: HistoryResult, sums: Sequence[Sequence[int]], percent: bool) -> Values:
-    """Averages per profile, or shares of the step's total."""
+    """Return averages per profile, or shares of each step's total if `percent`."""
 
     def value(sum_: int, step: int) -> float | None:
         of = result.steps[step]
@@ -256,7 +257,7 @@ def _values(result: HistoryResult, sums: Sequence[Sequence[int]], percent: bool)
 
 
 def _text(result: HistoryResult, percent: bool, value: float | None) -> str:
-    """ "" without a value."""
+    """Format a value; None is ""."""
     if value is None:
         return ""
     return format_percent(value, 1) if percent else format_value(value, result.metric.unit)
@@ -288,7 +289,7 @@ def _line(
 
 
 def _releases(result: HistoryResult, query: HistoryQuery) -> list[VersionStart]:
-    """Each version with the way to compare it with the one before, over their common service."""
+    """Return the latest version changes, each with the comparison to the version before."""
     found = []
     for before, span in pairwise(result.versions):
         asked = replace(query.asked, versions=(span.version,), filters=())
@@ -300,7 +301,7 @@ def _releases(result: HistoryResult, query: HistoryQuery) -> list[VersionStart]:
 
 
 def table(result: HistoryResult) -> list[list[str | int | float]]:
-    """Sums by step as a spreadsheet has them; the columns are those of `columns`."""
+    """Return CSV rows with the sums of each step; `columns` returns the header."""
     return [
         [
             time_text(step.start),

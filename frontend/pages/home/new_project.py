@@ -1,4 +1,4 @@
-"""`/projects/new`: a name, and the id it will have shown as it is typed."""
+"""`/projects/new`: form for a new project, with a preview of its id."""
 
 from typing import cast
 
@@ -33,7 +33,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def suggested_id(request: HttpRequest) -> HttpResponse:
-    """The fragment beside the name: the id that a project of this name would get."""
+    """Render the fragment with the id that a project of the typed name would get."""
     name = request.GET.get("name", "")[:100].strip()
     context = {"suggested": suggest(name) if name else ""}
     return render(request, "frontend/home/suggested_id.html", context)

@@ -1,4 +1,4 @@
-"""`/`: on to the person's first project, or to making one; `/p/<project>`: on to its services."""
+"""`/` and `/p/<project>`: redirects to the services page or to the form for a new project."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""The map of weight over time as a picture and as a table, and what picking in it asks for."""
+"""Heat map of profile weight over time, as SVG data and as a table, with the selected region."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from profiles.query import HeatMapResult
 
 LEVELS = 5  # of colour
 _WEIGHT_MARKS = 4
-_HEIGHT = 130  # pixels of the cells
+_HEIGHT = 130  # pixels of the heat map
 
 
 @dataclass(frozen=True, slots=True)
 class ColorLevel:
     number: int
-    path: str  # of its cells, each one unit wide and high
+    path: str  # SVG path of its cells, each one unit wide and high
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WeightMark:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What is picked, in cells from the left and from the top."""
+    """Selected region, in cells from the left and from the top."""
 
     x: float
     y: float
@@ -46,40 +46,40 @@ class Picture:
     columns: int
     rows: int
     levels: list[ColorLevel]
-    lines: str  # a path between the cells
+    lines: str  # SVG path of the grid lines
     weights: list[WeightMark]
     times: list[Mark]
     picked: Box | None
     most: str  # profiles of the fullest cell
     step: str  # "10 minutes"
-    start: int  # of the first column, ms since 1970
+    start: int  # start of the first column, in ms since 1970
     step_ms: float
-    bounds: str  # least..most of each row, the heaviest first
-    counts: str  # of the cells, row by row, the heaviest first
+    bounds: str  # `least..most` weight of each row, heaviest first
+    counts: str  # profiles per cell, row by row, heaviest first
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
     text: str
-    weights: str  # value of the parameter that picks this column
+    weights: str  # value of the `weights` parameter that selects this column
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
     start: datetime
-    pick_from: str  # values of the parameters that pick this row
+    pick_from: str  # values of the parameters that select this row
     pick_to: str
     counts: list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    headings: list[Heading]  # the lightest first
-    rows: list[TableRow]  # those with profiles
+    headings: list[Heading]  # lightest first
+    rows: list[TableRow]  # steps with profiles
 
 
 def picture(result: HeatMapResult, query: ProfileQuery) -> Picture:
-    """Of a result with profiles."""
+    """Build the heat map of a result that has profiles."""
     rows, columns = len(result.counts), len(result.starts)
     counts = result.counts[::-1]
     most = max(map(max, counts))
@@ -122,7 +122,7 @@ def table(result: HeatMapResult) -> Table:
 
 
 def _bounds(edges: Sequence[float]) -> list[tuple[int, int]]:
-    """The least and the most that a profile of each row weighs, both in it."""
+    """Return the smallest and the largest weight of each row, both inclusive."""
     last = len(edges) - 2
     return [
         (ceil(edges[i]), floor(edges[i + 1]) if i == last else ceil(edges[i + 1]) - 1)

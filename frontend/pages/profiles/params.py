@@ -1,4 +1,4 @@
-"""The parameters of the page of profiles ⇄ which of them it lists, and how."""
+"""URL parameters of the profiles page: selection, order and page of the list."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -17,20 +17,21 @@ _LONGEST_PAGE = 120
 
 @dataclass(frozen=True, slots=True)
 class ProfileQuery:
-    """`asked` is the range that the map shows, with the weights that were picked in it."""
+    """Parameters of the profiles page; `asked` is the heat map's range and the selected weights."""
 
     asked: PageParams
-    picked: tuple[datetime, datetime] | None = None  # part of the range; the end is not in it
+    # selected part of the range; the end is exclusive
+    picked: tuple[datetime, datetime] | None = None
     order: ProfileOrder = ProfileOrder.NEWEST
-    page: str = ""  # where the list goes on; "": its beginning
-    table: bool = False  # the map as a table
+    page: str = ""  # cursor of the list's page; "" for the first
+    table: bool = False  # show the heat map as a table
 
     @property
     def narrowed(self) -> bool:
         return bool(self.picked or self.asked.weights)
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
-        """The profiles that are listed: those that were picked, or all of the range."""
+        """Return the listed profiles: the selected region of the heat map, or the whole range."""
         whole = self.asked.selection(project, service, of, now)
         if self.picked is None:
             return whole
@@ -50,22 +51,22 @@ class ProfileQuery:
 
     @property
     def as_asked(self) -> PageParams:
-        """What was picked, as the other pages take it."""
+        """Return the selected region as parameters of the other pages."""
         if self.picked is None:
             return self.asked
         start, end = self.picked
-        # Whole seconds, as addresses have them: rather a profile more than one less.
+        # URLs have whole seconds: round the end up, rather including a profile more than one fewer.
         end = parse_time(time_text(end)) + timedelta(seconds=1 if end.microsecond else 0)
         return replace(self.asked, span=end - parse_time(time_text(start)), end=end)
 
 
 def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
-    """What is asked for, and a sentence for each thing that could not be read."""
+    """Parse the parameters; return them with a notice for each invalid one."""
     reading = read_asked(without(query, "order"), now)
     order, unordered = _order(query.get("order", ""))
     picked, unpicked = _picked(query.get("pick_from", ""), query.get("pick_to", ""))
     return ProfileQuery(
-        # One alone is what the flame page shows.
+        # A single profile belongs on the flame page.
         asked=replace(reading.asked.of_the_data(), profile=""),
         picked=picked,
         order=order,
@@ -94,7 +95,7 @@ def _picked(start: str, end: str) -> tuple[tuple[datetime, datetime] | None, tup
 
 
 def moment_text(time: datetime) -> str:
-    """To the microsecond: the steps of a map need not be whole seconds."""
+    """Format a time with microseconds, as the steps of a heat map need not be whole seconds."""
     return time.isoformat().replace("+00:00", "Z")
 
 

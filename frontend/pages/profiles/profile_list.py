@@ -1,4 +1,4 @@
-"""Single profiles as rows: when, how heavy, of which agent, and the way to each alone."""
+"""List of single profiles: time, weight, agent, labels and a link to each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,37 +11,40 @@ from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.query import Coverage, ProfileRow, Selection, run_profiles
 
 PAGE_SIZE = 24  # rows of about 1 kB: a fragment stays below 30 kB
-_LABELS = 3  # shown of a profile; how many more there are is said
-_AROUND = timedelta(seconds=1)  # of a range that holds one profile: addresses have whole seconds
+_LABELS = 3  # shown per profile; of the others only the number is
+_AROUND = timedelta(seconds=1)  # length of a range for a single profile: URLs have whole seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileListRow:
     time: datetime
     weight: str
-    bar: str  # percent of the heaviest on the page
-    duration: str  # "" for an instant
+    bar: str  # percent of the heaviest profile on the page
+    duration: str  # "" for an instantaneous type
     agent: str
     zone: str
     version: str
     labels: list[str]
     more_labels: int
-    parameters: str  # of the flame page's address, with this profile alone
+    parameters: str  # query string of the flame page for this profile alone
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileList:
     lines: list[ProfileListRow]
     coverage: Coverage
-    picked_weights: str  # "2.7 s – 4.02 s"; "" where all are listed
-    instant: bool  # none of them has a duration
-    next_page: str  # value of the parameter; "" on the last
+    picked_weights: str  # "2.7 s – 4.02 s"; "" without a weight selection
+    instant: bool  # none of the profiles has a duration
+    next_page: str  # value of the `page` parameter; "" on the last page
 
 
 def list_profiles(
     query: ProfileQuery, selection: Selection, deadline: float | None = None
 ) -> ProfileList:
-    """Raises DeadlinePassed and, where the page cannot be read, Unanswerable."""
+    """Query one page of profiles.
+
+    Raise `DeadlinePassed`, or `InvalidQuery` if the page cursor is invalid.
+    """
     result = run_profiles(
         selection, deadline=deadline, page=query.page, size=PAGE_SIZE, order=query.order
     )
@@ -57,14 +60,14 @@ def list_profiles(
 
 
 def columns(selection: Selection) -> list[str]:
-    """The header of `table`."""
+    """Return the CSV header for `table`."""
     metric = DEFAULT_METRICS[selection.type]
     weight = f"{metric.name} ({metric.unit})"
     return ["captured", weight, "seconds", "agent", "version", "zone", "labels", "name"]
 
 
 def table(rows: Sequence[ProfileRow]) -> list[list[str | int | float]]:
-    """The rows of the list as a spreadsheet has them, whole and without units."""
+    """Return CSV rows with untruncated values without units."""
     return [
         [
             time_text(row.time),
@@ -101,7 +104,7 @@ def _line(row: ProfileRow, asked: PageParams, unit: str, heaviest: int) -> Profi
 
 
 def _alone(row: ProfileRow, asked: PageParams) -> PageParams:
-    """The smallest range of whole seconds that the profile is in."""
+    """Return parameters for the profile alone, in the smallest range of whole seconds around it."""
     end = parse_time(time_text(row.time)) + _AROUND
     alone = replace(asked, zones=(), versions=(), labels=(), weight=None, weights=None)
     return replace(alone, profile=row.name_id, span=_AROUND, end=end)

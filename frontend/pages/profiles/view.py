@@ -1,4 +1,4 @@
-"""`/p/<project>/profiles`: single profiles, and which of them are heavy when."""
+"""`/p/<project>/profiles`: single profiles, with a heat map of their weight over time."""
 
 import time
 from http import HTTPStatus
@@ -29,7 +29,7 @@ _CSV_PAGE = 1000
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The page; for htmx the list alone."""
+    """Render the page, or only the list for htmx."""
     project = project_for(request.user, project_id)
     if redirect := redirect_form(request):
         return redirect
@@ -59,7 +59,7 @@ def _fragment(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
 @login_required
 @require_safe
 def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The list as a file, its first CSV_ROWS rows; an address has to name service and type."""
+    """Return the first CSV_ROWS rows of the list as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, _notices = read(request.GET, now)

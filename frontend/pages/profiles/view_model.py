@@ -1,4 +1,4 @@
-"""What the page of profiles shows: the picker, the list, and why there is nothing to list."""
+"""View model of the profiles page: picker, heat map, list and empty states."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -30,7 +30,7 @@ from projects.models import Project
 def context(
     project: Project, query: ProfileQuery, notices: tuple[str, ...], now: datetime
 ) -> dict[str, object]:
-    """Of the template; `asked` and `list` are None where the project has no service."""
+    """Return the template context; `asked` and `list` are None if the project has no service."""
     url = reverse("profiles", args=[project.project_id])
     try:
         with snapshot():
@@ -42,7 +42,10 @@ def context(
 
 
 def listed(project: Project, query: ProfileQuery, now: datetime) -> dict[str, object] | None:
-    """The list alone; None where the project has no service. Raises DeadlinePassed."""
+    """Return the context of the list alone; None if the project has no service.
+
+    Raise `DeadlinePassed`.
+    """
     of = page_query(project, ParsedParams(query.asked, ()), now)
     if of is None:
         return None
@@ -74,7 +77,7 @@ def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
 
 
 def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
-    """Of the whole range, whatever is picked in it; nothing where that has no profiles."""
+    """Return the heat map of the whole range, ignoring the selection; empty without profiles."""
     if not result.coverage.profiles:
         return {}
     if query.table:
@@ -85,7 +88,7 @@ def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
 def _listed(
     query: ProfileQuery, selection: Selection, deadline: float
 ) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
-    """From its beginning, with a notice, where the page of the address cannot be read."""
+    """List a page of profiles; with an invalid page cursor the first page, and a notice."""
     try:
         return query, list_profiles(query, selection, deadline), ()
     except InvalidQuery as error:
@@ -96,7 +99,10 @@ def _listed(
 def _empty(
     of: PageQuery, query: ProfileQuery, found: ProfileList, options: OptionsResult, url: str
 ) -> EmptyStateLinks | None:
-    """None too where only what was picked is empty: the list says that itself."""
+    """Return the empty state of the page, if the range has no profiles.
+
+    None if only the selected region is empty: the list itself says so.
+    """
     if found.coverage.profiles or query.narrowed:
         return None
     return with_links(no_profiles(of, options), url)

@@ -1,4 +1,4 @@
-"""The parameters of the list of services ⇄ what it shows."""
+"""URL parameters of the services page."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,7 +32,7 @@ class ServiceQuery:
     page: int = 1
 
     def address(self, **changed: str | int) -> str:
-        """The query of the address that shows this with some of it changed, from page one."""
+        """Return the query string with some parameters changed, on page one unless given."""
         wanted = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
         default = ServiceQuery()
         said = {
@@ -44,7 +44,7 @@ class ServiceQuery:
 
 
 def read(parameters: QueryDict) -> tuple[ServiceQuery, list[str]]:
-    """What is asked for, and what of it could not be read, in sentences."""
+    """Parse the parameters; return them with a notice for each invalid one."""
     notices: list[str] = []
     query = ServiceQuery(find=parameters.get("find", "").strip()[:_LONGEST])
     for name, allowed in (("span", SPANS), ("sort", SORTS)):

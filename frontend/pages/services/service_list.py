@@ -1,4 +1,4 @@
-"""The list of services: which of them, in which order, and how each does."""
+"""List of a project's services: search, order, status and a sparkline of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,35 +16,35 @@ from projects.profile_types import ProfileType
 
 PAGE_SIZE = 20  # rows of about 1.4 kB: a fragment stays below 30 kB
 _STEPS = 24
-# How long after its last profile a service still counts as reporting, at least.
+# Shortest time after its last profile during which a service counts as reporting.
 _FRESH = timedelta(minutes=15)
 
 
 class Status(StrEnum):
     REPORTING = "reporting"
-    SILENT = "silent"  # agents are there, profiles are not
-    ABSENT = "absent"  # no agents
+    SILENT = "silent"  # live agents, but no recent profiles
+    ABSENT = "absent"  # no live agents
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceListRow:
-    """A service as its row shows it."""
+    """Table row of a service."""
 
     row: ServiceRow
     status: Status
-    agents: int  # seen lately
-    type: ProfileType | None  # of the line and the average; None: no profile yet
+    agents: int  # live agents
+    type: ProfileType | None  # type of the sparkline and the average; None without profiles
     lines: list[LineSegment]
-    average: str  # per profile in the range; empty without any
-    cores: str  # the same as a share of one core, for CPU
-    older: int  # versions but the newest
+    average: str  # per profile in the range; "" without profiles
+    cores: str  # the average as a share of one core; only for CPU
+    older: int  # number of versions besides the newest
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceList:
     shown: list[ServiceListRow]
-    services: int  # of the project
-    found: int  # of those, how many match
+    services: int  # in the project
+    found: int  # matching services
     reporting: int
     silent: int
     profiles: int  # of the project, in the range
@@ -53,7 +53,7 @@ class ServiceList:
 
     @property
     def only_cpu(self) -> bool:
-        """Whether every line is of CPU profiles, so that its column can say so."""
+        """Return whether every sparkline shows CPU profiles, so that the heading can say so."""
         return all(one.type in (ProfileType.CPU, None) for one in self.shown)
 
     @property
@@ -89,7 +89,10 @@ def list_services(project: Project, query: ServiceQuery, now: datetime) -> Servi
 
 
 def _fresh(per_minute: float) -> timedelta:
-    """Five turns, for a project whose rate is so low that it takes longer."""
+    """Return the time after the last profile during which a service counts as reporting.
+
+    It is five capture intervals if these are longer than _FRESH.
+    """
     return max(_FRESH, timedelta(minutes=5 / per_minute)) if per_minute else _FRESH
 
 
@@ -100,7 +103,7 @@ def _status(row: ServiceRow, agents: Mapping[str, int], fresh: datetime) -> Stat
 
 
 def _sorted(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
-    """By name, or the other's largest first; of equals by name."""
+    """Sort by name, or by the other column in descending order and then by name."""
     never = datetime.min.replace(tzinfo=UTC)
     rows = sorted(rows, key=lambda row: row.service.lower())
     if sort == "profiles":
@@ -118,7 +121,7 @@ def _lines(
 
 
 def _shown_type(row: ServiceRow) -> ProfileType | None:
-    """CPU where there is one, else the first that there is."""
+    """Return CPU if the service has CPU profiles, otherwise its first type."""
     if ProfileType.CPU in row.types:
         return ProfileType.CPU
     return next(iter(row.types), None)

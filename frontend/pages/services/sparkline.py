@@ -1,4 +1,4 @@
-"""Sparklines as SVG, 100 by 32: one line for each stretch without a gap."""
+"""Sparklines as SVG, 100 × 32 units: one line segment for each run of steps without a gap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ _WIDTH, _FOOT, _HEAD = 100, 31, 4
 @dataclass(frozen=True, slots=True)
 class LineSegment:
     line: str  # points of a polyline
-    area: str  # of the polygon under it
+    area: str  # points of the polygon below it
 
 
 def stretches(steps: Sequence[float | None]) -> list[LineSegment]:
-    """From values in equal steps; None is a gap, and stays one. The scale begins at zero."""
+    """Convert values at equal steps to line segments; None is a gap. The scale starts at zero."""
     most = max((value for value in steps if value is not None), default=0) or 1
     points = [
         None if value is None else (i, round(_FOOT - (_FOOT - _HEAD) * value / most))
@@ -33,7 +33,7 @@ def _runs(points: Sequence[tuple[int, int] | None]) -> list[list[tuple[int, int]
 
 
 def _stretch(run: list[tuple[int, int]], steps: int) -> LineSegment:
-    """From the left edge of its first step to the right edge of its last."""
+    """Draw a run from the left edge of its first step to the right edge of its last."""
     edge = _WIDTH / steps
     first, last = run[0], run[-1]
     places = [(first[0] * edge, first[1])]

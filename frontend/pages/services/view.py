@@ -1,4 +1,4 @@
-"""`/p/<project>/services`: every service that reported, and how it does."""
+"""`/p/<project>/services`: the services of a project and their status."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""`/p/<project>/settings/keys`: make a key, revoke one."""
+"""`/p/<project>/settings/keys`: create and revoke API keys."""
 
 from typing import cast
 
@@ -24,7 +24,10 @@ from projects.models import ApiKey, Project, User
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def create(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The settings with the new key's text, once; a GET (of a reload, say) is the settings'."""
+    """Create a key and show its secret once, on the settings page.
+
+    A GET request, such as a reload, redirects to the settings page.
+    """
     member = membership(request.user, project_id)
     if request.method != "POST":
         return redirect("settings", project_id)
@@ -46,7 +49,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
-    """GET asks, POST does it."""
+    """Ask for confirmation on GET, revoke the key on POST."""
     member = membership(request.user, project_id)
     only_who_may_change(member)
     key = _key_for(member.project, key_id)

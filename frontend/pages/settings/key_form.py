@@ -1,4 +1,4 @@
-"""The form of a new API key."""
+"""Form of a new API key."""
 
 from django import forms
 from django.db import models

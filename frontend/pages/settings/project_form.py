@@ -1,4 +1,4 @@
-"""The form of what a project's owners may change of it: its name and its capture rate."""
+"""Form of a project's settings: name, capture rate and source link template."""
 
 from collections.abc import Mapping
 
@@ -66,7 +66,7 @@ class ProjectForm(forms.Form):
         return pattern
 
     def save(self) -> dict[str, object]:
-        """Stores what was said; returns what of it is new."""
+        """Save the project; return the fields that changed, with their new values."""
         said: dict[str, object] = {
             "name": self.cleaned_data["name"],
             "profiles_per_minute": float(self.cleaned_data["rate"]),
@@ -81,12 +81,12 @@ class ProjectForm(forms.Form):
 
 
 def _choices(current: float) -> list[tuple[str, str]]:
-    """The usual rates, and the one that is set where it is none of them (the admin's)."""
+    """Return the usual rates, and the current rate if it is another one (set in the admin)."""
     words = {rate: str(text) for rate, text in _RATES.items()}
     words.setdefault(current, _("%(rate)g a minute") % {"rate": current})
     return [(str(rate), words[rate]) for rate in sorted(words)]
 
 
 def rate_text(rate: float) -> str:
-    """As the form offers it."""
+    """Return the form's text for a capture rate."""
     return dict(_choices(rate))[str(rate)]

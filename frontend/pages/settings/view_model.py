@@ -1,4 +1,4 @@
-"""What the settings page shows."""
+"""View model of the settings page."""
 
 from typing import TypedDict
 
@@ -24,7 +24,7 @@ class SettingsContext(TypedDict):
     keys: list[ApiKey]
     more_revoked: int  # revoked keys that are not listed
     key_form: KeyForm
-    new_key: tuple[ApiKey, str] | None  # the only time that its text is seen
+    new_key: tuple[ApiKey, str] | None  # a new key with its secret, which is shown only once
     usage: Usage
 
 

@@ -1,11 +1,11 @@
-"""The lines to paste, for one server and one key; what is shown is pasted word for word."""
+"""Installation commands for one server and one key, shown to be pasted verbatim."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from frontend.pages.agent_files.files import AGENT, AgentFile
 
-# Stands where a key's text would: keys are shown once, when they are made.
+# Placeholder for a key's secret, which is shown only once, when the key is created.
 KEY_PLACEHOLDER = "fw_…"
 SERVICE = "my-service"
 COMMAND = "python app.py"
@@ -17,11 +17,14 @@ class InstallCommands:
     install: str
     run: str
     code: str
-    check: str  # asks whether the host reaches the server
+    check: str  # command that tests whether the host can reach the server
 
 
 def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCommands:
-    """`server` without a slash at its end; `files` are those that it serves."""
+    """Return the commands to install, run and check the agent.
+
+    `server` is its URL without a trailing slash; `files` are the agent files that it serves.
+    """
     return InstallCommands(
         install=_install(server, files),
         run=f"export FLAMEWATCH_URL={server}\nexport FLAMEWATCH_KEY={key}\n"
@@ -32,11 +35,11 @@ def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCo
 
 
 def _install(server: str, files: list[AgentFile]) -> str:
-    """Return the line for pip, with this server as its only source.
+    """Return the pip command, with this server as its only package source.
 
-    `--extra-index-url` would let anybody who takes the name on a public index replace the agent.
-    An sdist alone goes by its address: building it takes setuptools, which pip then fetches from
-    the index that it knows.
+    `--extra-index-url` would let anybody who registers the name on a public index replace the
+    agent. A lone sdist is installed by its URL: building it needs setuptools, which pip then
+    fetches from its configured index.
     """
     sdists = [file.name for file in files if file.project == AGENT and not file.is_wheel]
     if sdists and not any(file.is_wheel for file in files):
@@ -46,7 +49,7 @@ def _install(server: str, files: list[AgentFile]) -> str:
 
 
 def _trust(server: str) -> str:
-    """pip reads links from plain http only where it is told to."""
+    """Return `--trusted-host` for plain HTTP, which pip rejects as a source of links without it."""
     parts = urlsplit(server)
     if parts.scheme == "https" or parts.hostname in _OWN_MACHINE:
         return ""

@@ -1,4 +1,4 @@
-"""How far the set-up of a service has come: nobody seen, agent seen, first profile."""
+"""Progress of a service's setup: no agent, agent seen, first profile."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,27 +8,27 @@ from django.db.models import Max
 from projects.models import Agent, ApiKey, Project
 from projects.profile_types import ProfileType
 
-# Enough to find one with a profile among the workers of a service that forks.
+# Enough to find an agent with a profile among the workers of a service that forks.
 _LOOKED_AT = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`agent` is the newcomer that is shown; `opens` the type of its first flame graph."""
+    """Setup progress: the new agent to show, and the type of the flame graph to open."""
 
     agent: Agent | None
     opens: ProfileType | None
 
     @property
     def state(self) -> str:
-        """What is shown, in short: the page asks whether it still is so."""
+        """Return a tag of the displayed state, which the page sends back to ask for changes."""
         if self.agent is None:
             return "nobody"
         return f"{self.agent.pk}-{self.opens or 'waiting'}"
 
 
 def progress(project: Project) -> Progress:
-    """Of the agents that appeared since the newest key was made."""
+    """Return the progress of agents that first appeared after the newest key was created."""
     agents = list(
         Agent.objects.filter(deployment__project=project, first_seen__gte=_since(project))
         .select_related("deployment")
@@ -48,5 +48,5 @@ def _since(project: Project) -> datetime:
 
 
 def _opens(profiled: list[str]) -> ProfileType:
-    """CPU where there is one: most questions begin with it."""
+    """Return CPU if it was captured, otherwise the first type: most analyses start with CPU."""
     return ProfileType.CPU if ProfileType.CPU in profiled else ProfileType(profiled[0])

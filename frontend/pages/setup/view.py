@@ -1,4 +1,4 @@
-"""`/p/<project>/setup`: the lines to paste, and waiting for what they bring."""
+"""`/p/<project>/setup`: install commands, and a status that polls for the first profile."""
 
 from typing import cast
 
@@ -25,7 +25,7 @@ from projects.models import Member, User
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def setup(request: HttpRequest, project_id: str) -> HttpResponse:
-    """POST makes a key and shows the lines with it: the only time that its text is seen."""
+    """Show the install commands; POST creates a key and shows them with its secret, once."""
     member = membership(request.user, project_id)
     key = ""
     if request.method == "POST":
@@ -39,9 +39,9 @@ def setup(request: HttpRequest, project_id: str) -> HttpResponse:
 @require_safe
 @never_cache
 def status(request: HttpRequest, project_id: str) -> HttpResponse:
-    """The fragment that asks again every two seconds until the first profile is there.
+    """Render the status fragment, which polls every two seconds until the first profile arrives.
 
-    204 while nothing changed: what is on the page stays, and screen readers stay quiet.
+    Return 204 while nothing changed: the page stays as it is, and screen readers stay quiet.
     """
     project = project_for(request.user, project_id)
     now = progress(project)

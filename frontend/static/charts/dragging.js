@@ -1,16 +1,22 @@
-/** Drags over a chart, by mouse, pen or finger: what is dragged over is shown, then chosen. */
+/** Range selection on a chart by mouse, pen or finger: previewed while dragging, then applied. */
 
-const LEAST = 4; // pixels: less is a click
+const LEAST = 4; // pixels: a shorter drag is a click
 
 /**
  * @typedef {object} Drags
- * @property {(x: number) => number} anchor where a drag that begins at x is held: an edge that is moved leaves the other
+ * @property {(x: number) => number} anchor x of the fixed end of a drag that begins at the given x;
+ *   when an edge of the selection is moved, it is the other edge
  * @property {(left: number, right: number) => void} show
  * @property {(left: number, right: number) => void} choose
  * @property {() => void} end
  */
 
-/** @param {HTMLElement} over @param {Drags} drags in its CSS pixels @param {AbortSignal} signal */
+/**
+ * Call `drags` while a range of `over` is selected; positions are in CSS pixels of `over`.
+ * @param {HTMLElement} over
+ * @param {Drags} drags
+ * @param {AbortSignal} signal
+ */
 export function watchDrags(over, drags, signal) {
   /** @type {{held: number, began: number} | null} */
   let drag = null;

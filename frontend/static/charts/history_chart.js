@@ -1,7 +1,10 @@
 /**
- * `<history-chart>`: what functions cost over time, a line each. `data-plot` has the Model's `from`, `to`, `step` and
- * `versions`, and `profiles` of each step, `lines` (values by step, null without profiles), `names`, `unit`, and
- * `percent`. The cursor is that of all charts of the page. Words: `data-one`, `data-many`, `data-none`, `data-began`.
+ * `<history-chart>`: cost of functions over time, one series each.
+ *
+ * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `profiles` of each step,
+ * `lines` (values by step, null without profiles), `names`, `unit`, and `percent`. The cursor is
+ * synchronised between all charts of the page. Texts: `data-one`, `data-many`, `data-none`,
+ * `data-began`.
  */
 
 import { filled, harmless } from '../flame-graph/text.js';
@@ -13,9 +16,9 @@ import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 
-const TOP = 30; // two rows of names of versions
+const TOP = 30; // pixels: two rows of version names
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], []];
-const DIGIT = 6.5; // width of a character of the scale
+const DIGIT = 6.5; // pixels per character of the axis labels
 
 class HistoryChart extends TimeChart {
   /** @param {any} plot @returns {import("./time_chart.js").Model} */
@@ -81,7 +84,7 @@ class HistoryChart extends TimeChart {
 }
 
 /**
- * Points between gaps, which no line reaches: they are dots.
+ * Return points between two gaps, which no line reaches, so that they are drawn as dots.
  * @param {{data: (number | null)[][]}} plot
  * @param {number} series
  * @returns {number[]}

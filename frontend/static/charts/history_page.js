@@ -1,4 +1,4 @@
-/** The page of history: its charts, its filters, and its keys. */
+/** History page: charts, filters and keyboard shortcuts. */
 
 import './history_chart.js';
 import { watchChips } from '../flame-graph/chips.js';

@@ -1,7 +1,8 @@
 /**
- * `<profile-strip>`: how many profiles there are over time, as bars, with the selected range marked. `data-plot` has the
- * Model's `from`, `to`, `step` and `versions`, and `counts`, `means`, `unit`, `selected`. Words: `data-one`, `data-many`,
- * `data-none`, `data-mean`, `data-began`.
+ * `<profile-strip>`: bar chart of the number of profiles over time, with the selected range marked.
+ *
+ * `data-plot` has the `from`, `to`, `step` and `versions` of Model, and `counts`, `means`, `unit`,
+ * `selected`. Texts: `data-one`, `data-many`, `data-none`, `data-mean`, `data-began`.
  */
 
 import { filled } from '../flame-graph/text.js';
@@ -14,7 +15,7 @@ import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 
-const TOP = 16; // room for the names of versions
+const TOP = 16; // pixels for the version names
 const GRIP = { width: 8, height: 16, radius: 3 };
 
 class ProfileStrip extends TimeChart {
@@ -61,7 +62,11 @@ class ProfileStrip extends TimeChart {
     return time >= from && time <= to;
   }
 
-  /** The selected range, with edges to move it by. @param {Plot} plot @param {import("./time_chart.js").Look} look */
+  /**
+   * Draw the selected range with handles on its edges.
+   * @param {Plot} plot
+   * @param {import("./time_chart.js").Look} look
+   */
   mark(plot, look) {
     if (!this.selected) return;
     const { ctx, bbox } = plot;

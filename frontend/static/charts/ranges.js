@@ -1,4 +1,4 @@
-/** A range that is chosen on a chart of the page becomes the one that is selected. */
+/** Navigation to a range selected on a chart of the page. */
 
 import { visit } from '../shell/visit.js';
 

@@ -1,15 +1,15 @@
-/** The small table at a chart's cursor: when, and what each line has there; spoken for those who do not see it. */
+/** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
 /**
  * @typedef {object} Reading
  * @property {string} when
- * @property {{name: string, value: string, number?: number}[]} rows `number` is of the line's colour
+ * @property {{name: string, value: string, number?: number}[]} rows `number` is the series' colour
  */
 
 const GAP = 14;
 
 export class Readout {
-  /** @param {HTMLElement} host positioned; the table stays inside its width */
+  /** @param {HTMLElement} host positioned element; the table stays within its width */
   constructor(host) {
     this.host = host;
     this.box = document.createElement('div');

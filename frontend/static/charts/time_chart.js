@@ -1,7 +1,10 @@
 /**
- * A chart over time: uPlot in the page's colours, with a read-out at the cursor, and drags and keys that select a range.
- * The charts of the pages extend it: they say what is drawn and what is read. Attribute: `data-plot`, JSON with at least
- * what Model has; a new one is drawn anew. Event: `chart-range`, whose detail has `from` and `to` (RFC 3339).
+ * Base class of the time charts: uPlot with a readout at the cursor and range selection.
+ *
+ * Subclasses define what is drawn and what the readout shows. Ranges are selected by dragging or
+ * with the keyboard; colours are the page's. Attribute: `data-plot`, JSON with at least the
+ * properties of Model; a change redraws the chart. Event: `chart-range`, whose detail has `from`
+ * and `to` (RFC 3339).
  */
 
 import { coloursOf, watchTheme } from '../shell/theming.js';
@@ -17,14 +20,14 @@ import { library } from './uplot.js';
  * @property {number} from
  * @property {number} to
  * @property {number} step
- * @property {number} count of steps, the first begins at `from`
+ * @property {number} count number of steps; the first starts at `from`
  * @property {import("./versions.js").Version[]} versions
  */
 
 /** @typedef {Record<"text" | "muted" | "line" | "accent" | "face", string>} Look */
 
-const EDGE = 0.035; // of the width: a time that begins later would run out of the picture
-const GRIP = 6; // pixels on either side of an edge that can be moved
+const EDGE = 0.035; // of the width: a label closer to the right end would overflow the chart
+const GRIP = 6; // pixels on either side of an edge that can be dragged
 
 /** @abstract */
 export class TimeChart extends HTMLElement {
@@ -38,8 +41,8 @@ export class TimeChart extends HTMLElement {
     this.model = null;
     /** @type {Readout | null} */
     this.readout = null;
-    this.at = -1; // the step that keys have reached
-    this.held = -1; // the step where a selection by keys began
+    this.at = -1; // step reached with the keyboard
+    this.held = -1; // step where a keyboard selection started
     this.gone = new AbortController();
     this.drawn = new AbortController();
   }
@@ -68,14 +71,20 @@ export class TimeChart extends HTMLElement {
     if (this.isConnected && this.readout) this.draw();
   }
 
-  // -- What the charts say
+  // -- Defined by the subclasses
 
-  /** @param {any} _plot what data-plot has @returns {Model} @abstract */
+  /** @param {any} _plot content of data-plot @returns {Model} @abstract */
   modelOf(_plot) {
     throw new Error('not said');
   }
 
-  /** @param {any} _plot @param {Look} _look @returns {{data: (number | null)[][], options: object}} uPlot's @abstract */
+  /**
+   * Return uPlot's data and options.
+   * @param {any} _plot
+   * @param {Look} _look
+   * @returns {{data: (number | null)[][], options: object}}
+   * @abstract
+   */
   drawing(_plot, _look) {
     throw new Error('not said');
   }
@@ -113,7 +122,7 @@ export class TimeChart extends HTMLElement {
     };
   }
 
-  /** The axis of times. @param {Look} look */
+  /** Return the options of the time axis. @param {Look} look */
   timeAxis(look) {
     const { from, to } = /** @type {Model} */ (this.model);
     const values = (/** @type {Plot} */ _plot, /** @type {number[]} */ marks, /** @type {number} */ _axis, /** @type {number} */ _space, /** @type {number} */ step) =>
@@ -128,23 +137,23 @@ export class TimeChart extends HTMLElement {
     else if (width && this.plot.root.clientWidth !== width) this.plot.setSize({ width, height });
   }
 
-  // -- Reading
+  // -- Readout
 
-  /** @param {number} left in the plotted area's pixels @returns {number} the step there, or -1 */
+  /** @param {number} left in pixels of the plot area @returns {number} the step there, or -1 */
   stepAt(left) {
     const { plot, model } = this;
     if (!plot || !model || left < 0) return -1;
     return Math.min(model.count - 1, Math.max(0, Math.floor((plot.posToVal(left, 'x') - model.from) / model.step)));
   }
 
-  /** uPlot's hook: the cursor moved, or left. @param {Plot} plot */
+  /** Handle uPlot's setCursor hook: the cursor moved or left the chart. @param {Plot} plot */
   point(plot) {
     const step = plot === this.plot ? this.stepAt(plot.cursor.left) : -1;
     if (step < 0) this.readout?.hide();
     else this.readout?.show(this.reading(step), plot.over.offsetLeft + plot.cursor.left);
   }
 
-  /** Nothing is read or selected by keys any more. */
+  /** Clear the readout and the keyboard selection. */
   rest() {
     this.at = -1;
     this.held = -1;
@@ -153,9 +162,12 @@ export class TimeChart extends HTMLElement {
     this.plot?.setCursor({ left: -10, top: -10 });
   }
 
-  // -- Selecting
+  // -- Selection
 
-  /** The range that is selected now, whose edges can be moved. @returns {[number, number] | null} seconds */
+  /**
+   * The currently selected range, whose edges can be dragged, in seconds.
+   * @returns {[number, number] | null}
+   */
   get selected() {
     return null;
   }
@@ -190,7 +202,7 @@ export class TimeChart extends HTMLElement {
     if (detail.from !== detail.to) this.dispatchEvent(new CustomEvent('chart-range', { detail, bubbles: true }));
   }
 
-  // -- Keys: arrows read, Shift with them selects, Enter chooses
+  // -- Keys: arrows read steps, Shift extends a selection, Enter applies it
 
   /** @param {KeyboardEvent} event */
   press(event) {
@@ -221,7 +233,11 @@ export class TimeChart extends HTMLElement {
     this.readout?.say(this.reading(step));
   }
 
-  /** What keys have selected. @param {Model} model @returns {[number, number]} */
+  /**
+   * Return the range selected with the keyboard, in seconds.
+   * @param {Model} model
+   * @returns {[number, number]}
+   */
   stretch(model) {
     const [first, last] = [Math.min(this.held, this.at), Math.max(this.held, this.at)];
     return [model.from + first * model.step, Math.min(model.to, model.from + (last + 1) * model.step)];

@@ -1,4 +1,4 @@
-/** Moments on charts, in the browser's own time. */
+/** Formatting of times on charts, in the browser's time zone. */
 
 const DAY = 86_400;
 
@@ -9,19 +9,24 @@ const whole = new Intl.DateTimeFormat(undefined, {
   weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
 });
 
-/** Below an axis. @param {number} seconds since 1970 @param {number} step between the marks @param {number} span of the axis */
+/**
+ * Format a label of the time axis.
+ * @param {number} seconds since 1970
+ * @param {number} step seconds between the labels
+ * @param {number} span seconds of the axis
+ */
 export function axisText(seconds, step, span) {
   const format = step < DAY ? minute : span > 8 * DAY ? month : day;
   return format.format(seconds * 1000);
 }
 
-/** A step of a chart. @param {number} from seconds since 1970 @param {number} to */
+/** Format the range of one step. @param {number} from seconds since 1970 @param {number} to */
 export function rangeText(from, to) {
   const sameDay = new Date(from * 1000).toDateString() === new Date(to * 1000).toDateString();
   return `${whole.format(from * 1000)} – ${(sameDay ? minute : whole).format(to * 1000)}`;
 }
 
-/** RFC 3339, to the second. @param {number} seconds since 1970 */
+/** Format as RFC 3339, to the second. @param {number} seconds since 1970 */
 export function momentText(seconds) {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }

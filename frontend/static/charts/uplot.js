@@ -1,11 +1,11 @@
-/** The vendored uPlot, as far as the charts use it. */
+/** Types of the vendored uPlot, as far as the charts use it. */
 
 /**
  * @typedef {object} Plot
  * @property {HTMLElement} root
- * @property {HTMLElement} over what lies over the plotted area, in CSS pixels
- * @property {CanvasRenderingContext2D} ctx in the screen's own pixels
- * @property {{left: number, top: number, width: number, height: number}} bbox the plotted area in these
+ * @property {HTMLElement} over overlay of the plot area, in CSS pixels
+ * @property {CanvasRenderingContext2D} ctx in device pixels
+ * @property {{left: number, top: number, width: number, height: number}} bbox of the plot, device pixels
  * @property {(value: number, scale: string, canvas?: boolean) => number} valToPos
  * @property {(left: number, scale: string) => number} posToVal
  * @property {(left: number) => number} posToIdx

@@ -1,17 +1,18 @@
-/** Versions on a chart's time axis: a dotted line where each began, its name at the top. */
+/** Version marks on a time axis: a dotted line where a version first appeared, its name above. */
 
 /** @typedef {import("./uplot.js").Plot} Plot */
 /** @typedef {[number, string]} Version seconds since 1970, name */
 
 const LONGEST = 16;
-const LINE = 11; // CSS pixels of a row of names
+const LINE = 11; // CSS pixels per row of names
 const GAP = 6;
 
 /**
+ * Draw the version marks; a name without room in any row is omitted.
  * @param {Plot} plot
  * @param {Version[]} versions by time
  * @param {{text: string, line: string, face: string}} look
- * @param {number} rows of names over the plotted area: one that would run into another goes to the next
+ * @param {number} rows rows of names above the plot area; overlapping names move down
  */
 export function drawVersions(plot, versions, look, rows) {
   const { ctx, bbox } = plot;
@@ -29,7 +30,7 @@ export function drawVersions(plot, versions, look, rows) {
     const width = ctx.measureText(label).width;
     const left = Math.min(Math.max(bbox.left, x - width / 2), bbox.left + bbox.width - width);
     const row = ends.findIndex((end) => end + GAP * ratio <= left);
-    if (row < 0) continue; // the line stays, and the read-out there names it
+    if (row < 0) continue; // the line stays, and the readout there shows the name
     ends[row] = left + width;
     ctx.fillStyle = look.text;
     ctx.fillText(label, left, bbox.top - (4 + (rows - 1 - row) * LINE) * ratio);
@@ -54,7 +55,12 @@ function rule(ctx, x, { top, height }, colour, ratio) {
   ctx.stroke();
 }
 
-/** Names of those that began in a step. @param {Version[]} versions @param {number} from @param {number} to */
+/**
+ * Return the names of versions that first appeared within a step.
+ * @param {Version[]} versions
+ * @param {number} from
+ * @param {number} to
+ */
 export function begunIn(versions, from, to) {
   return versions.filter(([time]) => time >= from && time < to).map(([, name]) => name);
 }

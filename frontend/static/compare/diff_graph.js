@@ -1,8 +1,10 @@
 /**
- * `<flame-diff>`: an icicle of two sets of profiles. Attributes: `side` ("a", "b", or both's mean
- * for the widths), `frame` (id of the node at full width), `real` (only real changes have colours).
- * Its markup is the page's. Events: `diff-zoom`, with the node's id; `diff-open` (something folded, its caller's id);
- * `diff-leave` (Escape with everything shown).
+ * `<flame-diff>`: icicle graph that compares two sets of profiles.
+ *
+ * Attributes: `side` ("a", "b", or the mean of both: the tree that gives the widths), `frame` (id
+ * of the node at full width), `real` (colour only significant changes). The markup inside is the
+ * page's. Events: `diff-zoom` with the node's id; `diff-open` (a folded node was opened; its
+ * caller's id); `diff-leave` (Escape at full view).
  */
 
 import { idOf, nodeWithId } from '../flame-graph/ids.js';
@@ -31,7 +33,7 @@ export class FlameDiff extends HTMLElement {
     this.all = null;
     /** @type {import("../flame-graph/rows.js").Rows | null} */
     this.rows = null;
-    /** @type {Uint8Array | null} what a search finds */
+    /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
     this.marked = -1;
     this.request = 0;
@@ -64,14 +66,17 @@ export class FlameDiff extends HTMLElement {
     else this.redraw();
   }
 
-  /** Another zoom, not by a click here. @param {Tree} tree @param {number} node */
+  /** Zoom to a node on request of the page. @param {Tree} tree @param {number} node */
   showNode(tree, node) {
     if (node === this.zoomed.node) return;
     this.unmark();
     this.zoomed.show(tree, node, true);
   }
 
-  /** What a search finds keeps its colours, the rest is dimmed; null ends it. @param {Uint8Array | null} found */
+  /**
+   * Dim all nodes but the search matches; null ends the search.
+   * @param {Uint8Array | null} found
+   */
   dim(found) {
     this.found = found;
     this.redraw();
@@ -161,7 +166,11 @@ export class FlameDiff extends HTMLElement {
     return `${sign}${all.mean.service}, ${a} vs. ${b}`;
   }
 
-  /** What is said of a node. @param {number} node @returns {Record<string, string>} */
+  /**
+   * Return the tooltip's texts for a node.
+   * @param {number} node
+   * @returns {Record<string, string>}
+   */
   wordsOf(node) {
     const all = /** @type {Differences} */ (this.all);
     const { a, b, mean } = all;
@@ -212,7 +221,10 @@ export class FlameDiff extends HTMLElement {
     else this.point(node, event.clientX);
   }
 
-  /** Pointer or focus goes elsewhere, but not into the tooltip. @param {MouseEvent | FocusEvent} event */
+  /**
+   * Hide the tooltip when pointer or focus moves away from the graph and the tooltip.
+   * @param {MouseEvent | FocusEvent} event
+   */
   leave(event) {
     const to = event.relatedTarget;
     if (to instanceof Node && (this.tip?.contains(to) || (event.type === 'focusout' && this.contains(to)))) return;
@@ -230,7 +242,10 @@ export class FlameDiff extends HTMLElement {
     this.pin?.set(true);
   }
 
-  /** What is folded comes from the server: the page asks for it. @param {number} node */
+  /**
+   * Request the content of a folded node: the page loads it from the server.
+   * @param {number} node
+   */
   open(node) {
     const { tree } = this;
     if (tree) this.dispatchEvent(new CustomEvent('diff-open', { detail: { id: idOf(tree, tree.parent[node]) }, bubbles: true }));
@@ -258,7 +273,11 @@ export class FlameDiff extends HTMLElement {
     if (this.tip) this.tip.hidden = true;
   }
 
-  /** Left edge and width in the view's pixels, inside it. @param {number} node @returns {[number, number]} */
+  /**
+   * Return a node's left edge and width in the view's pixels, clipped to the view.
+   * @param {number} node
+   * @returns {[number, number]}
+   */
   pixelsOf(node) {
     const { tree, view } = this;
     if (!tree || !view) return [0, 0];
@@ -279,7 +298,10 @@ export class FlameDiff extends HTMLElement {
     mark.style.top = `${tree.depth[marked] * ROW - 1}px`;
   }
 
-  /** Under the frame, above it where there is no room. @param {number} [clientX] */
+  /**
+   * Place the tooltip below the frame, or above it if there is no room.
+   * @param {number} [clientX]
+   */
   placeTip(clientX) {
     const { tip, view, tree, marked } = this;
     if (!tip || !view || !tree) return;
@@ -311,7 +333,12 @@ export class FlameDiff extends HTMLElement {
     event.preventDefault();
   }
 
-  /** @param {Tree} tree @param {number} at @param {string} key @returns {number} -1 where the key moves nowhere */
+  /**
+   * @param {Tree} tree
+   * @param {number} at
+   * @param {string} key
+   * @returns {number} the node the key moves to; -1 for other keys
+   */
   reached(tree, at, key) {
     if (key === 'ArrowUp') return Math.max(0, tree.parent[at]);
     if (key === 'ArrowDown') return tree.end[at] > at + 1 ? at + 1 : at;

@@ -1,4 +1,4 @@
-/** Two sets of profiles as one tree: the mean of both gives widths, A - B what has changed. */
+/** Two sets of profiles on aligned trees: the mean gives the widths, A - B the change. */
 
 import { readTree } from '../flame-graph/tree.js';
 import { formatPercent, formatValue } from '../units.js';
@@ -9,16 +9,16 @@ import { formatPercent, formatValue } from '../units.js';
  * @typedef {import("../flame-graph/tree.js").WireTree & {
  *   b: {profiles: number, total: number, self: number[]},
  *   ci_lo: (number | null)[], ci_hi: (number | null)[], q: (number | null)[],
- * }} WireDifferences self is of A; sums over the profiles
+ * }} WireDifferences `self` is side A's; values are sums over the profiles
  */
 
 /**
- * @typedef {object} Differences trees with the same nodes; values are averages per profile
+ * @typedef {object} Differences aligned trees (the same nodes); values are averages per profile
  * @property {Tree} mean
  * @property {Tree} a
  * @property {Tree} b
- * @property {Int32Array} row of the wire, by node; -1 for the service and what is folded
- * @property {Float64Array} low 95 % interval of A - B by row; NaN where nothing was tested
+ * @property {Int32Array} row row of the JSON by node; -1 for the root and folded nodes
+ * @property {Float64Array} low 95 % interval of A - B by row; NaN if not tested
  * @property {Float64Array} high
  * @property {Float64Array} q
  * @property {[number, number]} profiles
@@ -26,12 +26,12 @@ import { formatPercent, formatValue } from '../units.js';
 
 /** @typedef {"same" | "more" | "less" | "new" | "gone"} Kind */
 
-/** At most this false-discovery rate makes a difference a real one. */
+/** A difference is significant up to this false-discovery rate. */
 const REAL = 0.05;
-/** A change of this share of the larger side, or more, has the full colour. */
+/** Changes of this share of the larger side, or more, get the full colour. */
 const FULL = 0.6;
 const LEAST = 0.06;
-/** What is less of the whole than this is no change to look at. */
+/** Changes below this share of the larger total are shown as unchanged. */
 const NEGLIGIBLE = 0.001;
 
 /** @param {WireDifferences} wire @returns {Differences} */
@@ -53,7 +53,10 @@ export function readDifferences(wire) {
   };
 }
 
-/** Of a tree whose self values are the rows themselves. @param {Tree} tree */
+/**
+ * Return the JSON row of each node, from a tree whose self values are the row indexes.
+ * @param {Tree} tree
+ */
 function rowsOf(tree) {
   return Int32Array.from(tree.self, (row, node) => (node === 0 || tree.hidden[node] ? -1 : row));
 }
@@ -63,7 +66,11 @@ function columnOf(column) {
   return Float64Array.from(column, (value) => value ?? Number.NaN);
 }
 
-/** Whether the difference was tested and is real. @param {Differences} all @param {number} node */
+/**
+ * Return whether the difference was tested and is significant.
+ * @param {Differences} all
+ * @param {number} node
+ */
 export function isReal(all, node) {
   const row = all.row[node];
   return row >= 0 && all.q[row] <= REAL;
@@ -79,7 +86,11 @@ export function kindOf(all, node) {
   return a > b ? 'more' : 'less';
 }
 
-/** How much of the colour of change it has, 0 … 1. @param {Differences} all @param {number} node */
+/**
+ * Return the intensity of the change's colour, 0 … 1.
+ * @param {Differences} all
+ * @param {number} node
+ */
 export function strengthOf(all, node) {
   const [a, b] = [all.a.total[node], all.b.total[node]];
   const change = Math.abs(a - b);
@@ -89,9 +100,11 @@ export function strengthOf(all, node) {
 }
 
 /**
- * `4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)`.
- * @param {number} a @param {number} b per profile
- * @param {number} wholeA @param {number} wholeB
+ * Format a comparison: `4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)`.
+ * @param {number} a average per profile
+ * @param {number} b average per profile
+ * @param {number} wholeA
+ * @param {number} wholeB
  * @param {string} unit
  * @param {string} none "no change"
  */
@@ -103,13 +116,17 @@ export function comparison(a, b, wholeA, wholeB, unit, none) {
   return `${values}, ${formatPercent(a, wholeA)} vs ${formatPercent(b, wholeB)} (${share})`;
 }
 
-/** "" for zero. @param {string} text @param {number} value */
+/** Prefix positive values with +; zero is "". @param {string} text @param {number} value */
 function signed(text, value) {
   if (value === 0) return '';
   return value > 0 ? `+${text}` : text;
 }
 
-/** `-2.41 s … -2.07 s`; "" where nothing was tested. @param {Differences} all @param {number} node */
+/**
+ * Format the interval: `-2.41 s … -2.07 s`; "" if not tested.
+ * @param {Differences} all
+ * @param {number} node
+ */
 export function intervalOf(all, node) {
   const row = all.row[node];
   if (row < 0 || Number.isNaN(all.low[row])) return '';

@@ -1,4 +1,4 @@
-/** Keys of the comparison's page: search, matches, and what can be done with the frame that is marked. */
+/** Keyboard shortcuts of the compare page: search, matches, and actions on the marked frame. */
 
 import { act, KEYS, subjectOf } from '../flame-graph/actions.js';
 import { isForOthers, showKeys, watchHelp } from '../flame-graph/help.js';
@@ -17,7 +17,12 @@ const DEEDS = {
   '?': showKeys,
 };
 
-/** Whose menu is asked for. @param {FlameDiff} graph @param {number} node @returns {import("../flame-graph/menu.js").Place | null} */
+/**
+ * Return the subject of the context menu at a node.
+ * @param {FlameDiff} graph
+ * @param {number} node
+ * @returns {import("../flame-graph/menu.js").Place | null}
+ */
 export function placeOf(graph, node) {
   const subject = graph.tree && subjectOf(graph.tree, node);
   const back = () => {

@@ -1,4 +1,4 @@
-/** The comparison's page: fetches both sides once, draws them, and zooms every graph together. */
+/** Compare page: fetches the aligned trees once, draws them, and zooms all graphs together. */
 
 import { act, subjectOf } from '../flame-graph/actions.js';
 import { watchChips } from '../flame-graph/chips.js';
@@ -28,7 +28,7 @@ document.addEventListener('diff-zoom', (event) => {
 
 addEventListener('popstate', () => zoomAll(new URLSearchParams(location.search).get('frame') ?? ''));
 
-// -- What is folded opens by itself, and is left again
+// -- Folded nodes are opened as a new root; Escape returns to the whole tree
 
 document.addEventListener('diff-open', (event) => {
   const id = event instanceof CustomEvent ? event.detail.id : '';
@@ -39,7 +39,7 @@ document.addEventListener('diff-leave', () => {
   if (new URLSearchParams(location.search).has('root')) visit('root', '');
 });
 
-// -- What is done with a frame or a function
+// -- Actions on a frame or a function
 
 watchChips(document);
 watchKeys(document, graphs);

@@ -1,4 +1,8 @@
-/** Paints the levels in sight: grey, mixed with the colour of more or less; hatched in one side only. */
+/**
+ * Canvas painter of the comparison.
+ *
+ * Frames are grey mixed with the colour for more or less; those that only one side has are hatched.
+ */
 
 import { boxesOfRow, clipped } from '../flame-graph/boxes.js';
 import { fitted } from '../flame-graph/text.js';
@@ -14,13 +18,13 @@ const PADDING = 4;
  * @property {Colour} same
  * @property {Colour} more
  * @property {Colour} less
- * @property {string} dim of what is folded, and of what a search does not find
+ * @property {string} dim of folded nodes, and of nodes that do not match the search
  * @property {string} dimText
  * @property {string} font
  */
 
 /**
- * @typedef {object} Look of a node
+ * @typedef {object} Look appearance of a node
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
  * @property {string} label
@@ -32,8 +36,8 @@ const PADDING = 4;
  * @property {Tree} tree
  * @property {import("../flame-graph/rows.js").Rows} rows
  * @property {import("../flame-graph/boxes.js").Span} span
- * @property {number} first level
- * @property {number} last exclusive
+ * @property {number} first first visible level
+ * @property {number} last end of the visible levels, exclusive
  * @property {Palette} palette
  * @property {(node: number) => Look} look
  */
@@ -67,7 +71,7 @@ export function fillOf(palette, { kind, strength }) {
   return [mixed[0], mixed[1], mixed[2]];
 }
 
-/** Black or white, whichever has more contrast on it. @param {Colour} colour */
+/** Return black or white, whichever has more contrast on the colour. @param {Colour} colour */
 export function inkOn(colour) {
   const [r, g, b] = colour.map((value) => {
     const part = value / 255;
@@ -76,7 +80,11 @@ export function inkOn(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
 }
 
-/** @param {CanvasRenderingContext2D} context its top is the first level's @param {Scene} scene */
+/**
+ * Paint the visible levels.
+ * @param {CanvasRenderingContext2D} context with its top at the first visible level
+ * @param {Scene} scene
+ */
 export function paint(context, scene) {
   const { span, palette } = scene;
   context.clearRect(0, 0, span.width, (scene.last - scene.first) * ROW);
@@ -95,7 +103,7 @@ export function paint(context, scene) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {Scene} scene
- * @param {number} node -1 for a run of narrow ones
+ * @param {number} node -1 for a run of narrow nodes
  * @param {{x: number, y: number, width: number}} box
  * @param {number} cell width of a character
  */
@@ -114,7 +122,12 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function hatch(context, x, y, width) {
   context.save();
   context.beginPath();

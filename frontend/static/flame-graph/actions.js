@@ -1,4 +1,4 @@
-/** What can be done with a frame or a function: from its tooltip, its menu, and by key. */
+/** Actions on a frame or a function, for its tooltip, its menu and keyboard shortcuts. */
 
 import { valuesOf, visit } from '../shell/visit.js';
 import { inAddress } from './address.js';
@@ -14,37 +14,44 @@ import { fileOf, nameOf, pathTo } from './tree.js';
  * @typedef {object} Subject
  * @property {string} name
  * @property {string} file
- * @property {{tree: Tree, node: number}} [frame] where it stands in a graph; none in a list
+ * @property {{tree: Tree, node: number}} [frame] its node in a graph; absent in the function list
  */
 
 const LONGEST = 500; // characters of a filter's value
 
-/** The value of a filter that matches this name. @param {string} name */
+/** Return the value of a filter that matches this name. @param {string} name */
 export function filterValue(name) {
   const expression = name.length > 2 && name.startsWith('/') && name.endsWith('/');
   if (!expression) return Array.from(name.slice(0, LONGEST)).join('').trimEnd() || name;
   return `/${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').slice(0, LONGEST - 2)}/`;
 }
 
-/** The page with another filter. @param {string} option @param {string} name */
+/** Navigate to the page with one more filter. @param {string} option @param {string} name */
 export function addFilter(option, name) {
   visit('f', [...valuesOf('f'), `${option}:${filterValue(name)}`]);
 }
 
-/** @param {string} name a function's whole name; "" leaves the focus */
+/**
+ * Focus the page on a function.
+ * @param {string} name full name of a function; "" leaves the focus
+ */
 export function focusOn(name) {
   const elsewhere = document.querySelector('[data-focus]')?.getAttribute('data-focus');
   if (elsewhere) return location.assign(`${elsewhere}&focus=${encodeURIComponent(name)}`);
   visit('focus', name);
 }
 
-/** What a function cost over time, in the same profiles. @param {string} name */
+/** Navigate to the history of a function in the same profiles. @param {string} name */
 function showHistory(name) {
   const address = document.querySelector('[data-history]')?.getAttribute('data-history');
   if (address) location.assign(`${address}&function=${encodeURIComponent(name)}`);
 }
 
-/** Callers first, a line each. @param {Tree} tree @param {number} node */
+/**
+ * Return the stack of a node as text, callers first, one line each.
+ * @param {Tree} tree
+ * @param {number} node
+ */
 export function stackOf(tree, node) {
   return pathTo(tree, node).slice(1).map((at) => nameOf(tree, at)).join('\n');
 }
@@ -62,34 +69,45 @@ const DEEDS = {
   name: ({ name }) => void copyText(name, 'name'),
 };
 
-/** Those that need to know where it stands. @type {Record<string, (tree: Tree, node: number) => void>} */
+/**
+ * Actions that need the frame's node in a tree.
+ * @type {Record<string, (tree: Tree, node: number) => void>}
+ */
 const DEEDS_OF_FRAMES = {
   stack: (tree, node) => void copyText(stackOf(tree, node), 'stack'),
   link: (tree, node) => void copyText(absoluteLink({ frame: idOf(tree, node) }), 'link'),
 };
 
-/** Of keys that act on the frame that is marked. @type {Record<string, string>} */
+/** Keys of actions on the marked frame. @type {Record<string, string>} */
 export const KEYS = { s: 'focus', f: 'from', '+': 'show', '-': 'hide', h: 'highlight', c: 'name', C: 'stack' };
 
 /**
  * @param {Tree} tree
  * @param {number} node
- * @returns {Subject | null} null for what is folded
+ * @returns {Subject | null} null for folded nodes
  */
 export function subjectOf(tree, node) {
   if (node < 0 || tree.hidden[node]) return null;
   return { name: nameOf(tree, node), file: fileOf(tree, node), frame: { tree, node } };
 }
 
-/** A function of a list. @param {Element | null} row with its name and file as data */
+/**
+ * Return the function of a list row.
+ * @param {Element | null} row with name and file as data attributes
+ */
 export function subjectOfRow(row) {
   if (!(row instanceof HTMLElement) || row.dataset.name === undefined) return null;
   return { name: row.dataset.name, file: row.dataset.file ?? '' };
 }
 
-/** Whether there is something to do: not with the service. @param {string} act @param {Subject} subject */
+/**
+ * Return whether an action applies to the subject; most do not apply to the root (the service).
+ * @param {string} act
+ * @param {Subject} subject
+ */
 export function can(act, { frame }) {
-  if (act === 'lines' && !document.querySelector('#lines')) return false; // a page without that dialog
+  // this page has no such dialog
+  if (act === 'lines' && !document.querySelector('#lines')) return false;
   if (act in DEEDS_OF_FRAMES) return Boolean(frame) && (act === 'link' || !isService(frame));
   return act in DEEDS && !isService(frame);
 }
@@ -100,9 +118,10 @@ function isService(frame) {
 }
 
 /**
+ * Run an action.
  * @param {string} act
  * @param {Subject | null} subject
- * @returns {boolean} whether there was something to do
+ * @returns {boolean} whether the action applies to the subject
  */
 export function act(act, subject) {
   if (!subject || !can(act, subject)) return false;

@@ -1,15 +1,15 @@
-/** The parameters of the page's address that the graph shows by itself; all others are the server's. */
+/** Parameters of the page's URL that the graph handles itself; the server handles all others. */
 
 import { addressWith } from '../shell/visit.js';
 
 const OF_GRAPH = ['frame', 'colour', 'recursion', 'search'];
 
-/** @param {string} name @returns {string} "" where the address has none */
+/** @param {string} name @returns {string} "" if the URL has no such parameter */
 export function inAddress(name) {
   return new URLSearchParams(location.search).get(name) ?? '';
 }
 
-/** The address without what the graph shows: the same for as long as the same profiles are shown. @param {string} search */
+/** Return the parameters that select the profiles, in a canonical order. @param {string} search */
 export function profilesOf(search) {
   const parameters = new URLSearchParams(search);
   for (const name of OF_GRAPH) parameters.delete(name);
@@ -17,7 +17,7 @@ export function profilesOf(search) {
   return parameters.toString();
 }
 
-/** Changes the address in place of the entry of the history that is shown. @param {string} name @param {string} value */
+/** Replace a parameter in the current history entry. @param {string} name @param {string} value */
 export function replaceAddress(name, value) {
   history.replaceState(history.state, '', addressWith([[name, value]]));
 }

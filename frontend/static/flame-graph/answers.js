@@ -1,4 +1,4 @@
-/** Requests for the flame page's contents, morphed into the page, and a line of words where one fails. */
+/** Requests for the flame page's contents, morphed into the page, with a notice if one fails. */
 
 import { element } from './around.js';
 
@@ -12,21 +12,27 @@ import { element } from './around.js';
 
 const { htmx, Idiomorph } = /** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} */ (/** @type {unknown} */ (globalThis));
 
-/** Asks for the page as its address has it; a newer request takes the place of an older one. @param {string} [seen] answered with 204 where that is still all there is */
+/**
+ * Request the page at its current URL; a newer request replaces an older one.
+ * @param {string} [seen] version tag of the shown result; if it is current, the server answers 204
+ */
 export async function ask(seen = '') {
   const url = new URL(location.href);
   if (seen) url.searchParams.set('seen', seen);
   const request = htmx?.ajax('GET', url.pathname + url.search, { source: '#flame', target: '#flame', swap: 'morph' });
-  await request?.catch(() => undefined); // the events below tell why one fails
+  await request?.catch(() => undefined); // the event listeners below report the reason of a failure
 }
 
-/** Leaves a request under way: what is shown is what the address asks for again. */
+/** Abort a running request, as the URL again matches what is shown. */
 export function stopAsking() {
   const page = element('#flame');
   if (page) htmx?.trigger(page, 'htmx:abort');
 }
 
-/** Whether an answer changes the page: 204 and errors do not. @param {Event} event before or after a swap */
+/**
+ * Return whether a response changes the page: 204 and errors do not.
+ * @param {Event} event before or after a swap
+ */
 export function changesPage(event) {
   const detail = event instanceof CustomEvent ? event.detail : {};
   return detail.shouldSwap !== false && detail.target?.id === 'flame';
@@ -42,7 +48,11 @@ function takeAttributes(before, after) {
   }
 }
 
-/** What scripts draw stays as it is; of `data-morph-skip-children` the attributes follow. @param {Node} before @param {Node} after */
+/**
+ * Skip elements drawn by scripts; with `data-morph-skip-children` update the attributes only.
+ * @param {Node} before
+ * @param {Node} after
+ */
 function mayMorph(before, after) {
   if (!(before instanceof Element) || !(after instanceof Element)) return true;
   if (before.hasAttribute('data-morph-skip')) return false;
@@ -51,7 +61,11 @@ function mayMorph(before, after) {
   return false;
 }
 
-/** Menus that are open, and what is typed in them, are a person's. @param {string} name @param {Element} element */
+/**
+ * Keep the user's state: open menus, and input typed in them.
+ * @param {string} name
+ * @param {Element} element
+ */
 function mayUpdate(name, element) {
   if (name === 'open') return !element.matches('details[data-menu]');
   return name !== 'value' || !element.closest('details[data-menu][open]');
@@ -78,7 +92,7 @@ document.addEventListener('htmx:responseError', (event) => {
 
 document.addEventListener('htmx:sendError', () => say('offline'));
 
-/** @param {string} reason "" takes what was said away */
+/** @param {string} reason "" removes the notice */
 function say(reason) {
   const box = element('#flame-failed');
   const words = box?.querySelector('div');

@@ -1,4 +1,4 @@
-/** What stands around the graph and follows it: legend, crumbs, swatches, and its states in words. */
+/** Elements around the graph that follow it: legend, breadcrumbs, swatches, and status messages. */
 
 import { colourBy } from './colours.js';
 import { showCrumbs } from './crumbs.js';
@@ -13,7 +13,10 @@ export function graph() {
   return found instanceof FlameGraph ? found : null;
 }
 
-/** That one, and beside it the callers of a function in focus. @returns {FlameGraph[]} */
+/**
+ * Return all graphs of the page: the main one, and the callers' graph of a focused function.
+ * @returns {FlameGraph[]}
+ */
 export function graphs() {
   return Array.from(document.querySelectorAll('#pane flame-graph')).filter((found) => found instanceof FlameGraph);
 }
@@ -33,7 +36,7 @@ export function showAround() {
   showCrumbs(crumbs, tree, flame.zoomed.node, (node) => flame.zoom(node));
 }
 
-/** Shows one of the graph's states, or none. @param {string} which a class */
+/** Show one of the graph's status messages, or none. @param {string} which class of the message */
 export function showState(which) {
   for (const name of STATES) {
     const box = element(`#graph .${name}`);
@@ -42,7 +45,7 @@ export function showState(which) {
 }
 
 /**
- * Why there is no new tree: the server's own sentence, or the page's for this reason.
+ * Show the reason why there is no new tree: the server's sentence, or the page's for this reason.
  * @param {string} reason
  * @param {string} detail
  */
@@ -54,7 +57,7 @@ export function showFailure(reason, detail) {
   showState('fg-failed');
 }
 
-/** The colour, on the graph and on the menu of colours. @param {string} by */
+/** Set the colour mode of the graphs and of the colour menu. @param {string} by */
 export function showColour(by) {
   for (const flame of graphs()) flame.setAttribute('colour', by);
   for (const link of document.querySelectorAll('#colours a')) {
@@ -64,7 +67,7 @@ export function showColour(by) {
   showAround();
 }
 
-/** Whether recursion is folded, on the graphs and on its switch. @param {boolean} folded */
+/** Set recursion folding of the graphs and of its switch. @param {boolean} folded */
 export function showRecursion(folded) {
   for (const flame of graphs()) flame.toggleAttribute('recursion', folded);
   const box = element('#recursion');

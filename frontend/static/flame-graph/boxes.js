@@ -1,4 +1,4 @@
-/** Which boxes a level of the graph is drawn as, in pixels. */
+/** Layout of one level of the graph as boxes in pixels. */
 
 import { firstRightOf } from './rows.js';
 
@@ -6,7 +6,7 @@ import { firstRightOf } from './rows.js';
 /** @typedef {import("./rows.js").Rows} Rows */
 
 /**
- * @typedef {object} Span what of the graph is shown, in the unit of total, and how wide
+ * @typedef {object} Span visible range of the graph, in the unit of total, and its width
  * @property {number} from
  * @property {number} to
  * @property {number} width in CSS pixels
@@ -14,32 +14,33 @@ import { firstRightOf } from './rows.js';
 
 /**
  * @callback Emit
- * @param {number} node for a run of narrow ones, the heaviest of them
- * @param {number} x in CSS pixels, may lie left of 0
+ * @param {number} node for a run of narrow nodes, the heaviest of them
+ * @param {number} x in CSS pixels; may be negative
  * @param {number} width in CSS pixels
- * @param {number} count how many nodes the box stands for
+ * @param {number} count number of nodes that the box stands for
  * @returns {void}
  */
 
-// Narrower than this a node is not drawn by itself: the run of its kind is one box.
+// Narrower nodes are not drawn individually: a run of them is one box.
 export const NARROWEST = 0.5;
 
 /**
- * The boxes of one level, from left to right.
+ * Emit the boxes of one level, from left to right.
  * @param {Tree} tree
  * @param {Rows} rows
  * @param {number} row
  * @param {Span} span
  * @param {Emit} emit
- * @param {Uint8Array | null} [prefer] [n] nodes that a run is named by before heavier ones
+ * @param {Uint8Array | null} [prefer] [n] nodes preferred over heavier ones to represent a run
  */
 export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
   const { start, total } = tree;
   const { nodes } = rows;
   const scale = span.width / (span.to - span.from);
-  const least = NARROWEST / scale; // in the unit of total, as all is below until it is emitted
+  // in the unit of total, like all values below until they are emitted
+  const least = NARROWEST / scale;
   const last = rows.first[row + 1];
-  let run = -1; // the heaviest node of the run of narrow ones, -1 while there is none
+  let run = -1; // the heaviest node of the current run of narrow nodes, -1 without a run
   let heaviest = 0; // its total
   let runFrom = 0;
   let runTo = 0;
@@ -74,10 +75,10 @@ export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
 }
 
 /**
- * The part of a box that is inside the picture.
+ * Clip a box to the graph.
  * @param {number} x
  * @param {number} width
- * @param {number} all the picture's width
+ * @param {number} all width of the graph
  * @returns {[number, number]} x and width
  */
 export function clipped(x, width, all) {

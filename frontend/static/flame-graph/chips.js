@@ -1,9 +1,9 @@
-/** Filters as chips: what one does is changed in place. Enter takes it over, Escape leaves it as it was. */
+/** Filter chips, edited in place: Enter applies the change, Escape cancels it. */
 
 import { valuesOf, visit } from '../shell/visit.js';
 
 /**
- * The filters with another one in the place of one; "" takes it out.
+ * Return the filters with one replaced; an empty replacement removes it.
  * @param {string[]} filters
  * @param {string} before `option:value`
  * @param {string} after
@@ -43,7 +43,7 @@ function edit(chip) {
   fields.value.select();
 }
 
-/** @param {HTMLElement} chip @param {boolean} back whether the chip gets the focus */
+/** @param {HTMLElement} chip @param {boolean} back whether to focus the chip */
 function leave(chip, back) {
   for (const part of chip.querySelectorAll('.chip-editor')) part.remove();
   chip.classList.remove('editing');

@@ -1,4 +1,4 @@
-/** Which colour each node has: by package, by self or by total. Colours are indexes of TOKENS. */
+/** Colour of each node by package, by self or by total, as an index into TOKENS. */
 
 import { packagesOf } from './packaged.js';
 import { PACKAGE_TOKENS, slotOf } from './packages.js';
@@ -11,7 +11,7 @@ const HEAT = PACKAGE_TOKENS.length;
 const STEPS = 5;
 export const HEAT_TOKENS = Array.from({ length: STEPS + 1 }, (_, i) => `heat-${i}`);
 export const FOLDED = HEAT + HEAT_TOKENS.length;
-/** CSS custom properties of all colours of nodes, without the dashes. */
+/** Names of the CSS custom properties of all node colours, without the leading dashes. */
 export const TOKENS = [...PACKAGE_TOKENS, ...HEAT_TOKENS, 'dim', 'match', 'accent'];
 export const MATCH = FOLDED + 1;
 const HIGHLIGHT = FOLDED + 2;
@@ -34,7 +34,7 @@ export function coloursOf(tree, by) {
 }
 
 /**
- * What a search finds in one colour, the rest dimmed.
+ * Return one colour for search matches, and the dim colour for all other nodes.
  * @param {Tree} tree
  * @param {Uint8Array} found [n]
  */
@@ -47,7 +47,7 @@ function byPackage(tree) {
   const { packages, byFrame } = packagesOf(tree);
   const slots = packages.map(slotOf);
   const ofFrame = Uint8Array.from(byFrame, (at) => (at < 0 ? ROOT : slots[at]));
-  ofFrame[ofFrame.length - 1] = FOLDED; // what is folded has the last of the frames
+  ofFrame[ofFrame.length - 1] = FOLDED; // folded nodes have the last frame of the table
   const { n, frame } = tree;
   const colours = new Uint8Array(n);
   for (let i = 0; i < n; i++) colours[i] = ofFrame[frame[i]];
@@ -66,7 +66,7 @@ function byHeat(tree, by) {
   return colours;
 }
 
-/** The largest self value of a frame. @param {Tree} tree */
+/** Return the largest self value of a node. @param {Tree} tree */
 export function mostSelf(tree) {
   let most = 0;
   for (let i = 1; i < tree.n; i++) if (!tree.hidden[i] && tree.self[i] > most) most = tree.self[i];

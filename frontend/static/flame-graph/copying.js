@@ -1,4 +1,4 @@
-/** Copies text, and says so at the foot of the window. */
+/** Copying of text to the clipboard, confirmed by a toast. */
 
 import { fadeToasts } from '../shell/toasts.js';
 
@@ -9,9 +9,9 @@ function sayer() {
 }
 
 /**
- * Browsers have no clipboard on plain http but for localhost: there a field with the text is selected.
+ * Copy text, or select it in a field: browsers offer no clipboard on plain HTTP except localhost.
  * @param {string} text
- * @param {"name" | "stack" | "link"} what the page has the words for each
+ * @param {"name" | "stack" | "link"} what selects the page's confirmation text
  */
 export async function copyText(text, what) {
   const said = sayer();
@@ -23,7 +23,7 @@ export async function copyText(text, what) {
   }
 }
 
-/** @param {string} sentence @param {string} [text] what is to be copied by hand */
+/** @param {string} sentence @param {string} [text] to be copied by hand */
 export function toast(sentence, text) {
   const said = sayer();
   if (!said) return;

@@ -1,4 +1,6 @@
-/** Where in the graph one is: the service, the callers of the frame at full width, and that frame. */
+/**
+ * Breadcrumbs of the graph: the service, the callers of the frame at full width, and that frame.
+ */
 
 import { formatCount, formatPercent } from '../units.js';
 import { filled, harmless } from './text.js';
@@ -6,12 +8,12 @@ import { nameOf, pathTo } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
-const LAST = 3; // callers that are shown; the rest is an ellipsis
+const LAST = 3; // callers shown; an ellipsis stands for the others
 
 /**
  * @param {HTMLElement} bar
  * @param {Tree} tree
- * @param {number} node the one at full width
+ * @param {number} node at full width
  * @param {(node: number) => void} zoom
  */
 export function showCrumbs(bar, tree, node, zoom) {
@@ -24,13 +26,17 @@ export function showCrumbs(bar, tree, node, zoom) {
   for (const at of path.slice(1, -1).slice(-LAST)) {
     parts.push(link(named(at), ' via', () => zoom(at)), span('›', 'via'));
   }
-  // A function in focus has its name in the line below.
+  // The line below names a focused function.
   const here = node || !tree.base || tree.root ? named(node) : harmless(tree.service);
   parts.push(span(here, node ? 'mono here strong' : 'mono here'));
   bar.replaceChildren(...parts, span(drawn(bar, tree), 'push'));
 }
 
-/** How many frames there are, and what of them is folded. @param {HTMLElement} bar @param {Tree} tree */
+/**
+ * Return a sentence with the number of frames, and of folded ones with their share.
+ * @param {HTMLElement} bar
+ * @param {Tree} tree
+ */
 function drawn(bar, tree) {
   let boxes = 0;
   let hidden = 0;
@@ -49,7 +55,7 @@ function drawn(bar, tree) {
   return filled((hidden ? bar.dataset.folded : bar.dataset.frames) ?? '', values);
 }
 
-/** @param {string} text @param {string} name of its class */
+/** @param {string} text @param {string} name CSS class */
 function span(text, name) {
   const element = document.createElement('span');
   if (name) element.className = name;
@@ -57,7 +63,11 @@ function span(text, name) {
   return element;
 }
 
-/** @param {string} text @param {string} more of its classes @param {() => void} deed */
+/**
+ * @param {string} text
+ * @param {string} more further CSS classes
+ * @param {() => void} deed on click
+ */
 function link(text, more, deed) {
   const button = document.createElement('button');
   button.type = 'button';

@@ -1,4 +1,4 @@
-/** Paints the levels in sight on the canvas: boxes colour by colour, then their labels. */
+/** Canvas painter of the visible levels: first the boxes, then the labels colour by colour. */
 
 import { boxesOfRow } from './boxes.js';
 import { FOLDED } from './colours.js';
@@ -18,17 +18,17 @@ const PADDING = 4;
  * @property {Uint8Array} colours
  * @property {Palette} palette
  * @property {import("./pixels.js").Pixels} pixels
- * @property {number} ratio of the screen's pixels to CSS pixels
+ * @property {number} ratio device pixels per CSS pixel
  * @property {import("./boxes.js").Span} span
  * @property {number} firstRow
  * @property {number} lastRow exclusive
- * @property {boolean} flip whether the root is at the foot
+ * @property {boolean} flip the root is at the bottom
  * @property {(node: number) => string} label
- * @property {Uint8Array | null} found [n] what a search finds, the rest is dimmed; null without one
+ * @property {Uint8Array | null} found [n] matches, others are dimmed; null without a search
  */
 
 /**
- * @param {CanvasRenderingContext2D} context scaled to CSS pixels; its top is the first row's
+ * @param {CanvasRenderingContext2D} context scaled to CSS pixels, with its top at the first row
  * @param {Scene} scene
  */
 export function draw(context, scene) {
@@ -39,7 +39,9 @@ export function draw(context, scene) {
   context.textBaseline = 'middle';
   const cell = context.measureText('mmmmmmmmmm').width / 10;
   const labelled = narrowestLabel(cell);
-  /** @type {number[][]} x, y, width, node … of each colour: what is written on */
+  /**
+   * @type {number[][]} x, y, width, node … of each colour's boxes with a label or hatching
+   */
   const boxes = palette.fill.map(() => []);
   const wide = Math.round(span.width * ratio);
   pixels.begin(wide, levels);
@@ -65,7 +67,12 @@ export function draw(context, scene) {
   hatch(context, scene, boxes[FOLDED].filter((_, i, list) => hatched(scene, list[i - (i % 4) + 3])));
 }
 
-/** Each line of pixels as high as a level. @param {CanvasRenderingContext2D} context @param {HTMLCanvasElement} lines @param {number} width */
+/**
+ * Stretch each line of pixels to the height of a level.
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLCanvasElement} lines
+ * @param {number} width
+ */
 function stretch(context, lines, width) {
   context.imageSmoothingEnabled = false;
   for (let line = 0; line < lines.height; line++) {
@@ -73,12 +80,19 @@ function stretch(context, lines, width) {
   }
 }
 
-/** Width of a box that has room for three characters. @param {number} cell width of one */
+/**
+ * Return the width of a box that has room for three characters.
+ * @param {number} cell width of a character
+ */
 function narrowestLabel(cell) {
   return 3 * cell + 2 * PADDING;
 }
 
-/** Not what a search dims alone. @param {Scene} scene @param {number} node -1 for a run of narrow ones */
+/**
+ * Return whether a dim box is hatched: yes for folded nodes, no for nodes that a search dims.
+ * @param {Scene} scene
+ * @param {number} node -1 for a run of narrow nodes
+ */
 function hatched(scene, node) {
   return node >= 0 ? scene.tree.hidden[node] > 0 : !scene.found;
 }
@@ -103,7 +117,7 @@ function writeLabels(context, scene, list, ink, cell) {
 }
 
 /**
- * Lines over the boxes that stand for folded nodes.
+ * Hatch the boxes that stand for folded nodes.
  * @param {CanvasRenderingContext2D} context
  * @param {Scene} scene
  * @param {number[]} list
@@ -122,7 +136,12 @@ function hatch(context, scene, list) {
   context.restore();
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function hatchBox(context, x, y, width) {
   for (let at = x - ROW_HEIGHT; at < x + width; at += 6) {
     context.moveTo(at, y + ROW_HEIGHT);

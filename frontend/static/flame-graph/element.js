@@ -1,10 +1,12 @@
 /**
- * `<flame-graph>`: an icicle on a canvas, root on top. Its markup (view, canvas, mark, tip) is the
- * page's. Attributes: `src` (address of a tree), `side` (callers or callees: which tree of a focus),
- * `colour` (package, self, total), `frame` (id of the node at full width), `recursion` (folded),
- * `data-flip` (root at the foot). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`,
- * `flame-open` (something folded, its caller's id), `flame-leave` (Escape with everything shown),
- * `flame-foot` and `flame-top` (keys move below callers, above callees: into the other graph).
+ * `<flame-graph>`: icicle graph on a canvas, root at the top.
+ *
+ * The markup inside (view, canvas, mark, tip) is the page's. Attributes: `src` (URL of a tree),
+ * `side` (callers or callees: the tree to show of a focused function), `colour` (package, self,
+ * total), `frame` (id of the node at full width), `recursion` (folded), `data-flip` (root at the
+ * bottom). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`, `flame-open` (a folded
+ * node was opened; its caller's id), `flame-leave` (Escape at full view), `flame-foot` and
+ * `flame-top` (keys move below the callers, above the callees: into the other graph).
  */
 
 import { watchTheme } from '../shell/theming.js';
@@ -24,7 +26,7 @@ import { Zoom } from './zoom.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
-const PATIENCE_MS = 150; // how long nothing is said while a tree is on its way
+const PATIENCE_MS = 150; // delay before a loading tree is announced
 
 export class FlameGraph extends HTMLElement {
   static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion'];
@@ -33,14 +35,15 @@ export class FlameGraph extends HTMLElement {
     super();
     /** @type {(Pick<import("./picture.js").Drawn, "tree" | "rows" | "colours">) | null} */
     this.data = null;
-    this.zoomed = new Zoom(() => this.drawNow()); // at once: a frame later would be one too late
+    // immediately: in the next frame it would lag by one frame
+    this.zoomed = new Zoom(() => this.drawNow());
     this.frameRequest = 0;
     this.gone = new AbortController();
     this.loading = new AbortController();
-    this.source = ''; // where the tree that is shown came from
-    /** @type {Tree | null} as it came */
+    this.source = ''; // URL of the shown tree
+    /** @type {Tree | null} as loaded, with recursion */
     this.whole = null;
-    /** @type {Uint8Array | null} what a search finds */
+    /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
   }
 
@@ -99,7 +102,7 @@ export class FlameGraph extends HTMLElement {
     this.loading.abort();
     const loading = (this.loading = new AbortController());
     const source = this.getAttribute('src');
-    if (!source) return; // the list stands alone
+    if (!source) return; // the page shows only the list
     const slow = setTimeout(() => this.tell('flame-wait', {}), PATIENCE_MS);
     try {
       const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
@@ -115,7 +118,7 @@ export class FlameGraph extends HTMLElement {
     }
   }
 
-  /** Shows a tree that is here already. @param {import("./tree.js").WireTree} wire */
+  /** Show a tree that the caller already has. @param {import("./tree.js").WireTree} wire */
   showTree(wire) {
     this.take(readTree(wire));
   }
@@ -135,7 +138,7 @@ export class FlameGraph extends HTMLElement {
     this.tell('flame-load', { tree, node, missing: Boolean(wanted) && node === 0 });
   }
 
-  /** Its height; callers of a function that nothing calls have none. @param {Tree} tree */
+  /** Set the graph's height; a callers' graph without callers is hidden. @param {Tree} tree */
   measure(tree) {
     const levels = levelsOf(tree, this.flip);
     this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
@@ -157,13 +160,16 @@ export class FlameGraph extends HTMLElement {
     this.redraw();
   }
 
-  /** What a search finds in one colour, the rest dimmed; null ends it. @param {Uint8Array | null} found */
+  /**
+   * Dim all nodes but the search matches; null ends the search.
+   * @param {Uint8Array | null} found
+   */
   dim(found) {
     this.found = found;
     this.recolour();
   }
 
-  /** Draws in the next frame of the screen, once, however often it is asked. */
+  /** Schedule one redraw for the next animation frame. */
   redraw() {
     cancelAnimationFrame(this.frameRequest);
     this.frameRequest = requestAnimationFrame(() => this.drawNow());
@@ -202,7 +208,7 @@ export class FlameGraph extends HTMLElement {
   }
 
   /**
-   * What is drawn of the levels in sight, as numbers: for tests.
+   * The boxes drawn for the visible levels, as data for tests.
    * @returns {{name: string, label: string, share: string, row: number, x: number, width: number, count: number}[]}
    */
   get boxes() {
@@ -239,7 +245,10 @@ export class FlameGraph extends HTMLElement {
     else this.pointing?.mark(this.shown(this.data), node, event.clientX);
   }
 
-  /** Pointer or focus goes elsewhere, but not into the tooltip. @param {MouseEvent | FocusEvent} event */
+  /**
+   * Hide the tooltip when pointer or focus moves away from the graph and the tooltip.
+   * @param {MouseEvent | FocusEvent} event
+   */
   leave(event) {
     const to = event.relatedTarget;
     if (to instanceof Node && (this.pointing?.tip.box.contains(to) || (event.type === 'focusout' && this.contains(to)))) return;
@@ -263,7 +272,8 @@ export class FlameGraph extends HTMLElement {
     const at = Math.max(0, this.pointing?.marked ?? 0);
     if (event.key === 'ArrowUp' && at === 0 && !this.flip) {
       this.tell('flame-top', {});
-      if (document.activeElement !== this.view) return event.preventDefault(); // the other graph has it
+      // the focus moved to the other graph
+      if (document.activeElement !== this.view) return event.preventDefault();
     }
     const mark = (/** @type {number} */ node) => this.reach(node);
     const { tree, rows } = this.data;
@@ -271,19 +281,22 @@ export class FlameGraph extends HTMLElement {
     onKey(event, { tree, rows, at, mark, zoom, out: () => this.out(), flip: this.flip });
   }
 
-  /** One step back: everything is shown, then what is shown is left. */
+  /** Step back: zoom out fully, or leave the current view if it is zoomed out already. */
   out() {
     if (this.zoomed.node) this.zoom(0);
     else this.tell('flame-leave', {});
   }
 
-  /** What is folded comes from the server: the page asks for it. @param {number} node */
+  /**
+   * Request the content of a folded node: the page loads it from the server.
+   * @param {number} node
+   */
   open(node) {
     const tree = this.data?.tree;
     if (tree) this.tell('flame-open', { tree, id: idOf(tree, tree.parent[node]) });
   }
 
-  /** Marks a frame that may be out of sight, and says it. @param {number} node */
+  /** Mark a frame, bring it into sight, and announce it to screen readers. @param {number} node */
   reach(node) {
     const { data, pointing } = this;
     if (!data || !pointing) return;
@@ -301,7 +314,10 @@ export class FlameGraph extends HTMLElement {
 
   // -- Zooming
 
-  /** A person zooms: shown, and told, so that the page can keep it in its address. @param {number} node */
+  /**
+   * Zoom on request of the user, and tell the page so that it can update its URL.
+   * @param {number} node
+   */
   zoom(node) {
     const tree = this.data?.tree;
     if (!tree || node === this.zoomed.node || tree.hidden[node]) return;
@@ -309,7 +325,7 @@ export class FlameGraph extends HTMLElement {
     this.tell('flame-zoom', { tree, node, id: idOf(tree, node) });
   }
 
-  /** @param {number} node @param {boolean} slide */
+  /** @param {number} node @param {boolean} slide animate the transition */
   show(node, slide) {
     if (!this.data || node === this.zoomed.node) return;
     this.zoomed.show(this.data.tree, node, slide);

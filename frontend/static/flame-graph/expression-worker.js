@@ -1,4 +1,4 @@
-/** Tests names by an expression, apart from the page: one that explodes is stopped with this worker. */
+/** Web worker that tests names with a regular expression; the page terminates slow ones. */
 
 addEventListener('message', ({ data: { source, names } }) => {
   try {

@@ -1,14 +1,15 @@
-/** Regular expressions of a search, in a worker that has a second for all names together. */
+/** Regular expression search in a worker, limited to one second for all names together. */
 
 const PATIENCE_MS = 1000;
 
-/** An expression that cannot be read (why) or takes too long (why is ""). */
+/** Error of an expression that is invalid (message: the reason) or too slow (message: ""). */
 export class BadExpression extends Error {}
 
-/** @type {Worker | null} the one at work: a newer search stops it */
+/** @type {Worker | null} the running worker, which a newer search terminates */
 let busy = null;
 
 /**
+ * Test names in a worker; reject with BadExpression if it fails or takes over PATIENCE_MS.
  * @param {string} source
  * @param {string[]} names
  * @returns {Promise<Uint8Array>} 1 where the name matches

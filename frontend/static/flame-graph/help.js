@@ -1,4 +1,4 @@
-/** The list of all keys, which a page has as a dialog. */
+/** Dialog with the list of keyboard shortcuts. */
 
 export function showKeys() {
   const dialog = document.querySelector('#keys');
@@ -12,7 +12,10 @@ export function watchHelp(page) {
   });
 }
 
-/** Whether a key is for whoever types, or moves in a menu. @param {KeyboardEvent} event */
+/**
+ * Return whether a key belongs to a field, dialog or menu, or is a browser shortcut.
+ * @param {KeyboardEvent} event
+ */
 export function isForOthers({ target, ctrlKey, metaKey, altKey }) {
   const typing = target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]');
   return ctrlKey || metaKey || altKey || Boolean(typing);

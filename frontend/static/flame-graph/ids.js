@@ -1,14 +1,15 @@
 /**
- * Ids of nodes, as docs/decisions/0003-ids.md defines them: 64-bit hashes of a node's path. They
- * are not on the wire but derived where an address needs one. Numbers of 64 bits are two halves of
- * 32 here, for a tree of 100,000 nodes is searched by id while its page opens.
+ * Ids of nodes, as docs/decisions/0003-ids.md defines them: 64-bit hashes of a node's path.
+ *
+ * They are not transferred but computed when a URL needs one. 64-bit numbers are two halves of 32
+ * bits here for speed: a tree of 100,000 nodes is searched by id while its page opens.
  */
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
 /** @typedef {{high: Int32Array, low: Int32Array}} Ids */
 
-// The result of the latest operation.
+// Result of the latest operation.
 let high = 0;
 let low = 0;
 
@@ -18,17 +19,17 @@ function set(h, l) {
   low = l | 0;
 }
 
-/** (high, low) times another number, modulo 2⁶⁴. @param {number} h @param {number} l */
+/** Multiply (high, low) by another number, modulo 2⁶⁴. @param {number} h @param {number} l */
 function times(h, l) {
   const [a0, a1] = [low & 0xffff, low >>> 16];
   const [b0, b1] = [l & 0xffff, l >>> 16];
-  const middle = a0 * b1 + ((a0 * b0) >>> 16); // below 2³², and so is the next
+  const middle = a0 * b1 + ((a0 * b0) >>> 16); // below 2³², like `other`
   const other = a1 * b0 + (middle & 0xffff);
   const carried = a1 * b1 + (middle >>> 16) + (other >>> 16);
   set(carried + Math.imul(high, l) + Math.imul(low, h), Math.imul(low, l));
 }
 
-/** x ^= x >> by. @param {number} by 1 … 31 */
+/** Compute x ^= x >> by. @param {number} by 1 … 31 */
 function fold(by) {
   set(high ^ (high >>> by), low ^ ((low >>> by) | (high << (32 - by))));
 }
@@ -41,7 +42,7 @@ function mix() {
   fold(31);
 }
 
-/** (high, low) and another id become one. @param {number} h @param {number} l */
+/** Combine (high, low) with another id. @param {number} h @param {number} l */
 function pair(h, l) {
   times(0x9e3779b9, 0x7f4a7c15);
   const sum = (low >>> 0) + (l >>> 0);
@@ -87,7 +88,7 @@ function textIds(texts) {
 /** @type {WeakMap<Tree, Ids>} */
 const known = new WeakMap();
 
-/** The ids of a tree's frames. @param {Tree} tree @returns {Ids} */
+/** Return the ids of a tree's frames. @param {Tree} tree @returns {Ids} */
 function frameIds(tree) {
   const found = known.get(tree);
   if (found) return found;
@@ -104,7 +105,12 @@ function frameIds(tree) {
   return ids;
 }
 
-/** The id of a node whose caller's is (high, low). @param {Tree} tree @param {number} node @param {Ids} frames */
+/**
+ * Compute a node's id from its caller's id in (high, low).
+ * @param {Tree} tree
+ * @param {number} node
+ * @param {Ids} frames
+ */
 function step(tree, node, frames) {
   const first = tree.base ? node === 0 : tree.parent[node] === 0;
   if (tree.root && first) setHex(tree.root);
@@ -117,9 +123,10 @@ function setHex(hex) {
 }
 
 /**
+ * Return a node's id.
  * @param {Tree} tree
  * @param {number} node
- * @returns {string} 16 hexadecimal digits; "" for the service and for what is folded
+ * @returns {string} 16 hexadecimal digits; "" for the service and for folded nodes
  */
 export function idOf(tree, node) {
   const least = tree.base ? 0 : 1;
@@ -134,7 +141,7 @@ export function idOf(tree, node) {
 }
 
 /**
- * Where the node with this id is; 0 when it is not in this tree.
+ * Return the node with this id; 0 if the tree has none.
  * @param {Tree} tree
  * @param {string} id
  */

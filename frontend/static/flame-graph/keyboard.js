@@ -1,4 +1,4 @@
-/** Keys that move through the graph. Tab is left alone: it always leaves. */
+/** Keyboard navigation in the graph. Tab is not handled: it always leaves the graph. */
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./rows.js").Rows} Rows */
@@ -7,11 +7,11 @@
  * @typedef {object} Reader what the keys act on
  * @property {Tree} tree
  * @property {Rows} rows
- * @property {number} at the frame that is marked
+ * @property {number} at the marked frame
  * @property {(node: number) => void} mark
  * @property {(node: number) => void} zoom
  * @property {() => void} out
- * @property {boolean} [flip] whether callees stand above their callers
+ * @property {boolean} [flip] callees are above their callers
  */
 
 /** @type {Record<string, (reader: Reader) => void>} */
@@ -34,7 +34,7 @@ const TURNED = { ArrowDown: 'ArrowUp', ArrowUp: 'ArrowDown' };
 /**
  * @param {KeyboardEvent} event
  * @param {Reader} reader
- * @returns {boolean} whether the key meant something here
+ * @returns {boolean} whether the key was handled
  */
 export function onKey(event, reader) {
   const deed = event.ctrlKey || event.metaKey || event.altKey ? undefined : DEEDS[(reader.flip && TURNED[event.key]) || event.key];
@@ -44,7 +44,11 @@ export function onKey(event, reader) {
   return true;
 }
 
-/** @param {Tree} tree @param {number} node @returns {number} the node itself where it calls nothing */
+/**
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {number} the node itself if it has no callees
+ */
 export function heaviestCallee(tree, node) {
   let best = node;
   let most = 0;
@@ -57,7 +61,11 @@ export function heaviestCallee(tree, node) {
   return best;
 }
 
-/** The next frame of the same level to the left or right. @param {Reader} reader @param {-1 | 1} step */
+/**
+ * Return the next frame of the same level to the left or right.
+ * @param {Reader} reader
+ * @param {-1 | 1} step
+ */
 function besides({ tree, rows, at }, step) {
   const row = tree.depth[at];
   const index = rows.nodes.subarray(rows.first[row], rows.first[row + 1]).indexOf(at) + step;

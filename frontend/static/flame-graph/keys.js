@@ -1,4 +1,4 @@
-/** Keys of the whole page. Those that move through the graph are the graph's own (keyboard.js). */
+/** Keyboard shortcuts of the whole page; keyboard.js has those that move through the graph. */
 
 import { visit } from '../shell/visit.js';
 import { act, KEYS, subjectOf } from './actions.js';
@@ -22,12 +22,12 @@ const DEEDS = {
   '?': showKeys,
 };
 
-/** To a view, and back to the flame graph. @param {string} name */
+/** Switch to a view, or back to the flame graph. @param {string} name */
 function view(name) {
   visit('view', inAddress('view') === name ? '' : name);
 }
 
-/** The graph whose frame is marked. */
+/** Return the graph with the marked frame. */
 function pointed() {
   return graphs().find((flame) => (flame.pointing?.marked ?? -1) >= 0);
 }

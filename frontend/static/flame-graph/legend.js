@@ -1,4 +1,4 @@
-/** What the colours mean, with each package's share of self time; or the ramp of a heat. */
+/** Legend of the graph: each package's share of self time, or the colour scale of self or total. */
 
 import { formatPercent, formatValue } from '../units.js';
 import { mostSelf } from './colours.js';
@@ -9,10 +9,10 @@ import { filled, harmless } from './text.js';
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./colours.js").ColourBy} ColourBy */
 
-const SHOWN = 11; // packages, before the others are asked for
+const SHOWN = 11; // packages listed until all are requested
 
 /**
- * @param {HTMLElement} list its words are in its data attributes
+ * @param {HTMLElement} list with the texts in its data attributes
  * @param {Tree} tree
  * @param {ColourBy} by
  */
@@ -78,7 +78,7 @@ function heatItems(list, tree, by) {
   return [item('0', ''), entry, item(filled(list.dataset[by] ?? '', { most: formatValue(most, tree.unit) }), '')];
 }
 
-/** @param {string} text @param {string} name of its class */
+/** @param {string} text @param {string} name CSS class */
 function item(text, name) {
   const entry = document.createElement('li');
   if (name) entry.className = name;

@@ -1,4 +1,4 @@
-/** The lines of a function, in a dialog of their own. */
+/** Dialog with the cost of each source line of a function. */
 
 import { element } from './around.js';
 
@@ -19,7 +19,11 @@ export async function showLines(name, file) {
   body.innerHTML = await answered(url, dialog.dataset.failed ?? '');
 }
 
-/** The server's own markup; its sentences, and ours, are plain text. @param {URL} url @param {string} failed */
+/**
+ * Fetch the server's HTML; on failure return an escaped message instead.
+ * @param {URL} url
+ * @param {string} failed
+ */
 async function answered(url, failed) {
   const note = document.createElement('p');
   note.textContent = failed;
@@ -29,7 +33,7 @@ async function answered(url, failed) {
     if (answer.ok && !answer.redirected) return text;
     if ((answer.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
   } catch {
-    // offline: the sentence says so
+    // offline: the message says so
   }
   return note.outerHTML;
 }

@@ -1,11 +1,13 @@
-/** Links to what is shown: those that follow the clock, and those that stay at this moment. */
+/**
+ * Links to the current page: relative ones follow the current time, absolute ones have fixed times.
+ */
 
 import { copyText } from './copying.js';
 
-const SIDES = ['', 'b.']; // of a comparison: what the parameters of each begin with
+const SIDES = ['', 'b.']; // parameter prefixes of the sides of a comparison
 
 /**
- * The selected range, as the page has it.
+ * Return the selected range, as the page shows it.
  * @param {string} side
  * @returns {{from: string, to: string} | null}
  */
@@ -16,7 +18,7 @@ function rangeOf(side) {
 }
 
 /**
- * The same profiles for ever: each range by its ends.
+ * Return a link to the same profiles for ever, with the times of each range fixed.
  * @param {Record<string, string>} [values] other parameters
  */
 export function absoluteLink(values = {}) {
@@ -32,7 +34,7 @@ export function absoluteLink(values = {}) {
   return url.href;
 }
 
-/** What is shown, as the address has it, with the service and type that it may leave open. */
+/** Return the page's URL, with the service and type even if they are defaults. */
 export function relativeLink() {
   const url = new URL(location.href);
   const page = document.querySelector('#flame, #compare, #history');
@@ -48,7 +50,7 @@ export function copyLink(kind) {
   void copyText(kind === 'absolute' ? absoluteLink() : relativeLink(), 'link');
 }
 
-/** The menu of links. @param {Document} page */
+/** Handle clicks in the menu of links. @param {Document} page */
 export function watchLinks(page) {
   page.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('#links [data-link]') : null;

@@ -1,13 +1,13 @@
-/** Fetches a tree; a newer request cancels the older one. */
+/** Loading of trees; a newer request cancels the older one. */
 
 import { readTree, UnreadableTree } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {"offline" | "signed-out" | "gone" | "refused" | "failed" | "unreadable"} Reason */
 
-/** Why there is no tree; the page has the sentence for each reason. */
+/** Reason why a tree could not be loaded; the page has a sentence for each. */
 export class LoadError extends Error {
-  /** @param {Reason} reason @param {string} detail what the server said, if anything */
+  /** @param {Reason} reason @param {string} detail error message of the server, if any */
   constructor(reason, detail = '') {
     super(detail || reason);
     this.reason = reason;
@@ -18,7 +18,7 @@ export class LoadError extends Error {
 /**
  * @param {string} url
  * @param {AbortSignal} signal
- * @param {string} [side] callers or callees: which tree of a focus
+ * @param {string} [side] callers or callees: the tree to return of a focused function
  * @returns {Promise<Tree>}
  * @throws {LoadError}
  */
@@ -28,7 +28,7 @@ export async function loadTree(url, signal, side = '') {
 
 /** @typedef {{text: Promise<string>, stop: AbortController, users: number}} Flight */
 
-/** @type {Map<string, Flight>} under way: both sides of a focus come in one answer */
+/** @type {Map<string, Flight>} in-flight requests: one response has both sides of a focus */
 const flights = new Map();
 
 /** @param {string} url @param {AbortSignal} signal @returns {Promise<string>} */

@@ -1,23 +1,26 @@
-/** Which functions a search finds, and what their stacks come to. */
+/** Nodes that match a search, and the total of their stacks. */
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
-/** Whether a search is an expression, and of what. @param {string} text */
+/**
+ * Return the regular expression of a search between slashes; null for plain text.
+ * @param {string} text
+ */
 export function expressionOf(text) {
   return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null;
 }
 
 /**
  * @typedef {object} Matches
- * @property {Uint8Array} nodes [n] 1 where the node's function matches
- * @property {number[]} order the nodes that match, in the order of the graph
- * @property {number} functions how many distinct functions match
+ * @property {Uint8Array} nodes [n] 1 if the node's function matches
+ * @property {number[]} order matching nodes, in the order of the graph
+ * @property {number} functions number of distinct matching functions
  * @property {number} total of the stacks with a match, each counted once
  */
 
 /**
  * @param {Tree} tree
- * @param {Uint8Array} names [names] 1 where the name matches
+ * @param {Uint8Array} names [names] 1 if the name matches
  * @returns {Matches}
  */
 export function matchesOf(tree, names) {
@@ -25,7 +28,7 @@ export function matchesOf(tree, names) {
   const order = [];
   const found = new Set();
   let total = 0;
-  let until = 0; // the end of the latest match that is inside no other
+  let until = 0; // end of the latest match that is not below another match
   for (let i = tree.base ? 0 : 1; i < tree.n; i++) {
     const name = tree.frames.name[tree.frame[i]];
     if (tree.hidden[i] || !names[name]) continue;
@@ -39,7 +42,11 @@ export function matchesOf(tree, names) {
   return { nodes, order, functions: found.size, total };
 }
 
-/** Names that contain a text; case matters. @param {string[]} names @param {string} text */
+/**
+ * Return 1 for each name that contains a text, else 0; case-sensitive.
+ * @param {string[]} names
+ * @param {string} text
+ */
 export function containing(names, text) {
   return Uint8Array.from(names, (name) => (name.includes(text) ? 1 : 0));
 }

@@ -1,4 +1,4 @@
-/** Whose menu is asked for in a flame graph. */
+/** Subject of the context menu in a flame graph. */
 
 import { subjectOf } from './actions.js';
 import { FlameGraph } from './element.js';

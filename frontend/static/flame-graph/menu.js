@@ -1,13 +1,19 @@
-/** The menu of a frame or a function: by right click, long press, or Shift+F10. Its markup is the page's. */
+/**
+ * Context menu of a frame or a function: right click, long press, or Shift+F10.
+ *
+ * Its markup is the page's.
+ */
 
 import { act, can, subjectOfRow } from './actions.js';
 import { changesPage } from './answers.js';
 import { element } from './around.js';
 
 /** @typedef {import("./actions.js").Subject} Subject */
-/** @typedef {{subject: Subject, back: () => void}} Place of a menu; `back` gives the focus to where it was opened */
+/**
+ * @typedef {{subject: Subject, back: () => void}} Place of a menu; `back` restores focus
+ */
 
-/** @type {Place | null} whose menu is open */
+/** @type {Place | null} subject of the open menu */
 let open = null;
 
 /** @param {Place | null} place @param {number} x in the window @param {number} y */
@@ -25,7 +31,7 @@ export function openMenu(place, x, y) {
   items(menu)[0]?.focus();
 }
 
-/** @param {boolean} back whether what the menu is of gets the focus again */
+/** @param {boolean} back whether to focus the menu's subject again */
 export function closeMenu(back) {
   const menu = element('#frame-menu');
   if (!menu || !open) return;
@@ -63,7 +69,7 @@ function press(event) {
   all[step(all.findIndex((item) => item === document.activeElement), all.length - 1)]?.focus();
 }
 
-/** @param {Element} target @returns {Place | null} the function of a list's row */
+/** @param {Element} target @returns {Place | null} the function of a list row */
 function rowOf(target) {
   const row = target.closest('.fn[data-name]');
   const subject = subjectOfRow(row);
@@ -72,7 +78,7 @@ function rowOf(target) {
 
 /**
  * @param {Document} page
- * @param {(event: MouseEvent, target: Element) => Place | null} inGraph whose menu is asked for in a graph
+ * @param {(event: MouseEvent, target: Element) => Place | null} inGraph finds it in a graph
  */
 export function watchMenu(page, inGraph) {
   page.addEventListener('contextmenu', (event) => {
@@ -81,7 +87,8 @@ export function watchMenu(page, inGraph) {
     if (!place) return;
     event.preventDefault();
     const box = event.target.getBoundingClientRect();
-    openMenu(place, event.clientX || box.left, event.clientY || box.bottom); // by key there is no pointer
+    // opened by key there is no pointer position
+    openMenu(place, event.clientX || box.left, event.clientY || box.bottom);
   });
   page.addEventListener('click', (event) => {
     const item = event.target instanceof Element ? event.target.closest('#frame-menu [data-act]') : null;

@@ -1,4 +1,4 @@
-/** Moments in the browser's own time: on the axes of charts, and in fields. */
+/** Times in the browser's time zone, for chart axes and input fields. */
 
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
@@ -12,7 +12,7 @@ export function showMoments(root) {
   }
 }
 
-/** As an input of type datetime-local has it. @param {Date} time */
+/** Format a time for an input of type datetime-local. @param {Date} time */
 export function localText(time) {
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;

@@ -1,4 +1,4 @@
-/** The packages of a tree's frames. */
+/** Packages of a tree's frames. */
 
 import { isOfItsFile, packageOf } from './packages.js';
 
@@ -8,10 +8,10 @@ import { isOfItsFile, packageOf } from './packages.js';
 /**
  * @typedef {object} Packaged
  * @property {Package[]} packages distinct ones
- * @property {Int32Array} byFrame index into packages of each of the tree's frames; -1 for what is no function
+ * @property {Int32Array} byFrame package index of each of the tree's frames; -1 for non-functions
  */
 
-const NO_FUNCTIONS = 2; // the last of a tree's frames: the service, and what is folded
+const NO_FUNCTIONS = 2; // the last frames of a tree: the service, and folded nodes
 
 /** @type {WeakMap<Tree, Packaged>} */
 const known = new WeakMap();
@@ -61,7 +61,7 @@ class Telling {
 }
 
 /**
- * Self values summed by package, the largest first; not of packages that only other trees with these frames have.
+ * Sum self values by package, largest first; packages without nodes in this tree are omitted.
  * @param {Tree} tree
  * @returns {{packaged: Package, self: number}[]}
  */

@@ -1,7 +1,8 @@
 /**
- * Which package a frame belongs to, and whose it is: your own code, a library's, or the
- * interpreter's and the system's. Told from the file's path, or from the function's name where
- * languages put the package there.
+ * Package of a frame and its kind: own code, library, or native (interpreter and system).
+ *
+ * Derived from the file's path, or from the function's name in languages that put the package
+ * there.
  */
 
 /**
@@ -15,9 +16,9 @@
 const NATIVE = Object.freeze({ name: 'native', kind: /** @type {const} */ ('native') });
 const STDLIB = Object.freeze({ name: 'stdlib', kind: /** @type {const} */ ('library') });
 
-// Folders that say nothing about what is inside.
+// Directory names that do not identify a package.
 const EMPTY_FOLDERS = new Set(['src', 'lib', 'app', 'python', 'main', 'java', 'kotlin', 'scala', 'packages', 'code']);
-// Where people put their programs; what is below is theirs.
+// Directories where applications are deployed; code below them is the application's own.
 const HEADS = /^\/?(?:usr\/src\/app|home\/[^/]+|Users\/[^/]+|root|srv|opt|app|code|workspace|work|var\/task|var\/www|tmp)\//;
 const JAVA_OWN_RUNTIME = /^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala)\./;
 const JAVA_LIBRARY = new RegExp(
@@ -28,8 +29,8 @@ const JAVA_LIBRARY = new RegExp(
 );
 
 /**
- * @param {string} name the function's, as the agent gave it
- * @param {string} file its file's, "" where unknown
+ * @param {string} name function name as the agent reported it
+ * @param {string} file its source file, "" if unknown
  * @returns {Package}
  */
 export function packageOf(name, file) {
@@ -41,15 +42,19 @@ export function packageOf(name, file) {
   return NATIVE;
 }
 
-// Of languages whose files are each of one package.
+// File extensions of languages in which a file belongs to exactly one package.
 const WHOLE_ENDINGS = new Set(['py', 'pyx', 'pyi', 'go', 'rs', 'js', 'mjs', 'cjs', 'ts', 'mts', 'cts', 'jsx', 'tsx']);
 
-/** Whether whatever else is in the file is of the same package. @param {string} name @param {string} file */
+/**
+ * Return whether all functions of the file belong to the same package.
+ * @param {string} name
+ * @param {string} file
+ */
 export function isOfItsFile(name, file) {
   return WHOLE_ENDINGS.has(endingOf(file)) && !name.startsWith('(') && !name.includes('+0');
 }
 
-/** What stands behind the last point of the file's name, "" where none does. @param {string} file */
+/** Return the file name extension, "" if there is none. @param {string} file */
 function endingOf(file) {
   return file.slice(file.lastIndexOf('.') + 1 || file.length);
 }
@@ -59,7 +64,7 @@ const NATIVE_ENDINGS = new Set(['c', 'cc', 'cpp', 'cxx', 'h', 'hpp', 'S', 's', '
 /** @type {Rule} */
 function nativeFrame(name, file) {
   if (NATIVE_ENDINGS.has(endingOf(file))) return NATIVE;
-  // Expressions are asked last, and few: this runs for each function while a page opens.
+  // Regular expressions run last and rarely: this runs for each function while a page opens.
   const binary = (name.includes('+0') && /\+0x[0-9a-f]+$/i.test(name)) || /\.(?:so|dylib|dll)\.[\d.]+$/.test(file);
   const engine = name.startsWith('(') && /^\((?:garbage collector|program|idle|native)\)$/.test(name);
   return binary || engine || (file.startsWith('<') && /^<(?:frozen|built-in|string)/.test(file)) ? NATIVE : null;
@@ -90,14 +95,17 @@ function goFrame(name, file) {
   return { name: short(imported), kind: 'own' };
 }
 
-/** `net/http.(*conn).serve` → `net/http`. @param {string} name */
+/**
+ * Return the package of a Go function: `net/http.(*conn).serve` → `net/http`.
+ * @param {string} name
+ */
 function goImport(name) {
   const slash = name.lastIndexOf('/') + 1;
   const dot = name.indexOf('.', slash);
   return dot < 0 ? name : name.slice(0, dot);
 }
 
-/** An import path without its host. @param {string} path */
+/** Remove the host of an import path. @param {string} path */
 function short(path) {
   const parts = path.split('/');
   return (parts.length > 1 && parts[0].includes('.') ? parts.slice(1) : parts).join('/');
@@ -140,7 +148,7 @@ function otherFrame(_name, file) {
 }
 
 /**
- * One's own code: the two folders above the file, or the file's name where there is none.
+ * Name own code by the last two directories of its path, or by the file if there are none.
  * @param {string} file
  * @returns {Package}
  */
@@ -153,10 +161,10 @@ function folders(file) {
 
 const RULES = [nativeFrame, pythonFrame, goFrame, nodeFrame, javaFrame, rustFrame, otherFrame];
 
-// Colours of each kind, and where they stand in the palette.
+// Colours of each kind: position and number in the palette.
 const SLOTS = { own: { first: 0, count: 4 }, library: { first: 4, count: 8 }, native: { first: 12, count: 1 } };
 
-/** The tokens of the palette: those of CSS custom properties, without the dashes. */
+/** Tokens of the palette: names of CSS custom properties without the leading dashes. */
 export const PACKAGE_TOKENS = [
   ...[1, 2, 3, 4].map((i) => `own-${i}`),
   ...[1, 2, 3, 4, 5, 6, 7, 8].map((i) => `lib-${i}`),
@@ -164,7 +172,7 @@ export const PACKAGE_TOKENS = [
 ];
 
 /**
- * A package keeps its colour in every view: its name's hash is a slot among those of its kind.
+ * Choose a package's colour by a hash of its name, so that it is the same in every view.
  * @param {Package} from
  * @returns {number} index into PACKAGE_TOKENS
  */
@@ -173,10 +181,13 @@ export function slotOf(from) {
   return first + (hash(from.name) % count);
 }
 
-// Where the hash begins: chosen so that the most common libraries have colours of their own.
+// Seed chosen so that the most common libraries have distinct colours.
 const SEED = 1101905;
 
-/** FNV-1a over UTF-16 units from that seed, 32 bits, mixed at the end. @param {string} text */
+/**
+ * Return the 32-bit FNV-1a hash of the UTF-16 units, starting at SEED and mixed at the end.
+ * @param {string} text
+ */
 function hash(text) {
   let value = SEED;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

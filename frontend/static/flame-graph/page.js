@@ -1,4 +1,4 @@
-/** The flame page: the graph with what is around it, its address, and new profiles as they come. */
+/** Flame page: the graph and its surroundings, URL state, and live refresh. */
 
 import '../charts/profile_strip.js';
 import { watchRanges } from '../charts/ranges.js';
@@ -26,12 +26,12 @@ import { paintSwatches } from './swatches.js';
 const REFRESH_MS = 15_000;
 
 let shown = profilesOf(location.search);
-let loaded = false; // whether there was a tree since the page was opened
+let loaded = false; // a tree was shown since the page was opened
 
 /** @param {Event} event @returns {any} */
 const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
 
-// -- What the graph tells
+// -- Events of the graph
 
 document.addEventListener('flame-load', (event) => {
   if (event.target !== graph()) return showFoot(event.target);
@@ -43,12 +43,15 @@ document.addEventListener('flame-load', (event) => {
   void search();
 });
 
-/** Callers grow upwards: what is next to the function comes first. @param {EventTarget | null} flame */
+/**
+ * Scroll to the bottom of a callers' graph, which grows upwards from the function.
+ * @param {EventTarget | null} flame
+ */
 function showFoot(flame) {
   if (flame instanceof FlameGraph && flame.flip) requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
 }
 
-// A function in focus stands between two graphs: keys go on from one to the other.
+// A focused function is between two graphs: arrow keys move from one to the other.
 document.addEventListener('flame-foot', () => {
   graph()?.view?.focus();
   graph()?.reach(0);
@@ -64,7 +67,7 @@ document.addEventListener('flame-top', () => {
 
 document.addEventListener('flame-open', (event) => {
   const { id } = detailOf(event);
-  visitWith([['recursion', ''], ['root', id]]); // the ids of nodes are those of a tree with its recursion
+  visitWith([['recursion', ''], ['root', id]]); // node ids are defined for the tree with recursion
 });
 
 document.addEventListener('flame-leave', () => {
@@ -72,7 +75,7 @@ document.addEventListener('flame-leave', () => {
   else if (inAddress('root')) visit('root', '');
 });
 
-/** Other profiles were chosen, and the frame that was zoomed to is not in them. */
+/** Reset the zoom: the zoomed frame is not in the newly selected profiles. */
 function forgetFrame() {
   replaceAddress('frame', '');
   graph()?.setAttribute('frame', '');
@@ -92,7 +95,7 @@ document.addEventListener('flame-zoom', (event) => {
   showAround();
 });
 
-// -- What a person chooses
+// -- User input
 
 watchKeys(document);
 watchChips(document);
@@ -101,7 +104,9 @@ watchMenu(document, pointedPlace);
 watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
 watchRanges(document);
 
-/** @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} what is clicked, and what it does */
+/**
+ * @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} selectors and click handlers
+ */
 const CLICKS = [
   ['.tip [data-act]', (button) => {
     const flame = button.closest('flame-graph');
@@ -123,9 +128,9 @@ document.addEventListener('click', (event) => {
   }
 });
 
-// -- The page follows its address: only what differs is fetched.
+// -- URL changes: only parts of the page that differ are fetched
 
-/** What the graph shows by itself. */
+/** Apply the parameters that the graph handles itself. */
 function showOwn() {
   graph()?.setAttribute('frame', inAddress('frame'));
   showColour(colourBy(inAddress('colour')));
@@ -147,7 +152,7 @@ showBy((address) => {
 
 addEventListener('popstate', showAddress);
 
-// -- After each answer
+// -- After each response
 
 function settle() {
   settleControls(document);
@@ -157,7 +162,7 @@ function settle() {
 }
 
 document.addEventListener('htmx:afterSwap', (event) => {
-  if (!changesPage(event)) return paintSwatches(document); // more rows
+  if (!changesPage(event)) return paintSwatches(document); // more rows of the list
   shown = profilesOf(location.search);
   const input = field();
   if (input && input !== document.activeElement) input.value = inAddress('search');
@@ -167,13 +172,14 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (said) fadeToasts(said);
 });
 
-// -- New profiles, while the end is now
+// -- Refresh with new profiles, while the range ends now
 
 setInterval(() => {
   const page = element('#flame[data-live]');
   const busy = document.hidden || document.querySelector('.htmx-request, .chip.editing');
   if (!page || busy) return;
-  void ask(profilesOf(location.search) === shown ? page.dataset.seen : ''); // after a failure all of it
+  // after a failure, the whole page
+  void ask(profilesOf(location.search) === shown ? page.dataset.seen : '');
 }, REFRESH_MS);
 
 settle();

@@ -1,4 +1,4 @@
-/** The stylesheet's colours as the canvas needs them. */
+/** Colours of the stylesheet for the canvas. */
 
 import { FOLDED, MATCH, TOKENS } from './colours.js';
 import { PACKAGE_TOKENS } from './packages.js';
@@ -7,9 +7,9 @@ import { pixelOf } from './pixels.js';
 /**
  * @typedef {object} Palette
  * @property {string[]} fill a colour for each of TOKENS
- * @property {number[]} pixel the same, as the bytes of an image
- * @property {string[]} ink what is readable on it
- * @property {string} hatch lines over what is folded
+ * @property {number[]} pixel the same colours as the bytes of an image
+ * @property {string[]} ink a readable text colour on each
+ * @property {string} hatch of lines over folded nodes
  * @property {string} font
  */
 
@@ -26,7 +26,7 @@ export function readPalette(element) {
   const dim = colour('dim-text');
   const face = getComputedStyle(element).getPropertyValue('--mono').trim() || 'monospace';
   const found = colour('match-text');
-  probe.remove(); // what is not in the document has no colour
+  probe.remove(); // colours resolve only for elements in the document
   const inkOf = (/** @type {string} */ css, /** @type {number} */ i) => {
     if (i < PACKAGE_TOKENS.length) return frame;
     return i === FOLDED ? dim : i === MATCH ? found : inkOn(css);
@@ -35,7 +35,7 @@ export function readPalette(element) {
   return { fill, pixel: fill.map(pixelOf), ink, hatch: dim, font: `11.5px ${face}` };
 }
 
-/** Black or white, whichever contrasts more. @param {string} css rgb(…) */
+/** Return black or white, whichever has more contrast. @param {string} css rgb(…) */
 export function inkOn(css) {
   const [r, g, b] = (css.match(/[\d.]+/g) ?? ['0', '0', '0']).slice(0, 3).map((text) => {
     const part = Number(text) / 255;

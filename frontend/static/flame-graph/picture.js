@@ -1,4 +1,4 @@
-/** The canvas: over the levels in sight, in the screen's own pixels, redrawn once a frame at most. */
+/** Canvas over the visible levels, in device pixels. */
 
 import { boxesOfRow } from './boxes.js';
 import { draw, ROW_HEIGHT } from './draw.js';
@@ -15,29 +15,29 @@ import { frameOf, rowsInSight } from './sight.js';
  * @property {Tree} tree
  * @property {Rows} rows
  * @property {Uint8Array} colours
- * @property {{from: number, to: number}} range what of it, in the unit of total
- * @property {Uint8Array | null} found [n] what a search finds; null without one
+ * @property {{from: number, to: number}} range visible range, in the unit of total
+ * @property {Uint8Array | null} found [n] nodes that match the search; null without a search
  * @property {(node: number) => string} label
  */
 
-/** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox in CSS pixels */
+/** @typedef {{node: number, row: number, x: number, width: number, count: number}} PlacedBox CSS pixels */
 
 export class Picture {
   /**
-   * @param {HTMLElement} host the element that scrolls
+   * @param {HTMLElement} host the scrolling element
    * @param {HTMLElement} view as tall as the whole graph
    * @param {HTMLCanvasElement} canvas
    */
   constructor(host, view, canvas) {
     this.host = host;
-    this.flip = 'flip' in host.dataset; // the root is at the foot
+    this.flip = 'flip' in host.dataset; // the root is at the bottom
     this.view = view;
     this.canvas = canvas;
     this.palette = readPalette(host);
     this.pixels = new Pixels();
   }
 
-  /** The theme changed. */
+  /** Read the colours again after a change of the theme. */
   repaint() {
     this.palette = readPalette(this.host);
   }
@@ -55,7 +55,7 @@ export class Picture {
     draw(this.fit(width, first, last), scene);
   }
 
-  /** Lines in sight, from the top. @param {Tree} tree */
+  /** Return the visible lines, counted from the top. @param {Tree} tree */
   inSight(tree) {
     return rowsInSight(this.view.getBoundingClientRect(), frameOf(this.host), levelsOf(tree, this.flip));
   }
@@ -75,7 +75,11 @@ export class Picture {
     return context;
   }
 
-  /** What is drawn of the levels in sight, as numbers. @param {Drawn} drawn @returns {PlacedBox[]} */
+  /**
+   * Return the boxes drawn for the visible levels, as data.
+   * @param {Drawn} drawn
+   * @returns {PlacedBox[]}
+   */
   boxes({ tree, rows, range }) {
     const { first, last } = this.inSight(tree);
     /** @type {PlacedBox[]} */

@@ -1,11 +1,11 @@
-/** A tooltip that stays, and can be pointed at, until the pointer turns away from it. */
+/** Pinned tooltip: stays open, and can be pointed at, until the pointer moves away from it. */
 
 export class Pin {
   /** @param {HTMLElement} box */
   constructor(box) {
     this.box = box;
     this.on = false;
-    this.away = Infinity; // how far the pointer was from the tooltip
+    this.away = Infinity; // the pointer's last distance from the tooltip in pixels
   }
 
   /** @param {boolean} on */
@@ -15,7 +15,10 @@ export class Pin {
     this.away = Infinity;
   }
 
-  /** Whether the pointer comes nearer to a pinned tooltip, or is in it. @param {MouseEvent} event */
+  /**
+   * Return whether the pointer moves towards a pinned tooltip, or is in it.
+   * @param {MouseEvent} event
+   */
   approaches(event) {
     if (!this.on) return false;
     const box = this.box.getBoundingClientRect();

@@ -1,9 +1,11 @@
 /**
- * Boxes of many levels as pixels: one line of them a level, which the canvas stretches to the level's height. Tens of
- * thousands of boxes cost a browser far less this way than as rectangles of their own.
+ * Image of boxes with one line of pixels per level.
+ *
+ * The canvas stretches each line to the level's height. Tens of thousands of boxes cost a browser
+ * far less this way than as individual rectangles.
  */
 
-const SMALL = 16; // pixels that a loop fills faster than a call does
+const SMALL = 16; // pixels: up to this width a loop is faster than Uint32Array.fill
 
 export class Pixels {
   constructor() {
@@ -13,7 +15,7 @@ export class Pixels {
     this.line = new Uint32Array(0);
   }
 
-  /** Begins a picture: nothing is on it. @param {number} width of the screen's pixels @param {number} levels */
+  /** Start an empty picture. @param {number} width in device pixels @param {number} levels */
   begin(width, levels) {
     const { canvas, image } = this;
     if (image?.width === width && image.height === levels) {
@@ -29,7 +31,7 @@ export class Pixels {
    * @param {number} level
    * @param {number} from
    * @param {number} to exclusive
-   * @param {number} colour as pixelOf has it
+   * @param {number} colour as returned by pixelOf
    */
   fill(level, from, to, colour) {
     const at = level * (this.image?.width ?? 0);
@@ -37,7 +39,7 @@ export class Pixels {
     else for (let i = at + from; i < at + to; i++) this.line[i] = colour;
   }
 
-  /** What was filled, to be drawn from. @returns {HTMLCanvasElement} */
+  /** Return the filled image as a canvas to draw from. @returns {HTMLCanvasElement} */
   finish() {
     const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { willReadFrequently: true }));
     if (this.image) context.putImageData(this.image, 0, 0);
@@ -45,7 +47,11 @@ export class Pixels {
   }
 }
 
-/** A colour as four bytes of an image: red first. @param {string} css rgb(…) @returns {number} */
+/**
+ * Return a colour as the four bytes of an image pixel, red first.
+ * @param {string} css rgb(…)
+ * @returns {number}
+ */
 export function pixelOf(css) {
   const [red, green, blue] = (css.match(/[\d.]+/g) ?? []).map(Number);
   return new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0];

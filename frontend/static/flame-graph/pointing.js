@@ -1,4 +1,4 @@
-/** The frame that is pointed at: its mark, its tooltip, and what is said of it to those who listen. */
+/** Marked frame: its outline, its tooltip, and its announcement to screen readers. */
 
 import { ROW_HEIGHT } from './draw.js';
 import { Pin } from './pin.js';
@@ -9,25 +9,29 @@ import { Tooltip, valuesOf } from './tooltip.js';
 /** @typedef {import("./tree.js").Tree} Tree */
 
 /**
- * @typedef {object} Shown what is on the screen, in the unit of total
+ * @typedef {object} Shown the visible part of the graph, in the unit of total
  * @property {Tree} tree
  * @property {{from: number, to: number}} range
- * @property {number} node the one at full width
- * @property {boolean} flip whether the root is at the foot
+ * @property {number} node at full width
+ * @property {boolean} flip the root is at the bottom
  */
 
-/** Which line of the picture a node stands on. @param {Shown} shown @param {number} node */
+/**
+ * Return the line of the graph, from the top, that a node is on.
+ * @param {Shown} shown
+ * @param {number} node
+ */
 function lineOf({ tree, flip }, node) {
   return flip ? tree.rows - 1 - tree.depth[node] : tree.depth[node];
 }
 
 export class Pointing {
   /**
-   * @param {HTMLElement} host the element that scrolls
-   * @param {HTMLElement} view what the graph is drawn in
-   * @param {HTMLElement} box the mark around the frame
+   * @param {HTMLElement} host the scrolling element
+   * @param {HTMLElement} view container of the graph
+   * @param {HTMLElement} box outline of the marked frame
    * @param {HTMLElement} tip
-   * @param {HTMLElement | null} said a live region
+   * @param {HTMLElement | null} said live region
    */
   constructor(host, view, box, tip, said) {
     this.host = host;
@@ -40,7 +44,7 @@ export class Pointing {
     this.pinned = new Pin(tip);
   }
 
-  /** @param {Shown} shown @param {number} node @param {number} [clientX] where the pointer is */
+  /** @param {Shown} shown @param {number} node @param {number} [clientX] of the pointer */
   mark(shown, node, clientX) {
     if (node !== this.marked) {
       this.marked = node;
@@ -55,7 +59,10 @@ export class Pointing {
     this.pinned.set(pinned);
   }
 
-  /** Whether the pointer comes nearer to a pinned tooltip, or is in it. @param {MouseEvent} event */
+  /**
+   * Return whether the pointer moves towards a pinned tooltip, or is in it.
+   * @param {MouseEvent} event
+   */
   approaches(event) {
     return this.pinned.approaches(event);
   }
@@ -67,7 +74,7 @@ export class Pointing {
     this.tip.hide();
   }
 
-  /** After a zoom: the same frame, other shares of the view. @param {Shown} shown */
+  /** Update the tooltip after a zoom, which changes the shares of the view. @param {Shown} shown */
   refill(shown) {
     if (this.marked >= 0) this.tip.fill(shown.tree, this.marked, shown.node);
   }
@@ -94,13 +101,17 @@ export class Pointing {
     this.tip.place({ x, y }, room);
   }
 
-  /** For those who do not see it. @param {Shown} shown @param {number} node */
+  /** Announce a node to screen readers. @param {Shown} shown @param {number} node */
   say(shown, node) {
     if (!this.said) return;
     this.said.textContent = filled(this.said.dataset.text ?? '', valuesOf(shown.tree, node, shown.node, this.folded));
   }
 
-  /** Scrolls as little as brings the frame's level into sight. @param {Shown} shown @param {number} node */
+  /**
+   * Scroll as little as possible to show the frame's level.
+   * @param {Shown} shown
+   * @param {number} node
+   */
   bringIntoSight(shown, node) {
     const top = this.view.getBoundingClientRect().top + lineOf(shown, node) * ROW_HEIGHT;
     const seen = frameOf(this.host);
@@ -110,7 +121,11 @@ export class Pointing {
     else scrollBy(0, over);
   }
 
-  /** Left edge and width of a node, in the view's pixels, inside it. @param {Shown} shown @param {number} node */
+  /**
+   * Return a node's left edge and width in the view's pixels, clipped to the view.
+   * @param {Shown} shown
+   * @param {number} node
+   */
   pixelsOf({ tree, range }, node) {
     const width = this.view.clientWidth;
     const scale = width / (range.to - range.from);

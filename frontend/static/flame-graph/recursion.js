@@ -1,6 +1,8 @@
 /**
- * Recursion, folded: a function that is on the stack already goes on where it was called first, so
- * that each stands once in a stack. Totals stay; the nodes between two calls keep their own values.
+ * Recursion folding: a recursive call is merged into the function's first call on the stack.
+ *
+ * Each function then occurs once per stack. Totals do not change; the nodes between two calls keep
+ * their self values.
  */
 
 import { readTree } from './tree.js';
@@ -10,7 +12,7 @@ import { readTree } from './tree.js';
 
 /**
  * @param {Tree} tree
- * @returns {Tree} another tree; the same frames, profiles and unit
+ * @returns {Tree} a new tree with the same frames, profiles and unit
  */
 export function withoutRecursion(tree) {
   const grown = new Grown(tree);
@@ -26,12 +28,12 @@ class Grown {
     this.parent = [-1];
     this.frame = [tree.frame[0]];
     this.self = [tree.self[0]];
-    /** @type {Map<number, number>} by parent and frame */
+    /** @type {Map<number, number>} nodes by parent and frame */
     this.known = new Map();
     /** @type {Map<number, {count: number, total: number}>} */
     this.folded = new Map();
     const lit = tree.highlight;
-    /** @type {Set<number>} frames that are highlighted */
+    /** @type {Set<number>} highlighted frames */
     this.lit = new Set(tree.frame.filter((_, i) => lit?.[i]));
   }
 
@@ -43,7 +45,11 @@ class Grown {
     else this.self[(this.place[node] = this.nodeOf(above, tree.frame[node]))] += tree.self[node];
   }
 
-  /** The caller that has this frame, or the node below `above`. @param {number} above @param {number} frame */
+  /**
+   * Return `above` or its nearest ancestor with this frame, otherwise a child of `above`.
+   * @param {number} above
+   * @param {number} frame
+   */
   nodeOf(above, frame) {
     const least = this.tree.base ? 0 : 1;
     for (let at = above; at >= least; at = this.parent[at]) if (this.frame[at] === frame) return at;
@@ -63,7 +69,10 @@ class Grown {
     this.folded.set(above, { count: count + this.tree.hidden[node], total: total + this.tree.total[node] });
   }
 
-  /** Siblings by total, then name. @returns {WireTree} */
+  /**
+   * Return the new tree as JSON data; siblings are ordered by total, then name.
+   * @returns {WireTree}
+   */
   wire() {
     const { tree } = this;
     const { order, depth } = this.preOrder();
@@ -109,7 +118,7 @@ class Grown {
     return { order, depth };
   }
 
-  /** A node stands behind its parent. */
+  /** Compute totals bottom-up: a node's index is greater than its parent's. */
   totals() {
     const totals = Float64Array.from(this.self);
     for (const [node, { total }] of this.folded) totals[node] += total;

@@ -1,10 +1,10 @@
-/** The nodes of each level, from left to right: hover and drawing find theirs by binary search. */
+/** Nodes of each level from left to right, for binary search when hovering and drawing. */
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
 /**
  * @typedef {object} Rows
- * @property {Int32Array} first [rows + 1] where each level begins in `nodes`
+ * @property {Int32Array} first [rows + 1] index in `nodes` where each level starts
  * @property {Int32Array} nodes [n] by level, then from left to right
  */
 
@@ -20,17 +20,20 @@ export function rowsOf({ n, rows, depth }) {
 }
 
 /**
- * How many levels are drawn: callers that grow upwards leave out the function itself, which heads its callees below.
+ * Return the number of drawn levels.
+ *
+ * A callers' graph omits the function itself, which is the root of its callees' graph below.
  * @param {Tree} tree
- * @param {boolean} flip whether the root is at the foot
+ * @param {boolean} flip the root is at the bottom
  */
 export function levelsOf(tree, flip) {
   return flip && !tree.root ? tree.rows - 1 : tree.rows;
 }
 
 /**
- * Index into `rows.nodes` of the first node of a level that ends right of `x`; the level's end
- * if none does.
+ * Return the index in `rows.nodes` of the first node of a level that ends right of `x`.
+ *
+ * Return the level's end if there is none.
  * @param {Tree} tree
  * @param {Rows} rows
  * @param {number} row

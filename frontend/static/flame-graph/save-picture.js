@@ -1,9 +1,9 @@
-/** Saves the graph as a picture, or both graphs of a function in focus. */
+/** Download of the graph as SVG; for a focused function, of both graphs. */
 
 import { graphs } from './around.js';
 import { svgOf } from './svg.js';
 
-/** The name that the server gives a download of the same profiles, ending in .svg. */
+/** Return the base name that the server gives a download of the same profiles. */
 function fileName() {
   const bench = document.querySelector('#flame');
   const parts = ['service', 'type'].map((name) => bench?.getAttribute(`data-${name}`) ?? '');

@@ -1,4 +1,4 @@
-/** The search over the graph: matches in one colour, the rest dimmed, their sum beside the field. */
+/** Search in the graph: highlights matches, dims the rest, and shows the matches' total. */
 
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
@@ -19,15 +19,15 @@ import { filled } from './text.js';
  * @property {(node: number) => void} reach
  */
 
-/** @type {() => Searched[]} the first has what is counted */
+/** @type {() => Searched[]} matches are counted in the first */
 let searched = () => [];
 
 /** @type {Matches | null} */
 let matches = null;
-let at = -1; // index into matches.order of the one that was reached last
-let latest = 0; // search: the answer to an older one is dropped
+let at = -1; // index into matches.order of the current match
+let latest = 0; // number of the latest search; results of older ones are dropped
 
-const PAUSE_MS = 250; // of typing, before the server is asked
+const PAUSE_MS = 250; // pause in typing before the server is queried
 let pause = 0;
 
 /** @returns {HTMLInputElement | null} */
@@ -36,7 +36,7 @@ export function field() {
   return found instanceof HTMLInputElement ? found : null;
 }
 
-/** Finds what the field asks for in the tree that is shown. */
+/** Search for the field's text in the shown tree. */
 export async function search() {
   if (isListAlone()) return;
   const [flame, ...others] = searched();
@@ -60,7 +60,7 @@ export async function search() {
   show(tree, text, why);
 }
 
-/** A list without a graph is searched by the server, which has every row of it. */
+/** Return whether the page shows only the list, which the server searches as it has all rows. */
 function isListAlone() {
   return document.querySelector('.work.only-list') !== null;
 }
@@ -76,7 +76,12 @@ async function named(tree, text) {
   return source === null ? containing(tree.names, text) : tested(source, tree.names);
 }
 
-/** The callers of a function in focus, or the other side. @param {Searched} flame @param {string} text @param {boolean} any */
+/**
+ * Search in a further graph, such as the callers of a focused function.
+ * @param {Searched} flame
+ * @param {string} text
+ * @param {boolean} any
+ */
 async function dimLike(flame, text, any) {
   const { tree } = flame;
   if (!tree) return;
@@ -84,7 +89,7 @@ async function dimLike(flame, text, any) {
   if (flame.tree === tree) flame.dim(names && matchesOf(tree, names).nodes);
 }
 
-/** @param {Tree} tree @param {string} text @param {string | null} why it cannot be searched for */
+/** @param {Tree} tree @param {string} text @param {string | null} why the search is invalid */
 function show(tree, text, why) {
   const box = element('#found');
   if (!box) return;
@@ -119,7 +124,7 @@ function say(box, name, text) {
   if (part.textContent !== text) part.textContent = text;
 }
 
-/** To the next match or the one before. @param {1 | -1} step */
+/** Go to the next or the previous match. @param {1 | -1} step */
 export function stepTo(step) {
   const [flame] = searched();
   if (!flame?.tree || !matches?.order.length) return;
@@ -130,7 +135,7 @@ export function stepTo(step) {
   if (box) say(box, 'count', counted(box));
 }
 
-/** @param {Document} page @param {() => Searched[]} graphs the first has what is counted */
+/** @param {Document} page @param {() => Searched[]} graphs matches are counted in the first */
 export function watchSearch(page, graphs) {
   searched = graphs;
   page.addEventListener('input', (event) => {
@@ -142,7 +147,7 @@ export function watchSearch(page, graphs) {
   page.addEventListener('keydown', (event) => {
     if (event.target !== field()) return;
     if (event.key === 'Enter') {
-      event.preventDefault(); // it must not send the form
+      event.preventDefault(); // prevent the form's submission
       stepTo(event.shiftKey ? -1 : 1);
     }
     if (event.key === 'Escape') clear();
@@ -163,7 +168,7 @@ function clear() {
   searched()[0]?.view?.focus();
 }
 
-/** As the address has it: after a step through the history. */
+/** Search for the text in the URL, after navigation in the history. */
 export function searchAsAddressed() {
   const input = field();
   if (!input || input === document.activeElement) return;

@@ -1,13 +1,13 @@
-/** Which levels are in sight: the canvas is never taller than the window, however deep the tree. */
+/** Visible levels: the canvas is never taller than the window, however deep the tree is. */
 
 import { ROW_HEIGHT } from './draw.js';
 
-const MARGIN_ROWS = 8; // drawn beyond the edges, so that scrolling doesn't show a gap
+const MARGIN_ROWS = 8; // drawn beyond the edges, so that scrolling does not show a gap
 
 /**
- * @param {{top: number, bottom: number}} view where the whole graph is, in window pixels
- * @param {{top: number, bottom: number}} frame what of the window it may be seen through
- * @param {number} rows how many levels the tree has
+ * @param {{top: number, bottom: number}} view position of the whole graph, in window pixels
+ * @param {{top: number, bottom: number}} frame the part of the window through which it is visible
+ * @param {number} rows number of levels of the tree
  * @returns {{first: number, last: number}} levels to draw; `last` is exclusive
  */
 export function rowsInSight(view, frame, rows) {
@@ -18,7 +18,7 @@ export function rowsInSight(view, frame, rows) {
 }
 
 /**
- * The part of the window that a scrolling element can be seen through.
+ * Return the part of the window in which a scrolling element is visible.
  * @param {Element} scroller
  */
 export function frameOf(scroller) {

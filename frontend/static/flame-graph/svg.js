@@ -1,4 +1,4 @@
-/** The graph as an SVG document: every level of what is at full width, in the colours of the screen. */
+/** SVG export of the graph: all levels of the zoomed range, in the colours of the current theme. */
 
 import { boxesOfRow, clipped } from './boxes.js';
 import { ROW_HEIGHT } from './draw.js';
@@ -7,14 +7,14 @@ import { harmless } from './text.js';
 /** @typedef {import("./picture.js").Drawn} Drawn */
 /** @typedef {import("./palette.js").Palette} Palette */
 
-const CELL = 7; // width of a character at 11.5 px
+const CELL = 7; // pixels per character at 11.5 px
 const PADDING = 4;
 
 /**
  * @param {Drawn} drawn
  * @param {Palette} palette
  * @param {number} width in CSS pixels
- * @param {boolean} flip whether the root is at the foot
+ * @param {boolean} flip the root is at the bottom
  * @returns {string}
  */
 export function svgOf(drawn, palette, width, flip) {
@@ -44,7 +44,13 @@ function box(x, y, width, fill) {
   return `<rect x="${x.toFixed(2)}" y="${y}" width="${drawn}" height="${ROW_HEIGHT - 1}" fill="${fill}"/>`;
 }
 
-/** @param {string} label @param {number} x @param {number} y @param {number} width @param {string} ink */
+/**
+ * @param {string} label
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {string} ink
+ */
 function text(label, x, y, width, ink) {
   const room = Math.floor((width - 2 * PADDING) / CELL);
   if (room < 3) return '';

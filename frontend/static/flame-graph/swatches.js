@@ -1,8 +1,9 @@
-/** The colour of each function in the list: that of its package in the graph. */
+/** Colour swatches in the function list, by package as in the graph. */
 
 import { PACKAGE_TOKENS, packageOf, slotOf } from './packages.js';
 
-const GROUP = 400; // rows painted at a time, so that a list of thousands doesn't hold the page up
+// rows painted per animation frame, so that a list of thousands does not block the page
+const GROUP = 400;
 
 /** @param {ParentNode} root */
 export function paintSwatches(root) {

@@ -1,10 +1,10 @@
-/** Names on their way to the screen: harmless, and no longer than their box. */
+/** Display of names: control characters replaced, and truncated to their box. */
 
-// Control characters and those that turn the direction of what follows.
+// Control characters, and characters that change the text direction.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Every unseen character made visible. @param {string} name */
+/** Replace every invisible character with U+FFFD. @param {string} name */
 export function harmless(name) {
   return name.replace(UNSEEN, '\ufffd');
 }
@@ -12,9 +12,9 @@ export function harmless(name) {
 /**
  * @param {string} label
  * @param {number} room in CSS pixels
- * @param {number} cell width of one character of the fixed-width face
- * @param {(text: string) => number} measure for what is not plain ASCII
- * @returns {string} the label, cut at its end with …; "" where not even three characters fit
+ * @param {number} cell width of a character of the monospace font
+ * @param {(text: string) => number} measure for text that is not plain ASCII
+ * @returns {string} the label, truncated with …; "" if not even three characters fit
  */
 export function fitted(label, room, cell, measure) {
   const fits = Math.floor(room / cell);
@@ -26,7 +26,7 @@ export function fitted(label, room, cell, measure) {
 
 /**
  * @param {string[]} characters
- * @param {boolean} more whether the label goes on after them
+ * @param {boolean} more the label continues after them
  * @param {number} room
  * @param {(text: string) => number} measure
  */
@@ -44,7 +44,7 @@ function fittedByMeasure(characters, more, room, measure) {
 }
 
 /**
- * Puts values into a translated sentence: "{frames} frames" and {frames: "113"}.
+ * Insert values into a translated sentence: "{frames} frames" and {frames: "113"}.
  * @param {string} sentence
  * @param {Record<string, string>} values
  */

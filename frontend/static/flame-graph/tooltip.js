@@ -1,4 +1,4 @@
-/** The small table beside a frame. Its markup and words are the page's; here it is filled and placed. */
+/** Tooltip of a frame. The page has its markup and texts; this module fills and places it. */
 
 import { formatPercent, formatValue } from '../units.js';
 import { ROW_HEIGHT } from './draw.js';
@@ -35,7 +35,7 @@ export class Tooltip {
   }
 
   /**
-   * Under the frame where there is room, else above it, and inside what can be seen.
+   * Place the tooltip below the frame, or above it if there is no room, in the visible area.
    * @param {{x: number, y: number}} at the pointer's x and the frame's top, in the graph's pixels
    * @param {{left: number, right: number, top: number, bottom: number}} room in the same pixels
    */
@@ -56,7 +56,7 @@ export class Tooltip {
 }
 
 /**
- * What the table says of a node, averages per profile.
+ * Return the tooltip's texts for a node; values are averages per profile.
  * @param {Tree} tree
  * @param {number} node
  * @param {number} view

@@ -1,6 +1,7 @@
 /**
- * The tree of docs/reference/api.md ("tree") as typed arrays, with what is derived
- * from it: parents, totals, offsets. Node 0 is a root of our own: the whole service.
+ * Call tree of docs/reference/api.md ("tree") as typed arrays.
+ *
+ * Parents, totals and offsets are derived. Node 0 is an added root: the whole service.
  */
 
 /**
@@ -8,27 +9,27 @@
  * @property {string} service
  * @property {string} type
  * @property {{name: string, unit: string}} metric
- * @property {number} profiles how many were merged; values are sums over them
+ * @property {number} profiles number of merged profiles; values are sums over them
  * @property {string[]} names
  * @property {string[]} files
  * @property {{name: number[], file: number[], line?: number[]}} frames indexes into names and files
  * @property {number[]} frame of each node, index into frames
- * @property {number[]} depth roots have 0
+ * @property {number[]} depth 0 for roots
  * @property {number[]} self
- * @property {number[]} [highlight] rows that a highlight filter matches
- * @property {boolean} [base] whether the first row, the only root, stands in place of the service
- * @property {string | null} [root] the id of the only root, where the tree begins below others
- * @property {{at: number[], count: number[], total: number[]}} folded children left out
+ * @property {number[]} [highlight] rows that match a highlight filter
+ * @property {boolean} [base] the first row is the only root, in place of the service
+ * @property {string | null} [root] id of the only root, if the tree is a subtree
+ * @property {{at: number[], count: number[], total: number[]}} folded omitted children
  */
 
 /**
  * @typedef {object} Tree columns in pre-order, n entries each; values are sums over the profiles
  * @property {number} n
- * @property {number} rows how many levels there are
+ * @property {number} rows number of levels
  * @property {string[]} names
  * @property {string[]} files
- * @property {{name: Int32Array, file: Int32Array, line: Int32Array}} frames distinct ones: indexes
- *   into names and files, and the line, 0 where unknown; the last two are the service and what is folded
+ * @property {{name: Int32Array, file: Int32Array, line: Int32Array}} frames distinct frames: indexes
+ * into names and files, and the line, 0 if unknown; the last two are the service and folded nodes
  * @property {Int32Array} frame index into frames
  * @property {Int32Array} depth
  * @property {Int32Array} parent -1 for node 0
@@ -36,10 +37,10 @@
  * @property {Float64Array} self
  * @property {Float64Array} total
  * @property {Float64Array} start offset from the left edge, in the unit of total
- * @property {Int32Array} hidden how many folded nodes this box stands for; 0 for a frame
- * @property {Uint8Array | null} highlight [n] 1 where a highlight filter matches; null where there is none
- * @property {boolean} base whether node 0 is a function, and not the whole service
- * @property {string} root the id of the node below the service where the tree begins below others, else ""
+ * @property {Int32Array} hidden number of folded nodes that this box stands for; 0 for a frame
+ * @property {Uint8Array | null} highlight [n] 1 if highlighted; null without such filters
+ * @property {boolean} base node 0 is a function, not the whole service
+ * @property {string} root id of the node below the service if the tree is a subtree, else ""
  * @property {number} profiles
  * @property {string} unit
  * @property {string} service
@@ -51,7 +52,7 @@ export class UnreadableTree extends Error {}
 /**
  * @param {WireTree} wire
  * @returns {Tree}
- * @throws {UnreadableTree} when its columns contradict each other
+ * @throws {UnreadableTree} if its columns contradict each other
  */
 export function readTree(wire) {
   const length = wire.depth.length;
@@ -70,7 +71,11 @@ function check(wire, length) {
   if (wire.base && wire.depth.lastIndexOf(0) !== 0) throw new UnreadableTree('there is not one root');
 }
 
-/** With two more: the service's, and that of what is folded. @param {WireTree} wire @returns {Tree["frames"]} */
+/**
+ * Return the frames with two added ones: the service's, and that of folded nodes.
+ * @param {WireTree} wire
+ * @returns {Tree["frames"]}
+ */
 function framesOf(wire) {
   const { name, file, line } = wire.frames;
   const [service, none] = [wire.names.length, wire.files.length];
@@ -116,8 +121,8 @@ function emptyTree(wire, n) {
 }
 
 /**
- * Copies the rows, and a box for what was folded after the last child of the row that has it.
- * @param {Tree} tree its levels are still the wire's, where the root of our own has none
+ * Copy the rows, and add a box for folded children after the last child of their row.
+ * @param {Tree} tree whose depths are still those of the JSON, which do not count the added root
  * @param {WireTree} wire
  */
 function fill(tree, wire) {
@@ -135,15 +140,16 @@ function fill(tree, wire) {
 /**
  * @param {Tree} tree
  * @param {WireTree} wire
- * @returns {Int32Array} where each row went
+ * @returns {Int32Array} node of each row
  */
 function fillBetweenFolded(tree, wire) {
   const { frame, depth, self } = wire;
   const { length } = depth;
   const places = new Int32Array(length);
-  const entries = new Int32Array(length); // of wire.folded, from 1, of each row that has one
+  // for each row: index + 1 of its entry in wire.folded, or 0
+  const entries = new Int32Array(length);
   wire.folded.at.forEach((row, i) => (entries[row] = i + 1));
-  const open = new Int32Array(tree.n); // rows with something folded whose subtree is still open
+  const open = new Int32Array(tree.n); // rows with folded children whose subtree is still open
   let opened = 0;
   let at = tree.base ? 0 : 1;
   for (let row = 0; row <= length; row++) {
@@ -162,7 +168,13 @@ function fillBetweenFolded(tree, wire) {
   return places;
 }
 
-/** @param {Tree} tree @param {WireTree} wire @param {number} at @param {number} row @param {number} entry */
+/**
+ * @param {Tree} tree
+ * @param {WireTree} wire
+ * @param {number} at
+ * @param {number} row
+ * @param {number} entry
+ */
 function fillFolded(tree, wire, at, row, entry) {
   tree.frame[at] = wire.frames.name.length + 1;
   tree.depth[at] = wire.depth[row] + 1;
@@ -171,8 +183,10 @@ function fillFolded(tree, wire, at, row, entry) {
 }
 
 /**
- * Levels and parents on the way down; totals and ends on the way back; then offsets. What a level adds up to is kept by
- * level: these arrays are short, and a parent's entry would be anywhere.
+ * Derive levels and parents in pre-order, totals and ends in reverse order, then offsets.
+ *
+ * Running sums are kept per level: these arrays are short, whereas a parent's entry could be
+ * anywhere in memory.
  * @param {Tree} tree
  */
 function derive(tree) {
@@ -181,10 +195,14 @@ function derive(tree) {
   deriveOffsets(tree);
 }
 
-/** Also puts what stands below the service one level down. @param {Tree} tree @returns {number} the deepest level */
+/**
+ * Derive parents; nodes below the service move one level down.
+ * @param {Tree} tree
+ * @returns {number} the deepest level
+ */
 function deriveParents({ n, base, depth, parent }) {
   const down = base ? 0 : 1;
-  const last = new Int32Array(n + 1); // the latest node of each level
+  const last = new Int32Array(n + 1); // latest node of each level
   parent[0] = -1;
   let deepest = 0;
   for (let i = 1, above = 0; i < n; i++) {
@@ -200,8 +218,9 @@ function deriveParents({ n, base, depth, parent }) {
 
 /** @param {Tree} tree */
 function deriveTotals({ n, rows, depth, self, total, end }) {
-  const sums = new Float64Array(rows + 1); // of the nodes met since the latest of the level above
-  const counts = new Int32Array(rows + 1); // of them and of all below them
+  // of the nodes seen since the latest one of the level above
+  const sums = new Float64Array(rows + 1);
+  const counts = new Int32Array(rows + 1); // of these nodes and their descendants
   for (let i = n - 1; i >= 0; i--) {
     const level = depth[i];
     total[i] = self[i] + sums[level + 1];
@@ -215,7 +234,7 @@ function deriveTotals({ n, rows, depth, self, total, end }) {
 
 /** @param {Tree} tree */
 function deriveOffsets({ n, rows, depth, total, start }) {
-  const next = new Float64Array(rows + 1); // where the next node of each level begins
+  const next = new Float64Array(rows + 1); // offset of the next node of each level
   for (let i = 0; i < n; i++) {
     const level = depth[i];
     start[i] = next[level];
@@ -224,22 +243,26 @@ function deriveOffsets({ n, rows, depth, total, start }) {
   }
 }
 
-/** The frame's name, as it came. @param {Tree} tree @param {number} node */
+/** Return the frame's name, as transferred. @param {Tree} tree @param {number} node */
 export function nameOf(tree, node) {
   return tree.names[tree.frames.name[tree.frame[node]]];
 }
 
-/** "" where it is unknown. @param {Tree} tree @param {number} node */
+/** Return the frame's file; "" if unknown. @param {Tree} tree @param {number} node */
 export function fileOf(tree, node) {
   return tree.files[tree.frames.file[tree.frame[node]]];
 }
 
-/** 0 where it is unknown. @param {Tree} tree @param {number} node */
+/** Return the frame's line; 0 if unknown. @param {Tree} tree @param {number} node */
 export function lineOf(tree, node) {
   return tree.frames.line[tree.frame[node]];
 }
 
-/** @param {Tree} tree @param {number} node @returns {number[]} the node and its callers, root first */
+/**
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {number[]} the node and its callers, root first
+ */
 export function pathTo(tree, node) {
   const path = [];
   for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);

@@ -1,4 +1,4 @@
-/** What part of the graph is shown: all of it, or one node at full width with its callers above. */
+/** Visible range of the graph: all of it, or one node at full width with its callers above. */
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
@@ -16,7 +16,7 @@ export function between(a, b, part) {
   return { from: a.from + (b.from - a.from) * part, to: a.to + (b.to - a.to) * part };
 }
 
-/** The range that is shown, and how it slides from one to the next. */
+/** Visible range, with animated transitions. */
 export class Zoom {
   /** @param {() => void} redraw */
   constructor(redraw) {
@@ -30,7 +30,7 @@ export class Zoom {
   /**
    * @param {Tree} tree
    * @param {number} node
-   * @param {boolean} slide false: at once
+   * @param {boolean} slide animate the transition
    */
   show(tree, node, slide) {
     this.node = node;

@@ -1,9 +1,9 @@
-/** The cells of a heat map: where a point is in them, and what picking some of them asks for. */
+/** Cells of a heat map: position to cell, and the filter that a selection of cells stands for. */
 
 /**
  * @typedef {object} Grid
  * @property {number} columns
- * @property {number} rows the heaviest first
+ * @property {number} rows heaviest first
  * @property {number} start of the first column, ms since 1970
  * @property {number} step ms
  * @property {string[]} bounds of each row, "least..most"
@@ -27,7 +27,7 @@ export function readGrid(data) {
 }
 
 /**
- * The cell at a place, the nearest one where the place is outside.
+ * Return the cell at a position, or the nearest one if the position is outside.
  * @param {Grid} grid
  * @param {number} x share of the width
  * @param {number} y share of the height
@@ -45,13 +45,18 @@ export function moved(grid, cell, dx, dy) {
   return { x: clamp(cell.x + dx, grid.columns - 1), y: clamp(cell.y + dy, grid.rows - 1) };
 }
 
-/** The cells from one to another, both included. @param {Cell} a @param {Cell} b @returns {Box} */
+/**
+ * Return the cells from one to another, both included.
+ * @param {Cell} a
+ * @param {Cell} b
+ * @returns {Box}
+ */
 export function boxOf(a, b) {
   const x = Math.min(a.x, b.x), y = Math.min(a.y, b.y);
   return { x, y, width: Math.abs(a.x - b.x) + 1, height: Math.abs(a.y - b.y) + 1 };
 }
 
-/** How many profiles are in it. @param {Grid} grid @param {Box} box */
+/** Return the number of profiles in a box. @param {Grid} grid @param {Box} box */
 export function profilesIn(grid, box) {
   let sum = 0;
   for (let y = box.y; y < box.y + box.height; y++) {
@@ -66,14 +71,19 @@ export function timesOf(grid, box) {
   return [new Date(from), new Date(from + box.width * grid.step)];
 }
 
-/** "least..most" of it. @param {Grid} grid @param {Box} box */
+/** Return the weight range of a box as "least..most". @param {Grid} grid @param {Box} box */
 export function weightsOf(grid, box) {
   const [, most] = grid.bounds[box.y].split('..');
   const [least] = grid.bounds[box.y + box.height - 1].split('..');
   return `${least}..${most}`;
 }
 
-/** What picking these cells changes in the page's address. @param {Grid} grid @param {Box} box @returns {import('../shell/visit.js').Change[]} */
+/**
+ * Return the URL changes that select these cells.
+ * @param {Grid} grid
+ * @param {Box} box
+ * @returns {import('../shell/visit.js').Change[]}
+ */
 export function picking(grid, box) {
   const [from, to] = timesOf(grid, box);
   return [['pick_from', from.toISOString()], ['pick_to', to.toISOString()], ['weights', weightsOf(grid, box)]];

@@ -1,4 +1,6 @@
-/** Picking in a heat map: drag over cells or click one; by keyboard arrows, Shift and Enter. */
+/**
+ * Selection in a heat map: drag over cells or click one; by keyboard with arrows, Shift and Enter.
+ */
 
 import { visitWith } from '../shell/visit.js';
 import { boxOf, cellAt, moved, picking, profilesIn, readGrid, timesOf } from './cells.js';

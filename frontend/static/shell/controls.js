@@ -1,6 +1,8 @@
 /**
- * Controls of a view: a field of `form[data-address]` changes the parameter of its name in the page's address, a link with
- * `data-changes` those that it lists. Nothing else of the address changes but what depends on them.
+ * Controls that change the page's URL, and only the parameters concerned and their dependents.
+ *
+ * A field of `form[data-address]` changes the parameter of its name; a link with `data-changes`
+ * changes the parameters listed there.
  */
 
 import { localText, showMoments } from '../flame-graph/moments.js';
@@ -9,8 +11,9 @@ import { valuesOf, visitWith, watchReturns } from './visit.js';
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 /** @typedef {import('./visit.js').Change} Change */
 
-const TOGETHER = '\x1f'; // between values that one entry of a menu chooses together
-const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search']; // taken over when the form is sent
+const TOGETHER = '\x1f'; // separator of values that one menu entry selects together
+// applied when the form is submitted
+const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search'];
 
 /** @param {unknown} target @returns {Field | null} */
 function fieldOf(target) {
@@ -31,11 +34,16 @@ function fieldsNamed(form, name) {
 function chosenIn(field) {
   if (field.type === 'checkbox') return field instanceof HTMLInputElement && field.checked ? [field.value] : [];
   if (field.type !== 'datetime-local') return field.value.split(TOGETHER);
-  const time = new Date(field.value); // the browser's zone: see localise
+  const time = new Date(field.value); // in the browser's time zone, see localise
   return Number.isNaN(time.getTime()) ? [] : [`${time.toISOString().slice(0, 19)}Z`];
 }
 
-/** What a field says of its parameter: fields of one name are one parameter. @param {HTMLFormElement} form @param {Field} field @returns {Change[]} */
+/**
+ * Return the changes made by a field; fields of one name are one parameter.
+ * @param {HTMLFormElement} form
+ * @param {Field} field
+ * @returns {Change[]}
+ */
 function changesBy(form, field) {
   const values = fieldsNamed(form, field.name).flatMap(chosenIn);
   const parameter = field.name.replace(/(^|\.)at$/, '$1end');
@@ -44,8 +52,12 @@ function changesBy(form, field) {
 }
 
 /**
- * A second side that the address says nothing of is the time before the first one: with one value of its own it keeps that range.
- * @param {HTMLFormElement} form @param {string} parameter @returns {Change[]}
+ * Return the change that keeps side B's time range when side B gets its first parameter.
+ *
+ * Without parameters of its own, side B is the time before side A.
+ * @param {HTMLFormElement} form
+ * @param {string} parameter
+ * @returns {Change[]}
  */
 function pinnedSide(form, parameter) {
   const has = [...new URL(location.href).searchParams.keys()].some((name) => name.startsWith('b.'));
@@ -55,7 +67,11 @@ function pinnedSide(form, parameter) {
   return shown ? [['b.end', shown]] : [];
 }
 
-/** What a form adds to the address when it is sent. @param {HTMLFormElement} form @returns {Change[]} */
+/**
+ * Return the changes that a form makes when it is submitted.
+ * @param {HTMLFormElement} form
+ * @returns {Change[]}
+ */
 function additionsOf(form) {
   const typed = (/** @type {string} */ name) => fieldsNamed(form, name)[0]?.value ?? '';
   /** @type {Change[]} */
@@ -74,7 +90,10 @@ function send(form) {
   visitWith(changes);
 }
 
-/** The server's times are in UTC, a person's in the browser's zone. @param {HTMLInputElement} input */
+/**
+ * Convert a field's value from UTC, as the server sends it, to the browser's time zone.
+ * @param {HTMLInputElement} input
+ */
 function localise(input) {
   input.dataset.local = '';
   input.value = input.defaultValue = localText(new Date(input.dataset.moment ?? ''));
@@ -82,7 +101,7 @@ function localise(input) {
   if (label) label.textContent = input.dataset.label ?? '';
 }
 
-/** Fields as the address has them, once the page shows it. @param {Document} page */
+/** Reset fields to the values in the URL, once the page shows it. @param {Document} page */
 export function settleControls(page) {
   for (const input of page.querySelectorAll('form[data-address] input[type=datetime-local][data-moment]')) {
     if (input instanceof HTMLInputElement && !('local' in input.dataset)) localise(input);
@@ -112,6 +131,6 @@ export function watchControls(page) {
     visitWith(JSON.parse(link.getAttribute('data-changes') ?? '[]'));
   });
   settleControls(page);
-  if (formsIn(page).length) showMoments(page); // the charts' times
+  if (formsIn(page).length) showMoments(page); // times on the charts
   watchReturns(() => settleControls(page));
 }

@@ -1,4 +1,4 @@
-// Copy buttons: <button data-copy="id"> copies the text of the element with that id, exactly.
+// Copy buttons: <button data-copy="id"> copies the text of the element with that id verbatim.
 
 const SHOWN_MS = 2000;
 
@@ -23,8 +23,11 @@ async function copy(page, button) {
 }
 
 /**
- * Browsers have no clipboard on plain http but for localhost: there the text is selected, ready for Ctrl-C.
- * @param {Document} page @param {Element} source
+ * Copy an element's text, or select it for Ctrl-C.
+ *
+ * Browsers offer no clipboard on plain HTTP except localhost.
+ * @param {Document} page
+ * @param {Element} source
  */
 async function write(page, source) {
   try {

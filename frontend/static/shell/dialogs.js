@@ -1,4 +1,4 @@
-// <dialog data-dialog open> works as it is; here it becomes modal: focus inside, Esc closes, the page behind at rest.
+// Dialogs: makes <dialog data-dialog open>, which works without scripts, modal.
 
 /** @param {ParentNode} root */
 function raise(root) {

@@ -1,4 +1,5 @@
-// Menus are <details data-menu>: they open without a script. This closes them on Esc, on a click outside, and when another opens.
+// Menus: <details data-menu> opens without scripts. This module closes it on Escape, on a click
+// outside, and when another menu opens.
 
 /** @param {ParentNode} root @param {Node} [but] */
 export function closeMenus(root, but) {

@@ -1,4 +1,4 @@
-// Where the navigation scrolls (narrow windows), the current page's link is in view.
+// Navigation: scrolls the current page's link into view in narrow windows.
 
 /** @param {ParentNode} root */
 export function showCurrentPage(root) {

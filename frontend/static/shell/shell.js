@@ -1,4 +1,4 @@
-// What every page does; each behaviour in its own module.
+// Behaviours of every page, one module each.
 import { watchControls } from './controls.js';
 import { watchCopyButtons } from './copy.js';
 import { watchDialogs } from './dialogs.js';

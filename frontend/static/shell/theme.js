@@ -1,17 +1,17 @@
-// Light or dark: what the person chose last, else the system's. Loaded before the page is drawn, so no module.
-// `?theme=dark` or `?theme=light` forces one for this page alone.
+// Theme: the user's last choice, otherwise the system's. It loads before the page is drawn, so it
+// is no module. `?theme=dark` or `?theme=light` forces a theme for this page view only.
 {
   const root = document.documentElement;
   const key = 'theme';
 
-  /** @returns {string | null} what was remembered; null where storage is barred */
+  /** @returns {string | null} the stored theme; null if storage is unavailable */
   const remembered = () => {
     try { return localStorage.getItem(key); } catch { return null; }
   };
 
   /** @param {string} theme */
   const remember = (theme) => {
-    try { localStorage.setItem(key, theme); } catch { /* barred: it holds for this page */ }
+    try { localStorage.setItem(key, theme); } catch { /* storage is unavailable: the choice holds for this page only */ }
   };
 
   const wanted = new URLSearchParams(location.search).get('theme') ?? remembered();

@@ -1,9 +1,9 @@
-/** The stylesheet's colours for what is drawn on a canvas, and when they change. */
+/** Colours of the stylesheet for canvases, and notification of theme changes. */
 
 /**
  * @param {Element} element
- * @param {string[]} tokens custom properties without their dashes
- * @returns {string[]} rgb(…) of each, as the theme has it
+ * @param {string[]} tokens custom properties without the leading dashes
+ * @returns {string[]} rgb(…) of each in the current theme
  */
 export function coloursOf(element, tokens) {
   const probe = document.createElement('i');
@@ -17,7 +17,7 @@ export function coloursOf(element, tokens) {
 }
 
 /**
- * Calls back whenever light turns dark: by the system, or by `data-theme` on the document.
+ * Call back when the theme changes, by the system or by `data-theme` on the document.
  * @param {() => void} changed
  * @param {AbortSignal} signal
  */

@@ -1,5 +1,5 @@
-// <time datetime="…"> in the browser's zone. `data-ago` counts ("14 s ago"), `data-day` shows the day, `data-second` the
-// second too; otherwise day and time.
+// <time datetime="…"> in the browser's time zone: `data-ago` shows the elapsed time ("14 s ago"),
+// `data-day` the day, `data-second` day and time with seconds; otherwise day and time.
 
 const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 const REFRESH_MS = 5 * SECOND;
@@ -11,7 +11,8 @@ const second = new Intl.DateTimeFormat(undefined, {
 const moment = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
 /**
- * "now", "14 s ago", "3 min ago", "2 h ago", "5 days ago"; the server's pages say the same.
+ * Format an elapsed time as the server does: "now", "14 s ago", "3 min ago", "2 h ago", "5 days
+ * ago".
  * @param {number} elapsed milliseconds
  */
 export function ago(elapsed) {
@@ -40,7 +41,7 @@ function showAll(root) {
 }
 
 /**
- * Localises what is there, what htmx brings later, and counts on.
+ * Localise all times, those that htmx adds later, and keep elapsed times current.
  * @param {Document} page
  */
 export function watchTimes(page) {
@@ -50,7 +51,7 @@ export function watchTimes(page) {
 }
 
 /**
- * The foot says whose time it is.
+ * Show the browser's time zone in the page's footer.
  * @param {ParentNode} root
  */
 export function nameZone(root) {

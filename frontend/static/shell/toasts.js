@@ -1,4 +1,4 @@
-// Messages at the foot of the window: six seconds, and as long as the pointer or the focus rests on them.
+// Toasts: messages shown for six seconds, and for as long as pointer or focus is on them.
 
 const SHOWN_MS = 6000;
 

@@ -1,10 +1,10 @@
-// When the server does not answer a part of the page: old data stays, with a line saying so (#trouble).
-// The flame page has a line of its own.
+// Notice (#trouble) of failed requests for parts of the page, which keep their old data. The flame
+// page has a notice of its own.
 
 /** @param {Event} event @returns {any} htmx's detail */
 const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
 
-/** @param {Document} page @param {string} reason "" takes the line away */
+/** @param {Document} page @param {string} reason "" removes the notice */
 function say(page, reason) {
   const box = page.getElementById('trouble');
   const words = box?.querySelector('div');
@@ -14,7 +14,10 @@ function say(page, reason) {
   box.hidden = !reason;
 }
 
-/** @param {any} detail @returns {boolean} whether the answer is of another page than the one that was asked for */
+/**
+ * @param {any} detail
+ * @returns {boolean} whether the response is from another page than requested
+ */
 function isRedirected({ xhr, pathInfo }) {
   if (!xhr?.responseURL || !pathInfo) return false;
   return new URL(xhr.responseURL).pathname !== new URL(pathInfo.finalRequestPath, location.href).pathname;
@@ -24,7 +27,8 @@ function isRedirected({ xhr, pathInfo }) {
 export function watchTrouble(page) {
   page.addEventListener('htmx:beforeOnLoad', (event) => {
     if (!isRedirected(detailOf(event))) return;
-    event.preventDefault(); // the session ended: to the sign-in page goes the person, not a part of the page
+    // the session ended: load the sign-in page as a whole, not into a part of this page
+    event.preventDefault();
     location.reload();
   });
   page.addEventListener('htmx:afterRequest', (event) => {

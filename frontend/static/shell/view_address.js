@@ -1,24 +1,28 @@
-/** One parameter of a page's address changed, without those whose value depends on it (view_address.py has the table). */
+/**
+ * Changes of one parameter of a page's URL, which drop the parameters that depend on it.
+ *
+ * view_address.py has the table of dependents.
+ */
 
 /** @typedef {Record<string, string[]>} Dependents */
 
-const SIDE = 'b.'; // prefix of the parameters of a comparison's second side
+const SIDE = 'b.'; // prefix of the parameters of side B of a comparison
 const LABEL = 'label.';
 const RANGE = 'range'; // `from` and `to` together
 const DEFAULT_NOW = 'now';
 const SECOND_MS = 1000;
 
-/** @returns {Dependents} the server's table, as the page has it */
+/** @returns {Dependents} the server's table, embedded in the page */
 export function pageDependents() {
   return JSON.parse(document.querySelector('meta[name=dependents]')?.getAttribute('content') ?? '{}');
 }
 
 /**
  * @param {string} address
- * @param {string} parameter of the second side with its prefix; `range` for the values of `from` and `to`
- * @param {string | string[]} value "" removes the parameter; of the second side it means all
+ * @param {string} parameter with the prefix for side B; `range` for the values of `from` and `to`
+ * @param {string | string[]} value "" removes the parameter; for side B it means all
  * @param {Dependents} dependents
- * @returns {string} the whole address
+ * @returns {string} the whole URL
  */
 export function changedAddress(address, parameter, value, dependents) {
   const url = new URL(address);
@@ -35,12 +39,22 @@ export function changedAddress(address, parameter, value, dependents) {
   return url.href;
 }
 
-/** @param {string} value @param {string} side @param {string} own @returns {boolean} whether it differs from no parameter */
+/**
+ * @param {string} value
+ * @param {string} side
+ * @param {string} own
+ * @returns {boolean} whether the value differs from an absent parameter
+ */
 function isSaid(value, side, own) {
   return side !== '' || (value !== '' && !(own === 'end' && value === DEFAULT_NOW));
 }
 
-/** In the parameter's place, so that the others keep theirs. @param {URLSearchParams} parameters @param {string} name @param {string[]} values */
+/**
+ * Replace a parameter in place, so that the order of parameters does not change.
+ * @param {URLSearchParams} parameters
+ * @param {string} name
+ * @param {string[]} values
+ */
 function replace(parameters, name, values) {
   const before = parameters.getAll(name);
   if (before.length === values.length && before.every((each, i) => each === values[i])) return;
@@ -57,7 +71,12 @@ function remove(parameters, name, changed) {
   }
 }
 
-/** Keys of the table that a change concerns: for filters each one's option. @param {URLSearchParams} parameters @param {string} own @param {string[]} values */
+/**
+ * Return the keys of the table that a change affects: for filters, each filter's option.
+ * @param {URLSearchParams} parameters
+ * @param {string} own
+ * @param {string[]} values
+ */
 function sourcesOf(parameters, own, values) {
   if (own.startsWith(LABEL)) return [LABEL];
   if (own !== 'f') return [own];
@@ -66,7 +85,11 @@ function sourcesOf(parameters, own, values) {
   return differing.map((each) => `f=${each.split(':')[0]}`);
 }
 
-/** Directly, or through another dependent. @param {string[]} sources @param {Dependents} dependents */
+/**
+ * Return all dependents, direct and indirect.
+ * @param {string[]} sources
+ * @param {Dependents} dependents
+ */
 function dependentsOf(sources, dependents) {
   /** @type {Set<string>} */
   const found = new Set();
@@ -80,7 +103,11 @@ function dependentsOf(sources, dependents) {
   return found;
 }
 
-/** `from` and `to` as the same `span` and `end`, one of which is about to change. @param {URLSearchParams} parameters @param {string} side */
+/**
+ * Convert `from` and `to` to the equivalent `span` and `end`, one of which is about to change.
+ * @param {URLSearchParams} parameters
+ * @param {string} side
+ */
 function settleRange(parameters, side) {
   const [from, to] = [parameters.get(`${side}from`), parameters.get(`${side}to`)];
   const fixed = to && to !== DEFAULT_NOW ? to : '';

@@ -1,10 +1,10 @@
-/** A page with another state: its address changes at once, and the page follows in its own way. */
+/** Navigation to another state of the page: the URL changes at once, then the page follows. */
 
 import { changedAddress, pageDependents } from './view_address.js';
 
 /** @typedef {[parameter: string, value: string | string[]]} Change */
 
-let loading = ''; // the address of the page that the browser is about to show
+let loading = ''; // URL of the page that the browser is loading
 
 /** @type {(address: string) => void} */
 let show = (address) => {
@@ -12,39 +12,51 @@ let show = (address) => {
   location.assign(address);
 };
 
-/** The address that the next change applies to: of two quick changes the second keeps the first. */
+/**
+ * Return the URL that the next change applies to; of two quick changes the second keeps the first.
+ */
 export function currentAddress() {
   return loading || location.href;
 }
 
-/** Lets a page show other addresses without being loaded again. @param {(address: string) => void} other */
+/**
+ * Set how the page shows another URL, instead of loading it.
+ * @param {(address: string) => void} other
+ */
 export function showBy(other) {
   show = other;
 }
 
-/** The current address with each of the changes made. @param {Change[]} changes */
+/** Return the current URL with each of the changes applied. @param {Change[]} changes */
 export function addressWith(changes) {
   const dependents = pageDependents();
   return changes.reduce((address, [parameter, value]) => changedAddress(address, parameter, value, dependents), currentAddress());
 }
 
-/** Shows the page with each of the changes made. @param {Change[]} changes */
+/** Show the page with each of the changes applied. @param {Change[]} changes */
 export function visitWith(changes) {
   const address = addressWith(changes);
   if (address !== currentAddress()) show(address);
 }
 
-/** Shows the page with one parameter changed. @param {string} parameter @param {string | string[]} value */
+/**
+ * Show the page with one parameter changed.
+ * @param {string} parameter
+ * @param {string | string[]} value
+ */
 export function visit(parameter, value) {
   visitWith([[parameter, value]]);
 }
 
-/** @param {string} parameter @returns {string[]} its values in the current address */
+/** @param {string} parameter @returns {string[]} its values in the current URL */
 export function valuesOf(parameter) {
   return new URL(currentAddress()).searchParams.getAll(parameter);
 }
 
-/** After a step back the browser shows a page as it was left. @param {() => void} restored */
+/**
+ * Call back when the browser restores the page as it was left, after navigating back.
+ * @param {() => void} restored
+ */
 export function watchReturns(restored) {
   addEventListener('pageshow', () => {
     loading = '';
