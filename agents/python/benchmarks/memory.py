@@ -1,4 +1,6 @@
-"""Cost and accuracy of memory and lock profiles: `python benchmarks/memory.py [rounds]`
+"""Cost and accuracy of memory and lock profiles.
+
+`python benchmarks/memory.py [rounds]`
 
 Cost: CPU time of one thread for the same work with and without the profiler, in alternating rounds
 of one process, each the median of a dozen windows; the median of the rounds, with a 95 % interval

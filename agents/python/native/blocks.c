@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 1024
-#define SATURATED 255 /* such a counter stays: it says "perhaps" for ever, which is safe */
+#define SATURATED 255 /* such a counter never changes: may_be_sampled() stays true, which is safe */
 
 _Atomic uint8_t blocks_filter[FILTER_SIZE];
 

@@ -62,8 +62,8 @@ void heap_mark(void);
    Release the copy with sites_close(&view->sites). */
 bool heap_view(HeapView *view, bool interval);
 
-/* Called by the hooks when this block brought the thread's countdown below zero: sample it,
-   unless only a leg is over. `gil`: the caller holds it. */
+/* Called by the hooks when this block brought the thread's countdown below zero: sample the
+   block if it ends the distance to the next sample. `gil`: the caller holds it. */
 void heap_sample(void *block, size_t n, bool gil);
 
 /* Sampled block that is counted as freed. */

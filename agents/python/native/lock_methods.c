@@ -133,8 +133,8 @@ static inline bool is_at_once(int i, PyObject *self) {
   return looks_free(recursive ? rlock_look : lock_look, self) || (recursive && looks_mine(rlock_look, self));
 }
 
-/* A C function is not told which method it implements, so each method has one function for each
-   calling convention. */
+/* A C function does not receive its method, so each method has one function per calling
+   convention. */
 #define FUNCTIONS(i)                                                                                \
   static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                \
     if (is_at_once(i, self))                                                                        \

@@ -14,8 +14,8 @@ PyObject *codes_object(const Codes *codes);
 PyObject *stacks_object(const Stacks *stacks);
 PyObject *frames_object(const Stacks *stacks);
 
-/* Set the key and release the reference to the value. Return -1 with an exception if either step
-   fails. */
+/* Set the key and release the reference to the value. Return -1 with an exception if the value
+   is NULL or cannot be set. */
 int put(PyObject *result, const char *key, PyObject *value);
 
 #endif

@@ -22,8 +22,8 @@ static void may_run(Walk *walk, uintptr_t task) {
     walk->running[walk->running_n++] = (RunningTask){task, coroutine + (uintptr_t)tasks.frame_at};
 }
 
-/* Collect the current task of each running loop. Their frames tell later which one belongs to
-   the thread. */
+/* Collect the current task of each running loop. The frames of a stack show later which of them
+   belongs to the thread. */
 void tasks_look_in_dictionary(Walk *walk) {
   uintptr_t keys = word_of(tasks.current, KEYS);
   char head[KEYS_HEAD];

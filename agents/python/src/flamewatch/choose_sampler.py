@@ -34,7 +34,7 @@ def choose_sampler(
     heap_raw: bool = False,
     quiet: bool = False,
 ) -> Sampler:
-    """Return the C sampler, or log why not and return the fallback."""
+    """Return the C sampler, or the fallback after one log line with the reason (unless `quiet`)."""
     reason = _unsupported()
     if reason is None:
         counter = _heap(heap, raw=heap_raw, quiet=quiet)

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from flamewatch import environment
 
-# Stands for the project that the key belongs to.
+# The project that the key belongs to.
 OWN_PROJECT = "-"
 
 IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
@@ -59,7 +59,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """Configuration errors. Each is a phrase that says what to do."""
+    """Configuration errors, each a phrase with the remedy."""
 
     found: tuple[str, ...]
 

@@ -89,10 +89,7 @@ def run(request: pytest.FixtureRequest, python: str) -> Run:
 
 @pytest.fixture(params=OTHERS)
 def run_other(request: pytest.FixtureRequest) -> Run:
-    """Run a program with each other interpreter.
-
-    For the few tests that `make test` runs with all of them.
-    """
+    """Run a program with each other interpreter, for the few tests that need all of them."""
     return runner(request, INTERPRETERS[request.param])
 
 
