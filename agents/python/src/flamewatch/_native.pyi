@@ -199,8 +199,9 @@ def heap_start(
     """
 
 def heap_stop() -> None:
-    """Stop counting and restore the allocators. If other code hooked them later, the hooks stay and
-    only pass calls through.
+    """Stop counting and restore the allocators.
+
+    If other code hooked the allocators later, the hooks stay and only pass calls through.
     """
 
 def heap_running() -> bool:

@@ -40,11 +40,10 @@ class Agent:
         unpatched.start_thread(run)
 
     def stop(self, seconds: float) -> bool:
-        """Stop the worker thread, whatever it is doing. Return False if it takes longer than
-        `seconds`.
+        """Stop the worker thread, whatever it is doing.
 
-        A capture that is running ends early, and its profile is sent if the server accepts it
-        within the time limit.
+        Return False if that takes longer than `seconds`. A capture that is running ends early, and
+        its profile is sent if the server accepts it within the time limit.
         """
         end = time.monotonic() + seconds
         self._bell.ring()
@@ -56,9 +55,7 @@ class Agent:
         return ended
 
     def abandon(self) -> None:
-        """Free the inherited resources in a forked child, in which the worker thread does not
-        exist.
-        """
+        """Free the inherited resources in a forked child, which has no worker thread."""
         self._client.connection.close()
         self.sampler.after_fork()
 

@@ -13,8 +13,8 @@ OWN_PROJECT = "-"
 
 IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
 
-# Start of memory counting: with the first memory profile that the server requests, with the agent,
-# or never.
+# Start of memory counting: with the first memory profile that the server requests, when the agent
+# starts, or never.
 Heap = Literal["asked", "start", "off"]
 
 _SERVICE = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")

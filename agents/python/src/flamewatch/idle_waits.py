@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 
 class IdleWait(NamedTuple):
-    """Functions as "module:Class.method": `inner` takes the lock, `outer` calls it ("": any
-    caller).
-    """
+    """Functions as "module:Class.method": `inner` takes the lock, `outer` calls it ("": any)."""
 
     inner: str
     outer: str = ""

@@ -26,9 +26,7 @@ def mark_of(kept: socket.socket) -> Mark | None:
 
 
 def let_go(kept: socket.socket, mark: Mark | None) -> None:
-    """Close the socket without a shutdown if it is still the agent's; otherwise only drop the
-    number.
-    """
+    """Close the socket without a shutdown, or only drop its number if it is not the agent's."""
     ours = mark is not None and mark_of(kept) == mark
     number = kept.detach()
     if ours:

@@ -19,8 +19,9 @@ _SUM = 4  # bytes
 
 
 def encode(labels: Labels) -> bytes:
-    """Encode the labels in at most LARGEST bytes. Labels from the first that does not fit are
-    dropped.
+    """Encode the labels in at most LARGEST bytes.
+
+    The first label that does not fit is dropped, and all later ones.
     """
     kept: list[bytes] = []
     size = _SUM

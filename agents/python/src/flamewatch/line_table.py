@@ -12,10 +12,10 @@ NO_LOCATION = 15
 
 
 def line_at(table: bytes, first_line: int, offset: int) -> int:
-    """Return the line of the instruction at `offset` bytes; 0 if it has none or the table is
-    broken.
+    """Return the line of the instruction at `offset` bytes; 0 if it has none.
 
-    A negative offset means that the function was entered but has not begun: return its first line.
+    Return 0 for a broken table, too. A negative offset means that the function was entered but has
+    not begun: return its first line.
     """
     if offset < 0:
         return first_line
@@ -41,9 +41,7 @@ def _line_at(table: bytes, first_line: int, offset: int) -> int:
 
 
 def _signed(table: bytes, at: int) -> int:
-    """Decode a number in groups of six bits, lowest first; the lowest bit of the number is its
-    sign.
-    """
+    """Decode a number in groups of six bits, lowest first, with the sign in the lowest bit."""
     value = shift = 0
     while True:
         byte = table[at]

@@ -22,8 +22,9 @@ _OUTSIDE = Frame("(outside Python code)", "", 0, 0)
 
 
 class NativeHeap:
-    """Memory profiler. `native` is the extension module; `raw` also counts blocks allocated without
-    the GIL.
+    """Memory profiler.
+
+    `native` is the extension module; `raw` also counts blocks that are allocated without the GIL.
     """
 
     def __init__(self, native: Any, *, raw: bool = False) -> None:

@@ -31,8 +31,9 @@ _NOTED = (
 
 
 class NativeSampler:
-    """Sampler of all threads, without the GIL. `native` is the extension module; `heap` adds memory
-    types.
+    """Sampler of all threads, without the GIL.
+
+    `native` is the extension module; `heap` adds the memory types.
     """
 
     name = "native"
@@ -93,15 +94,14 @@ class NativeSampler:
         self._native.after_fork_child()
 
     def _idle(self, kind: ProfileType) -> Codes:
-        """Look up the functions anew for each capture, because the host may have loaded more
-        modules.
-        """
+        """Look up the idle functions for each capture: the host may have imported more modules."""
         left_out = kind is ProfileType.CONTENTION and not self._keeps_idle_waits
         return idle_codes() if left_out else ()
 
     def _learn_tasks(self) -> None:
-        """Calibrate the sampler for tasks, once, if the host has imported asyncio. Do not import it
-        here.
+        """Calibrate the sampler for tasks, once, if the host has imported asyncio.
+
+        Do not import asyncio here: a host that does not use it should not load it.
         """
         asyncio = sys.modules.get("asyncio")
         if not self._learns_tasks or not hasattr(asyncio, "Task"):

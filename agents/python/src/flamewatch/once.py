@@ -61,8 +61,9 @@ class _Once:
         self._bell, self._begun, self._written = Bell(), Bell(), Bell()
 
     def start(self) -> None:
-        """Start the thread and return when the capture runs, so that it includes the program's
-        first line.
+        """Start the thread, and return when the capture runs.
+
+        So the capture includes the program's first line.
         """
         unpatched.start_thread(self.run)
         self._begun.wait(AT_THE_START)

@@ -55,8 +55,9 @@ def shut_down(made: socket.socket) -> None:
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return a context that verifies certificates and names against the system's authorities or
-    SSL_CERT_FILE.
+    """Return a context that verifies certificates and names.
+
+    The authorities are those of the system or of SSL_CERT_FILE.
     """
     context: ssl.SSLContext = original("ssl", "SSLContext")(ssl.PROTOCOL_TLS_CLIENT)
     context.load_default_certs(ssl.Purpose.SERVER_AUTH)

@@ -53,10 +53,10 @@ class Connection:
         self._interrupted = False
 
     def request(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
-        """Send a request and return the response, whatever its status. Raise `Unreachable`
-        otherwise.
+        """Send a request and return the response, whatever its status.
 
-        `seconds` limits the time without a received byte.
+        `seconds` limits the time without a received byte. Raise `Unreachable` if there is no
+        response.
         """
         try:
             if not self._is_kept():
@@ -74,8 +74,9 @@ class Connection:
             raise
 
     def close(self) -> None:
-        """Close the connection. Safe in a forked child: nothing is sent to the server, because the
-        parent still uses the connection.
+        """Close the connection. Safe in a forked child.
+
+        Nothing is sent to the server, because the parent may still use the connection.
         """
         kept, self._kept = self._kept, None
         if kept is not None:

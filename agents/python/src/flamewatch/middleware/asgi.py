@@ -1,8 +1,9 @@
-"""ASGI middleware: `app = flamewatch.middleware.asgi.Middleware(app)`, in Starlette also
-`app.add_middleware(Middleware)`.
+"""ASGI middleware that labels requests with their endpoint.
 
-Requests run with the label `endpoint`: the route's pattern ("/orders/{number}") in Starlette,
-FastAPI and frameworks built on them, the result of `endpoint(scope)` in others (None: no label).
+Use `app = flamewatch.middleware.asgi.Middleware(app)`, or in Starlette
+`app.add_middleware(Middleware)`. Requests run with the label `endpoint`: the route's pattern
+("/orders/{number}") in Starlette, FastAPI and frameworks built on them, the result of
+`endpoint(scope)` in others (None: no label).
 """
 
 import contextlib
