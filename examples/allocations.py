@@ -1,11 +1,11 @@
-"""The example that tells the memory profiles apart: what was allocated, and what is in use.
+"""Example that shows the difference between the memory profiles: allocated, and in use.
 
     once a second   allocate_and_free   1 MiB, freed at once
     at the start    keep                16 MiB, in use for as long as the program runs
 
-In ten seconds HEAP_ALLOC shows 10 MiB in 10 objects, all of allocate_and_free; HEAP shows the
-16 MiB of keep, and nothing of allocate_and_free. Started with the agent, which counts from the
-first moment if it is told so:
+In ten seconds HEAP_ALLOC shows 10 MiB in 10 objects, all of allocate_and_free; HEAP shows the 16
+MiB of keep, and nothing of allocate_and_free. Start it with the agent, which counts from the start
+if configured so:
 
     FLAMEWATCH_HEAP=start flamewatch-run --service allocations -- python examples/allocations.py
 """

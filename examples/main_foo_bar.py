@@ -1,10 +1,10 @@
-"""The example by which flame graphs are explained, as a program that burns CPU time.
+"""Example program of the documentation of flame graphs, which burns CPU time.
 
     main 9 (self 2) → foo1 4 (self 1.5) → bar 2.5
                     → foo2 3 (self 0.5) → bar 2.5
 
-One unit is 50 ms of CPU time; after each cycle of 9 units the program sleeps as long, so that
-it takes half a core. Started with the agent:
+One unit is 50 ms of CPU time; after each cycle of 9 units the program sleeps for the same time, so
+that it uses half a core. Start it with the agent:
 
     flamewatch-run --service main-foo-bar -- python examples/main_foo_bar.py
 """
@@ -12,7 +12,7 @@ it takes half a core. Started with the agent:
 import argparse
 import time
 
-cpu_seconds = time.thread_time  # this thread's CPU time: the machine's load changes nothing
+cpu_seconds = time.thread_time  # CPU time of this thread, independent of the machine's load
 
 
 def bar(unit: float) -> None:

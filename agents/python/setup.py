@@ -1,4 +1,4 @@
-"""The C sampler; everything else is in pyproject.toml."""
+"""Build of the C sampler; all other settings are in pyproject.toml."""
 
 import platform
 import struct
@@ -25,7 +25,7 @@ native = Extension(
     "flamewatch._native",
     sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.c")),
     depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("native/*.h")),
-    # The stable ABI: one binary for all versions, which finds its way by offsets at run time.
+    # Stable ABI: one binary for all versions, which determines CPython's offsets at run time.
     py_limited_api=True,
     define_macros=[("_GNU_SOURCE", "1"), ("Py_LIMITED_API", "0x030b0000")],
     extra_compile_args=[
@@ -42,7 +42,7 @@ native = Extension(
     libraries=["rt", "dl", "m", "pthread"],
 )
 if sysconfig.get_config_var("Py_GIL_DISABLED"):
-    # There is no stable ABI without the GIL; the agent says there what it cannot do.
+    # There is no stable ABI without the GIL; the agent logs there which types it cannot capture.
     setup()
 else:
     setup(ext_modules=[native], options={"bdist_wheel": {"py_limited_api": "cp311"}})

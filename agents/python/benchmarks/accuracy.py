@@ -1,8 +1,9 @@
-"""How true are the shares? `python benchmarks/accuracy.py [rounds] [seconds] [row]`
+"""Accuracy of shares: `python benchmarks/accuracy.py [rounds] [seconds] [row]`
 
 Error: half the sum of the differences between the reported and the true share of each function
-(total-variation distance), in percentage points. Total: the reported sum against the true one.
-The profilers take turns, each time in a process of its own, so that all meet the same machine.
+(total-variation distance), in percentage points. Total: the reported sum compared with the true
+one. The profilers take turns, each time in a process of its own, so that all run under the same
+conditions.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def measure(name: str, kind: Kind, cores: int, numpy: bool, seconds: float) -> d
 
 
 def cell(runs: list[dict[str, float]]) -> str:
-    """The medians, and the worst error."""
+    """Format the medians and the worst error."""
     if not all(runs):
         return "failed"
     errors, totals = [run["error"] for run in runs], [run["total"] for run in runs]

@@ -1,4 +1,4 @@
-"""A case of a benchmark in a process of its own, so that all begin alike."""
+"""Single case of a benchmark in a process of its own, so that all cases start equal."""
 
 import json
 import os
@@ -8,7 +8,10 @@ from typing import Any
 
 
 def measured_apart(program: str, *case: object) -> dict[str, Any]:
-    """What `program case …` prints last, as JSON; empty, and said on stderr, when it fails."""
+    """Return the JSON in the last line that `program case …` prints.
+
+    If the program fails, print its errors to stderr and return {}.
+    """
     words = [str(word) for word in case]
     command = [sys.executable, program, "case", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -19,6 +22,6 @@ def measured_apart(program: str, *case: object) -> dict[str, Any]:
 
 
 def answer(result: dict[str, Any]) -> None:
-    """The case's own side. The workload's threads wait for nothing, so the process just ends."""
+    """Print the result of a case and exit without joining threads: the workload's never end."""
     print(json.dumps(result), flush=True)
     os._exit(0)

@@ -1,8 +1,8 @@
-"""How much memory does the agent take, and does it grow? `python benchmarks/footprint.py [cycles]`
+"""Memory of the agent, and its growth: `python benchmarks/footprint.py [cycles]`
 
-A cycle is a capture of each type, encoded as for an upload; an hour of a server that asks for each
-type once a minute has sixty, here a tenth of a second each. Memory is what is resident and not
-shared with others, against the same host before the agent was imported.
+A cycle is a capture of each type, encoded as for an upload. A server that requests each type once a
+minute causes sixty cycles an hour; here a capture takes a tenth of a second. Memory is resident and
+not shared with other processes, compared with the same host before it imported the agent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def resident() -> int:
 
 
 class Host:
-    """Threads that compute, allocate, and fight for a lock; as much memory at any time."""
+    """Threads that compute, allocate and contend for a lock, with constant memory use."""
 
     def __init__(self) -> None:
         self.done, self.lock = threading.Event(), threading.Lock()

@@ -1,11 +1,12 @@
-"""What memory and lock profiles cost, and how true they are.
+"""Cost and accuracy of memory and lock profiles.
+
 `python benchmarks/memory.py [rounds]`
 
-Cost: CPU time of one thread for the same work, with against without, in alternating rounds of one
-process, each the median of a dozen windows; the median of the rounds, and 95 % of it by bootstrap.
-"hooks": memory is counted, as it is between two captures. Beside it `tracemalloc`, which sees every
-block. Truth: error of what is reported against what was allocated, the median (worst) of the
-rounds.
+Cost: CPU time of one thread for the same work with and without the profiler, in alternating rounds
+of one process, each the median of a dozen windows; the median of the rounds, with a 95 % interval
+by bootstrap. "hooks": memory is counted, as between two captures. For comparison `tracemalloc`,
+which records every block. Truth: error of the reported value against the allocated one, the median
+(worst) of the rounds.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from flamewatch.stacks import read_stacks
 
 WINDOW_NS = 8_000_000
 WINDOWS = 12
-SETTLING_NS = 600_000_000  # the first samples of a host that begins to allocate are many
+SETTLING_NS = 600_000_000  # a host that begins to allocate has many first samples
 DOCUMENT = json.dumps(
     [{"id": i, "name": f"n{i}", "tags": ["a", "b"], "value": i / 3} for i in range(200)]
 )
@@ -139,11 +140,11 @@ def line(title: str, values: list[float]) -> None:
     print(f"{title:34} {median(values):+7.2f} %   [{low:+.2f} .. {high:+.2f}]", flush=True)
 
 
-# A lock that three threads want all the time.
+# Contention of three threads for one lock.
 
 
 def fight(seconds: float) -> float:
-    """CPU time of the process for one turn."""
+    """Return the CPU time of the process per acquisition, in nanoseconds."""
     lock, turns, done = threading.Lock(), [0], threading.Event()
 
     def work() -> None:
@@ -174,13 +175,13 @@ def contention_slowdown(rounds: int) -> list[float]:
     return found
 
 
-# Truth.
+# Accuracy.
 
 held: list[bytes] = []
 
 
 def keep(n: int) -> int:
-    """Bytes that it asked Python for; the list's own are little beside them."""
+    """Return the bytes requested from Python; those of the list itself are negligible."""
     blocks = [bytes(random.randrange(1, 20_000)) for _ in range(n)]
     held.extend(blocks)
     return sum(sys.getsizeof(block) for block in blocks)

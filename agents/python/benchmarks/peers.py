@@ -1,7 +1,7 @@
-"""The profilers that are measured side by side, each as its own documentation starts it.
+"""Profilers that are compared, each started as its own documentation says.
 
-They are not among the requirements: whichever is installed beside NumPy in the interpreter that
-runs the benchmark takes part (`pip install pyroscope-io ddtrace zstandard py-spy
+They are not in the requirements. Profilers that are installed beside NumPy in the interpreter that
+runs the benchmark take part (`pip install pyroscope-io ddtrace zstandard py-spy
 google-cloud-profiler numpy`, in an environment of its own).
 """
 
@@ -37,7 +37,7 @@ GZIP = b"\x1f\x8b"
 
 
 def add_up(stacks: Iterable[tuple[Iterable[str], int]], names: Iterable[str]) -> Seen:
-    """By the leaf-most of the functions that are looked for."""
+    """Sum values by the leaf-most function that is in `names`."""
     seen = dict.fromkeys(names, 0)
     for functions, value in stacks:
         name = next((f for f in functions if f in seen), None)
@@ -47,7 +47,7 @@ def add_up(stacks: Iterable[tuple[Iterable[str], int]], names: Iterable[str]) ->
 
 
 def cpu_of(process: int) -> int:
-    """Nanoseconds of CPU time that it has used."""
+    """Return the CPU time that a process has used, in nanoseconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 10**9 // os.sysconf("SC_CLK_TCK")
 
@@ -62,7 +62,7 @@ def by_function(profile: ReadProfile, metric: str, names: Iterable[str], scale: 
 
 
 class Peer:
-    """One profiler; `folder` is its own, and empty."""
+    """Interface of a profiler; `folder` is its own, and empty."""
 
     name = ""
     kinds: tuple[Kind, ...] = ("cpu", "wall")
@@ -76,18 +76,18 @@ class Peer:
         raise NotImplementedError
 
     def start(self, seconds: float) -> None:
-        """A capture; `seconds` is how long it will be."""
+        """Start a capture; `seconds` is its planned duration."""
         raise NotImplementedError
 
     def stop(self) -> None:
         raise NotImplementedError
 
     def seen(self, names: Iterable[str]) -> Seen:
-        """What the last capture says."""
+        """Return the nanoseconds by function of the last capture."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """After the last one."""
+        """Release resources after the last capture."""
 
 
 class Flamewatch(Peer):
@@ -149,7 +149,7 @@ class Pyroscope(Peer):
     def seen(self, names: Iterable[str]) -> Seen:
         names = list(names)
         total = dict.fromkeys(names, 0)
-        time.sleep(0.5)  # the last push
+        time.sleep(0.5)  # wait for the last push
         for profile in self._profiles():
             metric, unit = profile.metrics[0]
             scale = 1 if unit == "nanoseconds" else PERIOD_NS
@@ -229,7 +229,7 @@ class PySpy(Peer):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        time.sleep(0.8)  # until it is attached
+        time.sleep(0.8)  # time to attach
         self._used_ns = cpu_of(self._process.pid)
 
     def stop(self) -> None:
@@ -248,7 +248,7 @@ class PySpy(Peer):
 
 
 class Google(Peer):
-    """Its WALL type sees the main thread alone."""
+    """Google Cloud Profiler. Its WALL type samples only the main thread."""
 
     name = "google-cloud-profiler"
     kinds = ("cpu",)
@@ -288,7 +288,7 @@ def present(kind: Kind) -> list[type[Peer]]:
 
 @contextlib.contextmanager
 def opened(name: str, kind: Kind) -> Iterator[Peer]:
-    """The profiler of that name, with a folder that is gone afterwards."""
+    """Yield the profiler of that name, with a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="flamewatch-benchmark-"))
     [chosen] = [peer for peer in PEERS if peer.name == name]
     peer = chosen(kind, folder)
@@ -300,7 +300,7 @@ def opened(name: str, kind: Kind) -> Iterator[Peer]:
 
 
 def conditions() -> str:
-    """What the figures were measured on."""
+    """Describe the machine and the interpreter of the measurement."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file if "model name" in line), "?")
     system, python = os.uname(), sys.version.split()[0]

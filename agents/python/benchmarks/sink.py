@@ -1,7 +1,7 @@
-"""A server, in a process of its own, that takes what profilers push: `benchmarks/sink.py FOLDER`.
+"""Server in a process of its own that stores pushed profiles: `benchmarks/sink.py FOLDER`.
 
-Prints its port. A POST's body becomes a file of the folder; a handshake of our agent is held, as
-a server does that wants no profile.
+Prints its port. The body of each POST becomes a file in the folder. A handshake of the Flamewatch
+agent is parked, as by a server that requests no profile.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Sink(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Its output is the port."""
+        """Log nothing: the only output is the port."""
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What does a capture cost its host? `python benchmarks/slowdown.py [pairs] [seconds] [row]`
+"""Cost of a capture for its host: `python benchmarks/slowdown.py [pairs] [seconds] [row]`
 
-The process's own CPU time (not the clock on the wall) for one round of the workload, with a capture
-at 100 Hz against without, in alternating windows of the same process, so that what drifts meets
-both. Other load on the machine blurs this, it doesn't bias it. A profiler of another process is
-paid for there: what that used is said beside it.
+CPU time of the process itself (not wall time) for one round of the workload, with a capture at 100
+Hz and without, in alternating windows of the same process, so that drift affects both. Other load
+on the machine adds noise but no bias. A profiler in another process uses CPU time there, which is
+reported separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from apart import answer, measured_apart
 from peers import HERE, Kind, Peer, conditions, opened, present
 from workload import Workload
 
-CASES: list[tuple[str, Kind, int]] = [  # title, kind, threads that wait
+CASES: list[tuple[str, Kind, int]] = [  # title, kind, waiting threads
     ("CPU, 8 waiting", "cpu", 8),
     ("CPU, 100 waiting", "cpu", 100),
     ("WALL, 8 waiting", "wall", 8),
@@ -43,7 +43,7 @@ def with_capture(workload: Workload, peer: Peer, seconds: float) -> float:
 
 
 def ratios(workload: Workload, peer: Peer, pairs: int, seconds: float) -> list[float]:
-    """Percent more with the capture, pair by pair, each time in another order."""
+    """Return the extra cost of a capture in percent for each pair; the order alternates."""
     with_it: Callable[[], float] = lambda: with_capture(workload, peer, seconds)  # noqa: E731
     without: Callable[[], float] = lambda: cost_of_a_round(workload, seconds)  # noqa: E731
     found = []
@@ -57,7 +57,7 @@ def ratios(workload: Workload, peer: Peer, pairs: int, seconds: float) -> list[f
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """95 % by bootstrap, of the median."""
+    """Return the 95 % interval of the median, by bootstrap."""
     dice = random.Random(0)
     medians = sorted(median(dice.choices(values, k=len(values))) for _ in range(2_000))
     return medians[50], medians[1949]
@@ -66,7 +66,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 def measure(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> dict[str, object]:
     workload = Workload(waiting=waiting)
     with opened(name, kind) as peer:
-        peer.start(0.2)  # what it does once
+        peer.start(0.2)  # one-time work of the first capture
         time.sleep(0.2)
         peer.stop()
         peer.beside_ns = 0
@@ -106,7 +106,7 @@ flamewatch.stop()
 
 
 def outside_a_capture(seconds: float) -> str:
-    """Share of a core that a host uses which sleeps, with the agent against without."""
+    """Return the share of a core that the agent uses in a sleeping host without captures."""
     sink = [sys.executable, str(HERE / "sink.py"), "/tmp"]
     with subprocess.Popen(sink, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout

@@ -1,7 +1,7 @@
-"""A workload whose truth is known: how much CPU and wall time each of its functions took.
+"""Workload with known truth: CPU and wall time of each of its functions.
 
 One thread runs pure Python loops and calls, a C call that holds the GIL and one that releases it;
-others wait at the end of a chain of calls; one may multiply matrices with NumPy all the while.
+others wait at the end of a chain of calls; one may multiply matrices with NumPy all the time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FUNCTIONS: tuple[Callable[[], None], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Nanoseconds by function since the workload began, and what the whole process used."""
+    """Nanoseconds by function since the workload began, and the CPU time of the whole process."""
 
     cpu: dict[str, int]
     wall: dict[str, int]
@@ -106,7 +106,8 @@ class Workload:
         cpu, wall = time.thread_time_ns, time.perf_counter_ns
         while not self.done.is_set():
             for function in FUNCTIONS:
-                # the wall clock inside: reading the CPU's is a system call, where a core is lost
+                # The wall clock is read inside: reading the CPU clock is a system call, where the
+                # thread may lose its core.
                 cpu_before = cpu()
                 wall_before = wall()
                 function()

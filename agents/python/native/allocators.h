@@ -1,14 +1,15 @@
-/* Python's allocators, by domain. PyMem_SetAllocator is outside the stable ABI: it is found by name. */
+/* Python's allocators by domain. PyMem_SetAllocator is not in the stable ABI, so it is looked up
+   by name. */
 #ifndef FLAMEWATCH_ALLOCATORS_H
 #define FLAMEWATCH_ALLOCATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As PyMemAllocatorDomain. The raw one may be used without the GIL. */
+/* Values of PyMemAllocatorDomain. The raw domain may be used without the GIL. */
 typedef enum Domain { DOMAIN_RAW, DOMAIN_MEM, DOMAIN_OBJECT, DOMAINS } Domain;
 
-/* As PyMemAllocatorEx. */
+/* Layout of PyMemAllocatorEx. */
 typedef struct Allocator {
   void *context;
   void *(*malloc)(void *context, size_t n);
@@ -17,13 +18,13 @@ typedef struct Allocator {
   void (*free)(void *context, void *block);
 } Allocator;
 
-/* NULL, or why allocators cannot be replaced here. */
+/* Return NULL, or the reason why allocators cannot be replaced here. */
 const char *why_no_allocators(void);
 
 void get_allocator(Domain domain, Allocator *allocator);
 void set_allocator(Domain domain, const Allocator *allocator);
 
-/* A request to the domain, by the top of whatever is installed, and its return. */
+/* Allocate and free through the topmost allocator of the domain, including hooks. */
 void *ask_allocator(Domain domain, size_t n);
 void return_to_allocator(Domain domain, void *block);
 

@@ -1,6 +1,7 @@
-/* The memory of one capture: one bounded mapping, taken from in order, given back as a whole.
-   The sampler thread never calls malloc, so a fork in its middle leaves no lock behind. Pages that
-   nothing was put on cost nothing. */
+/* Memory of one capture: one bounded mapping, allocated in order and freed as a whole.
+
+   The sampler thread never calls malloc, so a fork cannot leave malloc's lock taken by it.
+   Untouched pages use no memory. */
 #ifndef FLAMEWATCH_ARENA_H
 #define FLAMEWATCH_ARENA_H
 
@@ -15,10 +16,10 @@ typedef struct Arena {
 bool arena_open(Arena *arena, size_t size);
 void arena_close(Arena *arena);
 
-/* Zeroed, aligned to 8 bytes; NULL when the arena is full. */
+/* Return zeroed memory, aligned to 8 bytes; NULL if the arena is full. */
 void *arena_take(Arena *arena, size_t n);
 
-/* Gives back the end of the newest piece, so that it is `n` bytes long. */
+/* Shrink the newest allocation to `n` bytes. */
 void arena_trim(Arena *arena, void *newest, size_t n);
 
 #endif

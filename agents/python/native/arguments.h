@@ -1,4 +1,4 @@
-/* Arguments from Python, and how they are refused. */
+/* Validation of arguments from Python, with exceptions. */
 #ifndef FLAMEWATCH_ARGUMENTS_H
 #define FLAMEWATCH_ARGUMENTS_H
 
@@ -8,7 +8,7 @@
 
 #define WITH_KEYWORDS(f) (PyCFunction)(void (*)(void)) f
 
-/* False, and a ValueError that names the argument. */
+/* Return whether the value is valid. If not, raise a ValueError that names the argument. */
 static inline bool in_range(const char *name, Py_ssize_t value, Py_ssize_t least, Py_ssize_t most) {
   if (value >= least && value <= most)
     return true;
@@ -16,7 +16,7 @@ static inline bool in_range(const char *name, Py_ssize_t value, Py_ssize_t least
   return false;
 }
 
-/* NULL, and a RuntimeError with the reason. */
+/* Raise a RuntimeError with the reason, and return NULL. */
 static inline PyObject *refuse(const char *reason) {
   PyErr_SetString(PyExc_RuntimeError, reason);
   return NULL;

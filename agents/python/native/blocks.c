@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 1024
-#define SATURATED 255 /* a counter that got here stays: it says "perhaps" for ever, which is safe */
+#define SATURATED 255 /* such a counter never changes: may_be_sampled() stays true, which is safe */
 
 _Atomic uint8_t blocks_filter[FILTER_SIZE];
 
@@ -27,7 +27,8 @@ static uint32_t home(const Blocks *blocks, uintptr_t address) {
   return (uint32_t)((uint64_t)(address >> 4) * 0x9E3779B97F4A7C15ULL >> 40) & (blocks->capacity - 1);
 }
 
-/* Where it is, or the empty place where it would be. There always is one: the table is half full at most. */
+/* Return the index of the address, or of the free slot for it. There always is one: the table is
+   at most half full. */
 static uint32_t find(const Blocks *blocks, uintptr_t address) {
   uint32_t i = home(blocks, address);
   while (blocks->at[i].address && blocks->at[i].address != address)
@@ -72,7 +73,8 @@ bool blocks_add(Blocks *blocks, const Block *block) {
   return true;
 }
 
-/* Fills the hole at i with what would no longer be found behind it. */
+/* Fill the hole at i with later entries that probing would no longer find (backward-shift
+   deletion). */
 static void close_gap(Blocks *blocks, uint32_t i) {
   uint32_t mask = blocks->capacity - 1;
   for (uint32_t k = (i + 1) & mask; blocks->at[k].address; k = (k + 1) & mask) {

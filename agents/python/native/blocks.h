@@ -1,7 +1,7 @@
-/* The sampled blocks that are in use, by address.
+/* Sampled blocks that are in use, by address.
 
-   Every free in the process asks whether its block is one of them, so a filter of counters, one for
-   each value of the address's middle bits, says "no" without a lock for nearly all. */
+   Every free in the process checks whether its block is sampled. A filter of counters, indexed
+   by the middle bits of the address, answers "no" without a lock for nearly all blocks. */
 #ifndef FLAMEWATCH_BLOCKS_H
 #define FLAMEWATCH_BLOCKS_H
 
@@ -16,11 +16,11 @@
 #define BLOCKS_MAX (1 << 17)
 
 typedef struct Block {
-  uintptr_t address; /* 0: an empty place in the table */
+  uintptr_t address; /* 0: an empty slot of the table */
   size_t size;
-  double weight; /* how many blocks it stands for */
+  double weight; /* number of blocks that it represents */
   uint32_t site;
-  uint32_t interval; /* in which it was allocated */
+  uint32_t interval; /* interval in which it was allocated */
 } Block;
 
 typedef struct Blocks {
@@ -33,22 +33,23 @@ extern _Atomic uint8_t blocks_filter[FILTER_SIZE];
 
 static inline uint32_t filter_slot(uintptr_t address) { return (uint32_t)(address >> 4) & (FILTER_SIZE - 1); }
 
-/* False: certainly not. To be asked without a lock by who owns the block. */
+/* Return false only if the block is certainly not sampled. Needs no lock if the caller owns the
+   block. */
 static inline bool may_be_sampled(const void *block) {
   return atomic_load_explicit(&blocks_filter[filter_slot((uintptr_t)block)], memory_order_relaxed) != 0;
 }
 
-/* From now on, and no longer, may_be_sampled() says yes to this address. */
+/* Begin and end a range in which may_be_sampled() returns true for this address. */
 void blocks_watch(uintptr_t address);
 void blocks_unwatch(uintptr_t address);
 
 bool blocks_open(Blocks *blocks);
 void blocks_close(Blocks *blocks);
 
-/* False: there is no room. The address must not be in the table. */
+/* Return false if there is no room. The address must not be in the table. */
 bool blocks_add(Blocks *blocks, const Block *block);
 
-/* Moves the block at this address out of the table; false if it isn't there. */
+/* Move the block at this address out of the table; return false if it is not there. */
 bool blocks_take(Blocks *blocks, uintptr_t address, Block *taken);
 
 #endif

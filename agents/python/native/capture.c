@@ -42,7 +42,7 @@ static Stack *drop(Capture *capture, int64_t *reason, int64_t value) {
 Stack *find_stack(Capture *capture, const Walk *walk, Walked walked, pid_t thread, int64_t value) {
   Counts *counts = &capture->counts;
   if (walked == WALK_EMPTY)
-    return NULL; /* a thread that runs no Python is no sample */
+    return NULL; /* a thread that runs no Python code gives no sample */
   if (walked == WALK_TORN)
     return drop(capture, &counts->torn, value);
   if (!capture->options.per_thread)

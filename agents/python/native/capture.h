@@ -1,4 +1,4 @@
-/* One capture: what was asked, its tables, and what happened to the samples. */
+/* State of one capture: its options, tables and statistics. */
 #ifndef FLAMEWATCH_CAPTURE_H
 #define FLAMEWATCH_CAPTURE_H
 
@@ -30,7 +30,7 @@ typedef struct Options {
   bool per_thread;
   pid_t excluded[EXCLUDED_MAX];
   int idle_n;
-  IdleWait idle[IDLE_MAX]; /* contention: waits that are left out */
+  IdleWait idle[IDLE_MAX]; /* contention: waits to leave out */
 } Options;
 
 typedef struct Counts {
@@ -45,7 +45,7 @@ typedef struct Capture {
   Labels labels;
   Counts counts;
   int64_t started_unix_ns, started_ns, ended_ns, sampler_cpu_ns;
-  size_t memory_bytes; /* used beside `arena`: threads, signal slots */
+  size_t memory_bytes; /* used outside `arena`: threads, signal slots */
 } Capture;
 
 bool capture_open(Capture *capture, const Options *options);
@@ -53,16 +53,16 @@ void capture_close(Capture *capture);
 
 bool is_excluded(const Capture *capture, pid_t thread);
 
-/* Adds a sample of `value`; returns its stack, or NULL when it was dropped (and counted). */
+/* Record a sample of `value`. Return its stack, or NULL if it was dropped (and counted as such). */
 Stack *record(Capture *capture, const Walk *walk, Walked walked, pid_t thread, int64_t value);
 
-/* The stack that was walked, made when new; NULL when it was dropped (and counted, with `value`). */
+/* Find or add the walked stack. Return NULL if it was dropped (and counted, with `value`). */
 Stack *find_stack(Capture *capture, const Walk *walk, Walked walked, pid_t thread, int64_t value);
 
-/* Adds one sample, which stands for `n`. */
+/* Record one sample that represents `n`. */
 void record_many(Capture *capture, Stack *stack, int64_t n, int64_t value);
 
-/* Adds to a stack that is known already. */
+/* Record a sample of a known stack. */
 void record_again(Capture *capture, Stack *stack, int64_t value);
 
 #endif

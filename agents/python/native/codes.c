@@ -4,14 +4,14 @@
 
 #include "peek.h"
 
-#define FLAGS_END 52 /* ob_size, constants, names, exception table, flags: the same in all versions */
+#define FLAGS_END 52 /* end of sizes, constants, names, exception table and flags in all versions */
 
 bool codes_open(Codes *codes, Arena *arena) {
   *codes = (Codes){.buckets = arena_take(arena, CODE_BUCKETS * sizeof(Code *))};
   return codes->buckets != NULL;
 }
 
-/* What makes two heads the same object: everything but the counters that code objects keep. */
+/* Compare two heads without the counters that code objects contain. */
 static bool same_head(const char *a, const char *b) {
   const Offsets *o = &python.offsets;
   int line = o->code_first_line - HEAD_START, names = o->code_file - HEAD_START;
@@ -43,8 +43,9 @@ static bool is_text(const Text *text, const char *expected) {
   return text->width == 1 && text->n == n && !memcmp(text->data, expected, n);
 }
 
-/* What __init__ returns to, and what the C stack enters the interpreter by (3.12 on): the latter
-   is skipped by its owner, which a thread that is just making it may not have set yet. */
+/* The caller of __init__, and the frame by which C code enters the interpreter (3.12 and later).
+   The owner field identifies the latter too, but a thread that is creating the frame may not
+   have set it yet. */
 static bool is_stub(const Code *code) {
   return (code->first_line == 0 && is_text(&code->name, "__init__") && is_text(&code->file, "__init__")) ||
          is_text(&code->name, "<interpreter trampoline>");
@@ -62,19 +63,20 @@ static Copied read_code(Code *code, Arena *arena) {
   return copied;
 }
 
-/* An object whose count of references came to nothing has been freed, even if the rest of it still
-   lies there; and in memory that was given back a list's link stands in the count's place. 3.14 has
-   flags in the upper 16 bits; the 16 below them are only used beyond four thousand million references. */
+/* An object whose reference count is zero has been freed, even if the rest of it is unchanged;
+   in memory returned to the allocator a free-list pointer replaces the count. 3.14 stores flags
+   in the upper 16 bits; the 16 bits below them are used only above 2^32 references. */
 static bool is_alive(uintptr_t references) { return (uint32_t)references && !(references >> 32 & 0xffff); }
 
-/* What was seen in a frame may have died since, and its place be another's. */
+/* A code object seen in a frame may have been freed since, and its address reused. */
 static bool still_there(const Code *code) {
   char copy[HEAD_START + HEAD_MAX];
   size_t size = (size_t)(python.offsets.code_line_table + 8);
   return peek(copy, code->address, size) && is_alive(word_at(copy, 0)) && same_head(copy + HEAD_START, code->head);
 }
 
-/* A code object holds its names: if it lived before they were read and does so after, they were its. */
+/* A code object owns references to its names: if it was alive before and after they were read,
+   they were valid. */
 static Copied read_living(Code *code, Arena *arena) {
   Copied copied = still_there(code) ? read_code(code, arena) : COPY_FAILED;
   return copied == COPIED && !still_there(code) ? COPY_FAILED : copied;
@@ -122,7 +124,7 @@ static const Code *known_code(Codes *codes, uintptr_t address, const char *head)
   return NULL;
 }
 
-/* A code of its own in `arena`; where that fails, the arena is as before. */
+/* Read a code object into `arena`. If that fails, the arena is unchanged. */
 static Copied read_place(Code **read, Arena *arena, const Place *place) {
   Code *code = arena_take(arena, sizeof *code);
   if (!code)

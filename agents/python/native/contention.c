@@ -12,24 +12,24 @@
 #include "lock_methods.h"
 #include "tasks.h"
 
-#define WAITS_MAX 1024 /* at a time; more are not counted */
+#define WAITS_MAX 1024 /* concurrent waits; further ones are not counted */
 #define SAMPLES_PER_SECOND 500
-#define IDLE_COST 0.125 /* samples: the two frames that tell a wait for work take 2 µs */
+#define IDLE_COST 0.125 /* in samples: the two frames that identify a wait for work take 2 µs */
 
 typedef struct Wait {
-  Stack *stack; /* NULL: a free place */
+  Stack *stack; /* NULL: the slot is free */
   int64_t began;
-  double stands_for; /* waits */
+  double stands_for; /* number of waits that the sample represents */
 } Wait;
 
-static Capture *capture; /* NULL: none runs */
-static uint32_t run;     /* how many there have been */
+static Capture *capture; /* NULL: no capture is running */
+static uint32_t run;     /* number of the capture */
 static Wait waits[WAITS_MAX];
 static int last;
 static Arena walk_memory;
 static Walk *walk;
 static Budget budget;
-static double distance; /* one in so many waits is counted, and stands for them */
+static double distance; /* one in so many waits is sampled, and weighted by this number */
 static uint64_t dice;
 
 static bool is_chosen(void) { return distance <= 1 || (double)(roll(&dice) >> 11) * 0x1p-53 * distance < 1; }
@@ -50,7 +50,7 @@ static Walked walk_here(int max_depth) {
   return walk_read_state(walk, (uintptr_t)PyThreadState_Get()) ? walk_frames(walk) : WALK_TORN;
 }
 
-/* A thread that waits for something to do waits for no lock that another one holds. */
+/* Return whether the thread waits for work, and not for a lock that another thread holds. */
 static bool is_idle(void) {
   const Options *options = &capture->options;
   if (!options->idle_n || walk_here(2) != WALK_OK)

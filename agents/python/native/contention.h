@@ -1,24 +1,26 @@
-/* CONTENTION: how long threads waited for locks that others held, and where. All with the GIL. */
+/* CONTENTION: time that threads wait for locks that others hold, by stack. All functions need
+   the GIL. */
 #ifndef FLAMEWATCH_CONTENTION_H
 #define FLAMEWATCH_CONTENTION_H
 
 #include "capture.h"
 
-/* Begins a capture. Returns NULL, or why that is not possible. */
+/* Start a capture. Return NULL, or the reason why that is not possible. */
 const char *contention_start(Capture *capture, const Options *options);
 
-/* Ends it: waits that go on count until now. */
+/* End the capture. Waits that have not ended count until now. */
 void contention_stop(void);
 
-/* In the child after a fork. */
+/* Discard the capture in a forked child. */
 void contention_forget(void);
 
-/* A lock that did not look free is tried without waiting. */
+/* Count a lock that did not look free and is tried without waiting. */
 void count_try(void);
 
-/* A thread is going to wait for a lock: its stack is taken now, while it has nothing to do. */
+/* A wait for a lock. wait_begins() takes the thread's stack, while the thread has nothing else
+   to do. */
 typedef struct Waiting {
-  int place; /* negative: this wait is not counted */
+  int place; /* negative: this wait is not sampled */
   uint32_t run;
 } Waiting;
 

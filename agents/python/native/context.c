@@ -4,16 +4,16 @@
 
 #include "peek.h"
 
-/* The same from 3.11 to 3.15: objects begin with their count and their type. */
+/* Equal from 3.11 to 3.15. Objects begin with their reference count and type. */
 enum { TYPE = 8, SIZE = 16, CONTEXT_VARS = 24, TREE_ROOT = 16, BITMAP = 24, PAIRS = 32, CHILDREN = 16, BYTES = 32 };
 enum { BITS_A_LEVEL = 5, LEVELS = 7, NODE_HEAD = 32 };
 
 static uintptr_t variable, bitmap_node, array_node, bytes_type;
-static uint32_t path; /* the variable's hash, as trees use it */
+static uint32_t path; /* the variable's hash as the HAMT uses it */
 static int ts_context;
 static bool known;
 
-/* What is under the position `at` of a node: either a key and its value, or no key and a node. */
+/* Entry of a HAMT node at position `at`: a key and its value, or no key and a child node. */
 typedef struct Pair {
   uintptr_t key, value;
 } Pair;
@@ -29,7 +29,8 @@ static bool in_array(uintptr_t node, unsigned at, Pair *pair) {
   return peek(&pair->value, node + CHILDREN + at * sizeof(uintptr_t), sizeof(uintptr_t));
 }
 
-/* The variable's value in a tree; 0 if it has none, or the tree changed meanwhile. */
+/* Return the variable's value in a HAMT; 0 if it has none, or the tree changed during the
+   search. */
 static uintptr_t find(uintptr_t node) {
   for (int level = 0; level < LEVELS && node; level++) {
     unsigned at = path >> (level * BITS_A_LEVEL) & 31;
@@ -66,7 +67,7 @@ static uint32_t adler32(const unsigned char *data, size_t n) {
   return b << 16 | a;
 }
 
-/* A checksum in front of the text: the object may have died while another thread's was read. */
+/* A checksum precedes the text, because the object may be freed while another thread's is read. */
 static size_t copy_value(char *to, uintptr_t value) {
   char head[SIZE + 8];
   uint32_t sum;
@@ -79,8 +80,9 @@ static size_t copy_value(char *to, uintptr_t value) {
   return sum == adler32((unsigned char *)to + sizeof sum, n - sizeof sum) ? n : 0;
 }
 
-/* The tree of the thread's context: of the one that its state in walk->state names by one call, so that
-   both are of one moment, or of another that it is in by now. */
+/* Return the HAMT of the thread's current context. The context pointer and its HAMT are read in
+   one call and are consistent if the pointer equals the one in walk->state; otherwise the thread
+   has switched contexts, and the new context is read. */
 static uintptr_t tree_now(const Walk *walk) {
   uintptr_t expected = state_field(walk->state, ts_context), context, tree;
   struct iovec to[2] = {{&context, sizeof context}, {&tree, sizeof tree}};
@@ -100,7 +102,8 @@ static int labels_now(char *to, const Walk *walk) {
 
 void context_read(Walk *walk) { walk->label_n = labels_now(walk->label, walk); }
 
-/* What they say, and not where they are: something new often gets the address of what is gone. */
+/* Compare the labels and not their addresses: a new object often reuses the address of a freed
+   one. */
 bool context_stayed(const Walk *walk) {
   char now[LABEL_MAX];
   return labels_now(now, walk) == walk->label_n && !memcmp(now, walk->label, (size_t)walk->label_n);
@@ -121,7 +124,7 @@ static bool find_in_state(uintptr_t context) {
   return found == 1;
 }
 
-/* hamt.c folds the hash of its keys so. */
+/* The same folding of hashes as in CPython's hamt.c. */
 static bool learn_path(PyObject *object) {
   Py_hash_t hash = PyObject_Hash(object);
   path = (uint32_t)(hash & 0xffffffff) ^ (uint32_t)((uint64_t)hash >> 32);

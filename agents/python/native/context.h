@@ -1,8 +1,8 @@
-/* What a context variable holds in the context that a thread runs in.
+/* Value of a context variable in the context in which a thread runs.
 
-   Contexts follow asyncio's tasks, greenlets and thread pools without a hook of ours, so a label
-   that is a context variable is always the running code's. Their immutable trees (HAMT) look the
-   same in all versions; that is checked at start, on trees that were made for it. */
+   Contexts propagate to asyncio tasks, greenlets and thread pools without a hook, so labels in a
+   context variable always belong to the running code. Their immutable trees (HAMT) have the same
+   layout in all versions; a check at start confirms that with example trees. */
 #ifndef FLAMEWATCH_CONTEXT_H
 #define FLAMEWATCH_CONTEXT_H
 
@@ -12,16 +12,17 @@
 
 #include "walk.h"
 
-/* With the GIL, in a context where the variable is set to `value` (a bytes object), among others so
-   that its tree has nodes of both kinds; `alone` has this variable only. NULL, or why labels cannot
-   be read here: then they are not. The variable is kept for good. */
+/* Learn the layout from examples. Call with the GIL in a context in which the variable is set to
+   `value` (a bytes object) among others, so that its tree has nodes of both kinds; `alone` has
+   only this variable. Return NULL, or the reason why labels cannot be read here; then they are
+   not. A reference to the variable is kept for good. */
 const char *context_learn(PyObject *variable, PyObject *context, PyObject *alone, PyObject *value);
 
-/* Reads the labels of the thread whose state is in walk->state into walk->label. None: length 0.
-   Async-signal-safe, as the other. */
+/* Read the labels of the thread whose state is in walk->state into walk->label. Length 0 if it
+   has none. Async-signal-safe, like context_stayed(). */
 void context_read(Walk *walk);
 
-/* Are its labels still those in walk->label? */
+/* Return whether the thread's labels still equal those in walk->label. */
 bool context_stayed(const Walk *walk);
 
 #endif

@@ -1,4 +1,5 @@
-/* Random numbers (xorshift64) for periods: a fixed one would run in step with a periodic host. */
+/* Random numbers (xorshift64) for sampling periods: a fixed period could run in lockstep with a
+   periodic host. */
 #ifndef FLAMEWATCH_DICE_H
 #define FLAMEWATCH_DICE_H
 

@@ -2,10 +2,10 @@
 
 #include <stdatomic.h>
 
-#define FRESH_MAX 64 /* codes a sample: 0.3 ms in the handler, for the first sample of a deep stack */
-#define KNOWN 8192   /* more codes than a capture usually meets; what collides is read again */
+#define FRESH_MAX 64 /* codes per sample: 0.3 ms in the handler for the first deep stack */
+#define KNOWN 8192   /* more codes than most captures meet; colliding codes are read again */
 
-/* One word an entry, so that the handler reads it whole while the sampler thread writes. */
+/* One word per entry, so that the handler reads it atomically while the sampler thread writes. */
 static _Atomic uint64_t known[KNOWN];
 
 void fresh_codes_open(void) {
@@ -20,7 +20,7 @@ static bool is_known(uintptr_t address, const char *head) {
   return atomic_load_explicit(entry_for(fingerprint), memory_order_relaxed) == fingerprint;
 }
 
-/* Within one stack an address is an identity. */
+/* Addresses are unique within one stack. */
 static bool is_read(const FreshCodes *fresh, uintptr_t address) {
   for (const Code *code = fresh->first; code; code = code->newer)
     if (code->address == address)
@@ -48,7 +48,8 @@ void fresh_codes_read(FreshCodes *fresh, const Walk *walk) {
   }
 }
 
-/* Known also where the table is full: or each sample would read them in vain. */
+/* Codes are marked as known even if the table is full; otherwise each sample would read them in
+   vain. */
 void fresh_codes_move(FreshCodes *fresh, Codes *codes, Arena *arena) {
   for (const Code *code = fresh->first; code; code = code->newer) {
     uint64_t fingerprint = code_fingerprint(code->address, code->head);

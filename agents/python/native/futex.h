@@ -1,4 +1,4 @@
-/* Waiting for a number to change: no lock that a fork could leave behind. */
+/* Wait for a change of a number, without a lock that a fork could leave taken. */
 #ifndef FLAMEWATCH_FUTEX_H
 #define FLAMEWATCH_FUTEX_H
 
@@ -11,7 +11,7 @@
 
 #include "clocks.h"
 
-/* Returns when the number is not `value`, at the monotonic time, or early (a signal). */
+/* Return when the number differs from `value`, at the monotonic time, or earlier (a signal). */
 static inline void futex_wait_until(atomic_int *number, int value, int64_t deadline_ns) {
   struct timespec deadline = timespec_of(deadline_ns);
   syscall(SYS_futex, number, FUTEX_WAIT_BITSET_PRIVATE, value, &deadline, NULL, FUTEX_BITSET_MATCH_ANY);

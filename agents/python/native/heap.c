@@ -8,27 +8,27 @@
 #include "budget.h"
 #include "dice.h"
 
-#define FAR_AWAY (1 << 20)  /* bytes until a thread that isn't counted asks again whether it is */
-#define LEG (4 << 20)       /* bytes after which a thread looks whether the mean is still the same */
-#define TIDY_AFTER 1000     /* samples until the next attempt to make room, when the last one made little */
+#define FAR_AWAY (1 << 20)  /* bytes after which a thread that isn't counted checks again */
+#define LEG (4 << 20)       /* bytes after which a thread checks whether the mean has changed */
+#define TIDY_AFTER 1000     /* samples until the next tidy() if the last one freed little */
 
 __thread Countdown countdown __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool counting;
-static atomic_uint run; /* how often counting has begun */
+static atomic_uint run; /* number of times that counting has begun */
 static _Atomic double mean;
 static HeapOptions options;
 static Budget budget;
 static Sites sites;
 static Blocks blocks;
 static HeapCounts counts, counts_at_mark;
-static int64_t spent_told_ns; /* of counts.spent_ns, by views so far */
+static int64_t spent_told_ns; /* part of counts.spent_ns that earlier views reported */
 static Arena walk_memory;
 static Walk *walk;
 static uint32_t interval;
-static bool interval_open; /* somebody will ask what happened in it */
-static uint32_t generation; /* changes whenever sites get other indices */
+static bool interval_open; /* a later heap_view() will report the interval */
+static uint32_t generation; /* changes whenever sites get new indexes */
 static int64_t since_unix_ns, began_unix_ns, began_ns, not_before;
 static void *(*current_thread_state)(void);
 
@@ -80,7 +80,7 @@ bool heap_open(const HeapOptions *wanted) {
   close_tables();
   options = *wanted;
   bool begun = begin();
-  countdown.left = 0; /* at least this thread need not wait until it finds out */
+  countdown.left = 0; /* this thread, at least, need not use up an old countdown first */
   pthread_mutex_unlock(&lock);
   return begun;
 }
@@ -94,7 +94,8 @@ void heap_close(void) {
 
 bool heap_is_open(void) { return counting; }
 
-/* Exponentially distributed, and so memoryless: a long way may be cut into legs, each drawn anew. */
+/* The distribution is exponential and so memoryless: a long distance may be cut into legs, each
+   of which is drawn anew. */
 static int64_t draw(Countdown *c) {
   double u = (double)((roll(&c->dice) >> 11) + 1) * 0x1p-53; /* (0, 1] */
   c->mean = mean;
@@ -114,8 +115,8 @@ static void next_leg(Countdown *c) {
   c->left += draw(c);
 }
 
-/* Did the request reach a sample? If the countdown is of an earlier run, or the thread is new, its
-   way begins with this request. */
+/* Return whether the request reached a sample. If the countdown belongs to an earlier run, or
+   the thread is new, the distance begins with this request. */
 static bool is_due(Countdown *c, size_t n) {
   if (!counting || c->apart) {
     c->left = FAR_AWAY;
@@ -150,7 +151,7 @@ static void move_blocks(const uint32_t *moved) {
       blocks.at[i].site = moved[blocks.at[i].site];
 }
 
-/* Makes room: sites of which nothing is in use are forgotten. */
+/* Make room by evicting sites of which nothing is in use. */
 static bool tidy(void) {
   static uint32_t moved[SITES_MAX];
   Sites kept;
@@ -183,7 +184,7 @@ static void uncount(const Block *block) {
     totals_freed(&site->interval, block->weight, block->size);
 }
 
-/* A block that is known under this address was freed past our hooks. */
+/* A block already known at this address was freed without passing the hooks. */
 static void forget_stale(uintptr_t address) {
   Block stale;
   if (may_be_sampled((void *)address) && blocks_take(&blocks, address, &stale))

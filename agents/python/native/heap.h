@@ -1,8 +1,8 @@
-/* Sampled allocations: which blocks are chosen, and what is known of them.
+/* Sampled allocations: selection of blocks, and their statistics.
 
-   A thread's requests run down a distance in bytes that is drawn anew for each sample, exponentially
-   distributed: so each byte has the same chance, and a block of n bytes is chosen with probability
-   1 - exp(-n / mean). It stands for the inverse of that. */
+   The requests of a thread use up a distance in bytes that is drawn anew for each sample from an
+   exponential distribution. So each byte has the same chance, and a block of n bytes is sampled
+   with probability 1 - exp(-n / mean). Its weight is the inverse of that. */
 #ifndef FLAMEWATCH_HEAP_H
 #define FLAMEWATCH_HEAP_H
 
@@ -13,15 +13,15 @@
 #include "blocks.h"
 #include "sites.h"
 
-/* A thread's way to its next sample. */
+/* Distance of a thread to its next sample. */
 typedef struct Countdown {
-  int64_t left;  /* bytes; below zero: the request that did that is chosen, or a leg is over */
-  double mean;   /* by which `left` was drawn */
+  int64_t left;  /* bytes; below zero: the request is sampled, or a leg is over */
+  double mean;   /* mean with which `left` was drawn */
   uint64_t dice;
-  uint32_t run;  /* of the heap, when `left` was drawn */
-  bool leg;      /* `left` is only a part of the way */
+  uint32_t run;  /* run of the heap in which `left` was drawn */
+  bool leg;      /* `left` is only a part of the distance */
   bool apart;    /* this thread's requests are not counted */
-  bool inside;   /* a domain is serving a request, and may ask another one for it */
+  bool inside;   /* a domain serves a request, and may pass it on to another one */
 } Countdown;
 
 extern __thread Countdown countdown __attribute__((tls_model("initial-exec")));
@@ -34,10 +34,10 @@ typedef struct HeapOptions {
 
 typedef struct HeapCounts {
   int64_t samples, torn, foreign, table_full, cut, forgotten, lost;
-  int64_t spent_ns; /* CPU time of the host's threads for the samples; in a view: since the view before */
+  int64_t spent_ns; /* the host's CPU time for samples; in a view: since the previous view */
 } HeapCounts;
 
-/* What was counted, at one moment. */
+/* Snapshot of the statistics. */
 typedef struct HeapView {
   Sites sites;
   HeapCounts counts; /* since counting began, or since the mark */
@@ -46,37 +46,38 @@ typedef struct HeapView {
   size_t memory;
 } HeapView;
 
-/* Counting begins (again, from nothing). False: no memory. Needs what verify.c finds out. */
+/* Start counting, or restart it from zero. Return false if there is no memory. Needs the offsets
+   of verify.c. */
 bool heap_open(const HeapOptions *options);
 
-/* Counting ends; hooks that are still called do nothing any more. */
+/* Stop counting. Hooks that are still called do nothing from now on. */
 void heap_close(void);
 
 bool heap_is_open(void);
 
-/* The interval of HEAP_ALLOC begins. */
+/* Begin the interval of HEAP_ALLOC. */
 void heap_mark(void);
 
-/* Copies what HEAP shows, or what happened since the mark. False: no memory. To be closed by
-   sites_close(&view->sites). */
+/* Copy the state for HEAP, or the statistics since the mark. Return false if there is no memory.
+   Release the copy with sites_close(&view->sites). */
 bool heap_view(HeapView *view, bool interval);
 
-/* For the hooks. The countdown of this thread is below zero because of this block: perhaps it is
-   sampled. `gil`: the caller holds it. */
+/* Called by the hooks when this block brought the thread's countdown below zero: sample the
+   block if it ends the distance to the next sample. `gil`: the caller holds it. */
 void heap_sample(void *block, size_t n, bool gil);
 
-/* A block that was sampled, and is counted as freed. */
+/* Sampled block that is counted as freed. */
 typedef struct Taken {
   Block block;
-  uint32_t generation; /* of the tables, when it was in them */
+  uint32_t generation; /* generation of the tables from which it was taken */
 } Taken;
 
-/* Takes the block out, if it was sampled, before its memory can be anybody else's … */
+/* Take the block out of the tables, if it was sampled, before its memory can be reused. */
 bool heap_take(void *block, Taken *taken);
-/* … and back in, because it could not be reallocated. */
+/* Put the block back, because its reallocation failed. */
 void heap_put_back(const Taken *taken);
 
-/* Around a fork, so that the child finds the tables whole; there it counts from nothing. */
+/* Called around a fork, so that the child finds consistent tables; the child counts from zero. */
 void heap_before_fork(void);
 void heap_after_fork_in_parent(void);
 void heap_after_fork_in_child(void);

@@ -5,19 +5,19 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define SLOWLY __attribute__((noinline))
-#define OUT_OF_POOLS 513 /* the least that Python's pools of small blocks pass on to the raw domain */
+#define OUT_OF_POOLS 513 /* smallest request that Python's pools pass on to the raw domain */
 
-/* What a hook is laid over. It is called with the context that it would have had without us. */
+/* Allocator below a hook. It is called with its original context. */
 typedef struct Under {
   Allocator allocator;
-  bool gil;    /* who asks this domain holds it */
-  bool in;     /* our hook is in the chain, at its end or somewhere in it */
-  bool passes; /* blocks of OUT_OF_POOLS bytes and more come back by the raw domain */
+  bool gil;    /* callers of this domain hold it */
+  bool in;     /* the hook is in the chain, on top or below other hooks */
+  bool passes; /* blocks of OUT_OF_POOLS bytes and more are freed through the raw domain */
 } Under;
 
 static Under under[DOMAINS] = {
   [DOMAIN_RAW] = {.gil = false}, [DOMAIN_MEM] = {.gil = true}, [DOMAIN_OBJECT] = {.gil = true}};
-static void *_Atomic probe; /* a block that is on its way to the raw domain, or not */
+static void *_Atomic probe; /* a block that is expected in the raw domain's free, or NULL */
 
 static inline bool goes_on(size_t n) { return LIKELY((countdown.left -= (int64_t)n) >= 0); }
 
@@ -29,8 +29,8 @@ static void *chosen(const Under *u, void *block, size_t n) {
   return block;
 }
 
-/* A block that may be sampled is kept out of the pools: so only what is freed by the raw domain has to
-   be looked at, and the frees of small blocks, which are most of all, are as fast as ever. */
+/* A block that may be sampled is kept out of the pools. So only frees of the raw domain have to
+   be checked, and frees of small blocks, the most frequent ones, cost nothing extra. */
 static size_t with_room(const Under *u, size_t n) { return u->passes && n < OUT_OF_POOLS ? OUT_OF_POOLS : n; }
 
 SLOWLY static void *malloc_chosen(const Under *u, void *context, size_t n) {
@@ -41,7 +41,7 @@ SLOWLY static void *calloc_chosen(const Under *u, void *context, size_t n, size_
   return chosen(u, u->allocator.calloc(context, 1, with_room(u, n * size)), n * size);
 }
 
-/* A reallocation is a block freed and another allocated, wherever it lies. */
+/* A reallocation counts as a freed block and an allocated one, even if the address is the same. */
 SLOWLY static void *realloc_known(const Under *u, void *context, void *old, size_t n) {
   Taken taken;
   bool known = old && heap_take(old, &taken), due = countdown.left < 0;
@@ -59,9 +59,10 @@ SLOWLY static void free_known(const Under *u, void *context, void *block) {
   u->allocator.free(context, block);
 }
 
-/* One set for each domain, so that the context is free for whose it is. In `whole_` ones the raw
-   domain is counted too: requests over 512 bytes are passed on to it by the others, and must not be
-   counted twice. The product of calloc was checked by Python. */
+/* One set of functions for each domain, because `context` belongs to the allocator below. The
+   `whole_` functions are used if the raw domain is counted too: the other domains pass requests
+   over 512 bytes on to it, which must not be counted twice. Python has checked the product of
+   calloc for overflow. */
 #define HOOKS(name, domain)                                                                        \
   static void *malloc_##name(void *context, size_t n) {                                            \
     const Under *u = &under[domain];                                                               \
@@ -118,14 +119,14 @@ HOOKS(object, DOMAIN_OBJECT)
 static const Allocator plain[DOMAINS] = {PLAIN(raw), PLAIN(mem), PLAIN(object)};
 static const Allocator whole[DOMAINS] = {WHOLE(raw), WHOLE(mem), WHOLE(object)};
 
-/* Of the raw domain always the free, and the requests only if they are counted. */
+/* In the raw domain the free is always hooked, the requests only if they are counted. */
 static bool is_hook(Domain domain, const Allocator *allocator) {
   if (domain == DOMAIN_RAW)
     return allocator->free == free_raw;
   return allocator->malloc == plain[domain].malloc || allocator->malloc == whole[domain].malloc;
 }
 
-/* Does a block of that domain come back by the raw one's hook? */
+/* Return whether a block of the domain is freed through the raw domain's hook. */
 static bool arrives(Domain domain, size_t n) {
   void *block = ask_allocator(domain, n);
   if (!block)

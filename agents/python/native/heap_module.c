@@ -40,7 +40,7 @@ static PyObject *heap_start(PyObject *Py_UNUSED(self), PyObject *args, PyObject 
   if (problem)
     return refuse(problem);
   if (heap_is_open() && hooks_are_reached()) {
-    numpy_put_in(); /* it may have been loaded since */
+    numpy_put_in(); /* NumPy may have been imported since */
     Py_RETURN_FALSE;
   }
   if (!heap_open(&options))
@@ -88,7 +88,7 @@ static PyObject *memory_object(const Stacks *stacks, const Site *sites, bool int
   return bytes;
 }
 
-/* The columns that all captures have: the value that is shown first, and samples. */
+/* Fill the columns that all captures have: the value of the default metric, and samples. */
 static void fill_in(Stacks *stacks, const Site *sites, bool interval) {
   for (Stack *stack = stacks->first; stack; stack = stack->newer) {
     const Site *site = &sites[stack->index];

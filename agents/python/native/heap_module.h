@@ -1,4 +1,4 @@
-/* The doors of HEAP and HEAP_ALLOC; what they promise is in src/flamewatch/_native.pyi. */
+/* Python functions of HEAP and HEAP_ALLOC. Their contracts are in src/flamewatch/_native.pyi. */
 #ifndef FLAMEWATCH_HEAP_MODULE_H
 #define FLAMEWATCH_HEAP_MODULE_H
 

@@ -21,21 +21,21 @@ typedef struct Slot {
   int64_t value;
   Walked walked;
   FreshCodes fresh;
-  Walk walk; /* its places, and after them the memory of `fresh` */
+  Walk walk; /* followed by its places and the memory of `fresh` */
 } Slot;
 
 static char *slots;
 static size_t slot_bytes, fresh_peak;
-static int slots_n, slots_used; /* the others' pages were never touched */
+static int slots_n, slots_used; /* the pages of further slots were never touched */
 static bool handler_set;
 static struct sigaction previous;
 static atomic_bool taking;              /* handlers may use the slots */
-static atomic_int inside;               /* handlers that do */
+static atomic_int inside;               /* number of handlers that do */
 static atomic_llong no_slot, lost, handlers_cpu_ns;
 
 static Slot *slot(int i) { return (Slot *)(slots + (size_t)i * slot_bytes); }
 
-/* The first free one: so the pages of the others are never touched. */
+/* Claim the first free slot, so that pages of further slots stay untouched. */
 static Slot *claim_slot(void) {
   for (int i = 0; i < slots_n; i++) {
     int expected = FREE;
@@ -45,12 +45,12 @@ static Slot *claim_slot(void) {
   return NULL;
 }
 
-/* The handler may run anywhere in the host, also in the middle of malloc: system calls and own
-   memory only. PyGILState_GetThisThreadState only reads a thread-specific value. */
+/* The handler may interrupt the host anywhere, also inside malloc: it may only use system calls
+   and its own memory. PyGILState_GetThisThreadState only reads a thread-specific value. */
 static void take_sample(Timer *timer) {
   pid_t thread = (pid_t)syscall(SYS_gettid);
   if (timer->thread != thread)
-    return; /* the timer was released, and perhaps given to another thread */
+    return; /* the timer was released, and may have been given to another thread */
   int64_t value = timer_next(timer);
   uintptr_t ts = (uintptr_t)PyGILState_GetThisThreadState();
   Slot *s = claim_slot();
@@ -80,7 +80,7 @@ static void take_timed_sample(Timer *timer) {
   handlers_cpu_ns += own_cpu_ns() - began;
 }
 
-/* A host's handler that was put over ours may call ours in turn: once round is enough. */
+/* A handler that the host installed later may call this one in turn; this stops the recursion. */
 static __thread bool chaining __attribute__((tls_model("initial-exec")));
 
 static void call_previous(int number, siginfo_t *info, void *context) {
@@ -118,7 +118,8 @@ static bool set_handler(void) {
   sigfillset(&action.sa_mask);
   if (sigaction(SAMPLE_SIGNAL, NULL, &current))
     return false;
-  /* Ours can still be there: under a host's that calls what it found. Don't chain to ourselves. */
+  /* The handler may still be installed below one of the host that calls its predecessor. Don't
+     chain to itself. */
   if (!is_ours(&current))
     previous = current;
   return handler_set = !sigaction(SAMPLE_SIGNAL, &action, NULL);
@@ -193,7 +194,7 @@ void interrupts_drain(Capture *capture) {
   }
 }
 
-/* A handler's thread may have lost its core in the middle; it needs ours to get on. */
+/* A handler's thread may have been preempted, and may need this core to continue. */
 static bool wait_for_handlers(void) {
   struct timespec moment = timespec_of(1000000);
   for (int i = 0; inside && i < 200; i++)
@@ -212,7 +213,7 @@ void interrupts_close(Capture *capture) {
   capture->sampler_cpu_ns += handlers_cpu_ns;
   restore_handler();
   if (!quiet)
-    slots = NULL; /* some thread still writes into them: better lost than reused */
+    slots = NULL; /* a thread still writes to them: leaking them is better than reuse */
   free_slots();
   slots_n = 0;
 }

@@ -1,4 +1,4 @@
-/* CPU samples: the signal handler that takes them, and the slots it leaves them in. */
+/* CPU samples: the signal handler that takes them, and the slots in which it stores them. */
 #ifndef FLAMEWATCH_INTERRUPTS_H
 #define FLAMEWATCH_INTERRUPTS_H
 
@@ -7,23 +7,24 @@
 
 #include "capture.h"
 
-/* Ignored by default, so that one which comes late does no harm; hardly anybody uses it, and the
-   Go runtime, which does, passes on what is not its own. */
+/* SIGURG is ignored by default, so that a late signal does no harm. Hardly any program uses it,
+   and the Go runtime, which does, forwards signals that are not its own. */
 #define SAMPLE_SIGNAL SIGURG
 
-/* False: no memory, or the kernel refuses the handler. */
+/* Return false if there is no memory, or if the kernel rejects the handler. */
 bool interrupts_open(const Options *options);
 
-/* No handler touches a slot any more when this returns; the host's own is back. */
+/* Stop sampling. When this returns, no handler uses a slot any more, and the host's handler is
+   restored. */
 void interrupts_close(Capture *capture);
 
-/* Somebody else has put a handler over ours. */
+/* Return whether the host has replaced the handler. */
 bool interrupts_taken_over(void);
 
-/* Moves samples from the slots into the capture's tables. */
+/* Move samples from the slots to the capture's tables. */
 void interrupts_drain(Capture *capture);
 
-/* In the child after a fork. */
+/* Discard everything in a forked child. */
 void interrupts_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The distinct label texts of one capture. What a text says is Python's business. */
+/* Distinct encoded label sets of one capture. Only the Python part interprets their text. */
 #ifndef FLAMEWATCH_LABELS_H
 #define FLAMEWATCH_LABELS_H
 
@@ -6,7 +6,7 @@
 
 #include "arena.h"
 
-#define LABELS_MAX 256 /* a profile with more is no overview any more, and costs the server storage */
+#define LABELS_MAX 256 /* a profile with more is no overview, and costs the server storage */
 
 typedef struct Label {
   uint32_t id; /* from 1 */
@@ -20,7 +20,8 @@ typedef struct Labels {
   Label *first, *last;
 } Labels;
 
-/* The text's id. 0: there is no text, or no place for another (then `*full` is counted up). */
+/* Return the id of the text. 0: the text is empty, or there is no room (then `*full` is
+   incremented). */
 uint32_t label_find(Labels *labels, Arena *arena, const char *text, int n, int64_t *full);
 
 #endif

@@ -19,7 +19,7 @@ static bool fits(PyObject *module, const char *name, PyObject *lock, int needed)
   return fit;
 }
 
-/* What is followed blindly from then on. */
+/* Check the memory that later reads access without checks. */
 static bool can_be_read(LockLook look, PyObject *lock) {
   uintptr_t at;
   sem_t copy;

@@ -1,8 +1,9 @@
-/* Can a lock be taken at once? Told by a look at it, without touching it.
+/* Test whether a lock is free by reading its memory, without touching it.
 
-   A free lock is the usual case, and a call that finds one need not be tried out: it goes to the
-   original as it came. A look is right at its moment. Who was woken may take the lock right after
-   it, so a wait in some thousands is not seen to begin. */
+   A free lock is the usual case, and a call that finds one need not be tried first: it goes
+   directly to the original method. The result holds only at that moment: a thread that was just
+   woken may take the lock right afterwards, so the start of one wait in some thousands is
+   missed. */
 #ifndef FLAMEWATCH_LOCK_LOOKS_H
 #define FLAMEWATCH_LOCK_LOOKS_H
 
@@ -15,19 +16,19 @@
 
 #include "peek.h"
 
-/* PyObject's head comes first, then the lock itself, then a recursive one's owner. */
+/* Layout: PyObject's header, then the lock itself, then the owner of a recursive lock. */
 enum { LOCK_ITSELF = 16, RLOCK_OWNER = 24 };
 #define MUTEX_LOCKED 1
 
 typedef enum LockLook {
-  LOOK_UNKNOWN,   /* no lock is said to be free */
-  LOOK_SEMAPHORE, /* a pointer to one: to 3.13 */
-  LOOK_BYTE,      /* a PyMutex: from 3.14 on */
+  LOOK_UNKNOWN,   /* no lock is reported as free */
+  LOOK_SEMAPHORE, /* a pointer to a semaphore: up to 3.13 */
+  LOOK_BYTE,      /* a PyMutex: 3.14 and later */
 } LockLook;
 
 extern LockLook lock_look, rlock_look;
 
-/* Finds out how both kinds look, and tries it on new ones. `module` is _thread. */
+/* Determine the layout of both kinds of locks, and check it with new ones. `module` is _thread. */
 void learn_lock_looks(PyObject *module, int version);
 
 static inline bool looks_free(LockLook look, PyObject *lock) {
@@ -38,7 +39,7 @@ static inline bool looks_free(LockLook look, PyObject *lock) {
   return look == LOOK_SEMAPHORE && !sem_getvalue((sem_t *)word_at(itself, 0), &value) && value > 0;
 }
 
-/* Nobody else's hands put it into mine. */
+/* Reliable without a lock: no other thread can make the calling thread the owner. */
 static inline bool looks_mine(LockLook look, PyObject *rlock) {
   return look != LOOK_UNKNOWN && word_at(rlock, RLOCK_OWNER) == (uintptr_t)pthread_self();
 }

@@ -10,7 +10,7 @@
 #include "peek.h"
 #include "walk.h"
 
-/* PyMethodDescrObject: its type's object, and where its PyMethodDef is. */
+/* PyMethodDescrObject: offsets of its type and of its PyMethodDef. */
 enum { DESCRIPTOR_OF = 16, DESCRIPTOR_METHOD = 40 };
 #define FLAGS_OF_CALL (METH_VARARGS | METH_KEYWORDS | METH_NOARGS | METH_O | METH_FASTCALL | METH_CLASS | METH_STATIC)
 
@@ -20,8 +20,8 @@ typedef PyObject *FastFunction(PyObject *self, PyObject *const *args, Py_ssize_t
 typedef struct Method {
   const char *type, *name;
   bool optional;
-  int trial; /* the method of the same type that can try without waiting */
-  PyMethodDef *at; /* NULL: not there */
+  int trial; /* method of the same type that can try without waiting */
+  PyMethodDef *at; /* NULL: the method does not exist */
   PyCFunction original, ours;
 } Method;
 
@@ -38,8 +38,8 @@ static PyObject *only_false; /* (False,) */
 
 static int call_of(const Method *method) { return method->at->ml_flags & FLAGS_OF_CALL; }
 
-/* How a lock is to be taken: at once or not at all; or may this call wait? What is unclear is the
-   original's to refuse. */
+/* Return whether the call may wait for the lock. Invalid arguments count as no, because the
+   original rejects them. */
 static bool may_wait(PyObject *const *args, Py_ssize_t n, PyObject *blocking, PyObject *timeout) {
   blocking = n > 0 ? args[0] : blocking;
   timeout = n > 1 ? args[1] : timeout;
@@ -54,7 +54,7 @@ static bool may_wait(PyObject *const *args, Py_ssize_t n, PyObject *blocking, Py
   return seconds > 0 || seconds == -1;
 }
 
-/* 1: taken, without waiting; 0: somebody has it; -1: an exception. */
+/* Return 1: taken without waiting; 0: another thread holds it; -1: an exception. */
 static int try_lock(const Method *method, PyObject *self) {
   count_try();
   PyCFunction function = methods[method->trial].original;
@@ -127,13 +127,14 @@ static PyObject *call_noargs(const Method *method, PyObject *self) {
   return result;
 }
 
-/* This call will not wait, or hardly ever. */
+/* Return whether the call will (almost certainly) not wait. */
 static inline bool is_at_once(int i, PyObject *self) {
   bool recursive = i == RLOCK_ACQUIRE || i == RLOCK_ENTER;
   return looks_free(recursive ? rlock_look : lock_look, self) || (recursive && looks_mine(rlock_look, self));
 }
 
-/* A method's function is not told which method it is of, so each has one for each way of calling. */
+/* A C function does not receive its method, so each method has one function per calling
+   convention. */
 #define FUNCTIONS(i)                                                                                \
   static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                \
     if (is_at_once(i, self))                                                                        \
@@ -161,7 +162,7 @@ static const PyCFunction varargs_functions[METHODS] = {C(varargs_0), C(varargs_1
 static const PyCFunction fast_functions[METHODS] = {C(fast_0), C(fast_1), C(fast_2), C(fast_3), C(fast_4)};
 static const PyCFunction noargs_functions[METHODS] = {noargs_0, noargs_1, noargs_2, noargs_3, noargs_4};
 
-/* NULL: called in a way that we have no function for. */
+/* NULL: the calling convention is not supported. */
 static PyCFunction function_for(int i, int call) {
   if (call == (METH_VARARGS | METH_KEYWORDS))
     return varargs_functions[i];
@@ -176,7 +177,7 @@ static bool has_name(const PyMethodDef *method, const char *expected) {
   return n <= sizeof name && peek(name, (uintptr_t)method->ml_name, n) && !memcmp(name, expected, n);
 }
 
-/* The layout of descriptors is not published, so what is found has to say that it is the right one. */
+/* The layout of descriptors is not public, so the type and the name found there are checked. */
 static bool find_method(int i, PyObject *type, PyObject *descriptor) {
   Method *method = &methods[i];
   uintptr_t of, at;
@@ -191,7 +192,8 @@ static bool find_method(int i, PyObject *type, PyObject *descriptor) {
   return method->ours != NULL;
 }
 
-/* By the kernel, which refuses where a plain write would crash: tables may be read-only. */
+/* Written by the kernel, which returns an error where a plain write would crash: tables may be
+   read-only. */
 static bool set_function(const Method *method, PyCFunction function) {
   return poke((uintptr_t)&method->at->ml_meth, &function, sizeof function);
 }

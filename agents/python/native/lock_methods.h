@@ -1,14 +1,15 @@
-/* The methods by which Python code takes locks, and ours in their place.
+/* Methods by which Python code takes locks, and their replacements during a capture.
 
-   What is replaced is the function in the method tables of `_thread.lock` and `_thread.RLock`: so all
-   locks take part, those that exist already too, and with them conditions, queues and events. */
+   The functions in the method tables of `_thread.lock` and `_thread.RLock` are replaced. So all
+   locks are covered, also existing ones, and with them conditions, queues and events. */
 #ifndef FLAMEWATCH_LOCK_METHODS_H
 #define FLAMEWATCH_LOCK_METHODS_H
 
-/* NULL, or why that is not possible here. With the GIL. */
+/* Return NULL, or the reason why replacing is not possible here. With the GIL. */
 const char *why_no_lock_methods(void);
 
-/* With the GIL. NULL, or why it failed; then all is as before. */
+/* Replace the methods. With the GIL. Return NULL, or the reason of a failure; then nothing is
+   changed. */
 const char *lock_methods_replace(void);
 void lock_methods_restore(void);
 

@@ -1,4 +1,4 @@
-/* flamewatch._native: the doors to Python. What they promise is in src/flamewatch/_native.pyi. */
+/* Functions of flamewatch._native. Their contracts are in src/flamewatch/_native.pyi. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@
 #include "tasks.h"
 #include "verify.h"
 
-static enum { IDLE, RUNNING, STOPPING } state; /* changes with the GIL only */
+static enum { IDLE, RUNNING, STOPPING } state; /* changes only with the GIL */
 static Capture capture;
 static atomic_int wakes;
 
@@ -42,7 +42,7 @@ static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UN
   Py_RETURN_NONE;
 }
 
-/* What a capture compares addresses with must not be freed meanwhile. Takes over the reference. */
+/* Keep the code objects alive with whose addresses the capture compares. Steals the reference. */
 static void hold_codes(PyObject *codes) {
   static PyObject *held;
   PyObject *before = held;
@@ -85,7 +85,7 @@ static PyObject *stop(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   state = STOPPING;
   if (capture.options.kind == KIND_CONTENTION)
     contention_stop();
-  else if (!stop_sampler()) /* it stays STOPPING: the thread may still come back and use its memory */
+  else if (!stop_sampler()) /* stays STOPPING: the thread may still use its memory */
     return refuse("the sampler thread did not stop within a second; no more captures will be made");
   PyObject *result = result_of(&capture);
   capture_close(&capture);
@@ -124,7 +124,8 @@ static PyObject *wake(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   Py_RETURN_NONE;
 }
 
-/* Also called by the C library in every child, so that nothing depends on Python's fork hooks. */
+/* The C library calls this in every child as well, so that nothing depends on Python's fork
+   hooks. */
 static void forget_parent(void) {
   peek_set_pid();
   if (state != IDLE) {

@@ -9,7 +9,7 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* Places in NumPy's table of functions, which never change. */
+/* Indexes in NumPy's function table, which never change. */
 enum { FEATURE_VERSION = 211, DEFAULT_HANDLER = 306, TABLE_WITH_HANDLER = 0xf };
 
 typedef struct Functions {
@@ -19,7 +19,7 @@ typedef struct Functions {
   void (*free)(void *context, void *block, size_t n);
 } Functions;
 
-/* As PyDataMem_Handler, version 1. */
+/* Layout of PyDataMem_Handler, version 1. */
 typedef struct Handler {
   char name[127];
   uint8_t version;
@@ -27,7 +27,7 @@ typedef struct Handler {
   Functions functions;
 } Handler;
 
-static Handler *handler; /* NULL: not found yet */
+static Handler *handler; /* NULL: not found so far */
 static Functions under;
 
 static void *counted(void *block, size_t n) {

@@ -1,7 +1,7 @@
-/* 3.11 and 3.12 don't say where things are: a table, made by offsetof() on their internal headers.
-   From 3.13 on the interpreter publishes it (_Py_DebugOffsets) at the start of _PyRuntime, as a run
-   of 64-bit numbers whose order differs by version. The result is checked against the caller's own
-   stack before it is used (verify.c). */
+/* 3.11 and 3.12 do not publish offsets, so there is a table, made by offsetof() on their
+   internal headers. 3.13 and later publish them (_Py_DebugOffsets) at the start of _PyRuntime,
+   as an array of 64-bit numbers whose order differs by version. The result is checked against
+   the caller's own stack before use (verify.c). */
 #include "offsets.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static const Offsets V312 = {
   .text_ascii = 40, .text_wide = 56,
 };
 
-/* Indices into the published numbers. `frame` and `code` are where those groups begin. */
+/* Indexes into the published numbers. `frame` and `code` are the starts of those groups. */
 typedef struct Published {
   int version, next, interp, current_frame, native_id, frame, code;
   uintptr_t mask;
@@ -51,7 +51,7 @@ static Offsets from_published(const Published *at, const uint64_t *q) {
   return (Offsets){
     COMMON, .version = at->version, .interp_threads = (int)q[INTERP_THREADS],
     .ts_frame = (int)q[at->current_frame], .ts_cframe = -1, .ts_native_id = (int)q[at->native_id],
-    .ts_chunk = chunk, .ts_top = chunk + 8, /* the top is not published; it has always followed */
+    .ts_chunk = chunk, .ts_top = chunk + 8, /* not published; it has always followed */
     .frame_previous = (int)frame[FRAME_PREVIOUS], .frame_code = (int)frame[FRAME_CODE],
     .frame_instr = (int)frame[FRAME_INSTR], .frame_owner = (int)frame[FRAME_OWNER],
     .frame_size = (int)frame[FRAME_LOCALS], .frame_code_mask = at->mask, .shim_owner = 3,

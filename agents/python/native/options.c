@@ -31,7 +31,7 @@ static bool read_excluded(PyObject *excluded, Options *options) {
   return true;
 }
 
-/* The address of a code object; 0 and a TypeError for anything else. */
+/* Return the address of a code object; 0 and a TypeError for any other object. */
 static uintptr_t code_address(PyObject *object) {
   if ((uintptr_t)Py_TYPE(object) == python.code_type)
     return (uintptr_t)object;
@@ -53,7 +53,7 @@ static bool read_idle(PyObject *idle, Options *options) {
   if (!in_range("the number of idle waits", n, 0, IDLE_MAX))
     return false;
   for (Py_ssize_t i = 0; i < n; i++) {
-    PyObject *pair = PyTuple_GetItem(idle, i); /* borrowed, and so held by the tuple */
+    PyObject *pair = PyTuple_GetItem(idle, i); /* borrowed: the tuple holds it */
     if (!PyTuple_Check(pair)) {
       PyErr_SetString(PyExc_TypeError, "idle must be a tuple of tuples");
       return false;

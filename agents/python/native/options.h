@@ -1,4 +1,4 @@
-/* The arguments of start(). */
+/* Arguments of start(). */
 #ifndef FLAMEWATCH_OPTIONS_H
 #define FLAMEWATCH_OPTIONS_H
 
@@ -8,8 +8,8 @@
 
 #include "capture.h"
 
-/* False, and an exception, when one of them is wrong. `idle_codes`: a new reference to what keeps the
-   code objects of options->idle alive. */
+/* Parse the arguments. Return false with an exception if one of them is invalid. `idle_codes`: a
+   new reference to the object that keeps the code objects of options->idle alive. */
 bool read_options(PyObject *args, PyObject *keywords, Options *options, PyObject **idle_codes);
 
 #endif

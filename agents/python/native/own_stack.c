@@ -34,7 +34,7 @@ static bool is_frame(PyObject *frame, PyObject *code, const Place *place) {
          has_number(code, "co_firstlineno", int_at(place->head, o->code_first_line - HEAD_START));
 }
 
-/* The next place that a traceback would show too: the interpreter hides its own stubs. */
+/* Return the next place that a traceback shows as well: the interpreter hides its own stubs. */
 static int next_visible(const Walk *walk, int i, const PyObject *code) {
   while (i < walk->depth && walk->places[i].code != (uintptr_t)code)
     i++;

@@ -1,4 +1,4 @@
-/* The caller's own stack, read by the sampler's means and compared with the interpreter's word. */
+/* The caller's own stack, read as the sampler does and compared with the interpreter's own view. */
 #ifndef FLAMEWATCH_OWN_STACK_H
 #define FLAMEWATCH_OWN_STACK_H
 
@@ -6,11 +6,11 @@
 
 #include "walk.h"
 
-/* With the GIL. False if the calling thread's stack could not be read. */
+/* Read the calling thread's stack. With the GIL. Return false if it could not be read. */
 bool walk_own_stack(Walk *walk);
 
-/* Does the walk agree with what the interpreter says: the same code objects in the same order, at
-   the same instruction, with the same name, file, first line and line table? */
+/* Return whether the walk equals the interpreter's view: the same code objects in the same
+   order, at the same instruction, with the same name, file, first line and line table. */
 bool is_own_stack(const Walk *walk);
 
 #endif

@@ -1,8 +1,8 @@
-/* A thread that runs for microseconds and wants to run now.
+/* Scheduler request for a thread that runs for microseconds and has to run soon after it wakes.
 
-   A sampler that must wait until the others give up the core sees them only where they do that, in
-   system calls mostly. Linux 6.12 and later let a thread ask for a short slice, in exchange for
-   which it may run at once when it wakes. Older kernels ignore the wish. */
+   A sampler that waits until other threads give up the core sees them only where they do so,
+   mostly in system calls. Linux 6.12 and later let a thread request a short slice, for which it
+   may run at once when it wakes. Older kernels ignore the request. */
 #ifndef FLAMEWATCH_PROMPTNESS_H
 #define FLAMEWATCH_PROMPTNESS_H
 

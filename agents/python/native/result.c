@@ -6,7 +6,7 @@ enum { STACK_COLUMNS = 7 };
 
 static const char *const KINDS[] = {"cpu", "wall", "threads", "contention"};
 
-/* "surrogatepass": names may hold lone surrogates, as any Python string may. */
+/* "surrogatepass": like any Python string, names may contain lone surrogates. */
 static PyObject *text_object(const Text *text) {
   int order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? -1 : 1;
   Py_ssize_t bytes = (Py_ssize_t)text->n * text->width;

@@ -1,4 +1,4 @@
-/* A finished capture as Python objects; see _native.pyi for the shape. */
+/* Conversion of a finished capture to Python objects. Their shape is documented in _native.pyi. */
 #ifndef FLAMEWATCH_RESULT_H
 #define FLAMEWATCH_RESULT_H
 
@@ -9,12 +9,13 @@
 
 PyObject *result_of(const Capture *capture);
 
-/* Its parts, for captures that are kept in other ways. */
+/* Single columns, for captures that are stored in other structures. */
 PyObject *codes_object(const Codes *codes);
 PyObject *stacks_object(const Stacks *stacks);
 PyObject *frames_object(const Stacks *stacks);
 
-/* Sets the key and lets go of the value; -1 and an exception if either is missing. */
+/* Set the key and release the reference to the value. Return -1 with an exception if the value
+   is NULL or cannot be set. */
 int put(PyObject *result, const char *key, PyObject *value);
 
 #endif

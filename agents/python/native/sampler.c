@@ -17,7 +17,7 @@
 #define STACK_BYTES (256 << 10)
 #define STOP_WITHIN_NS NS_PER_S
 #define TICKS_A_LOOK 4
-#define BUSY_SHARE 20 /* a tick may take 1/20 of the time at most: then they come less often */
+#define BUSY_SHARE 20 /* slower ticks, over 1/20 of the time, become less frequent */
 
 static pthread_t thread;
 static atomic_int stopping, stopped;
@@ -48,7 +48,7 @@ static void take_overdue(Capture *capture, const Thread *t) {
 static void cpu_tick(Capture *capture) {
   if (capture->counts.signal_taken)
     return;
-  if (interrupts_taken_over()) { /* the host's handler would get our signals */
+  if (interrupts_taken_over()) { /* the host's handler would get the sampler's signals */
     timers_release_all();
     capture->counts.signal_taken = 1;
     return;
@@ -70,7 +70,8 @@ static void tick(Capture *capture, int max_threads) {
     wall_tick(capture, &threads, walk, max_threads);
 }
 
-/* At random between half a period and one and a half, later when the ticks themselves take long. */
+/* Return a random time between 0.5 and 1.5 periods after the last tick, or later if ticks take
+   long. */
 static int64_t next_tick(const Capture *capture, uint64_t *dice, int64_t began, int64_t ended) {
   int64_t at = began + capture->options.period_ns / 2 + roll_up_to(dice, capture->options.period_ns);
   int64_t rested = ended + (ended - began) * (BUSY_SHARE - 1);
@@ -91,7 +92,7 @@ static void *run(void *argument) {
   if (capture->options.kind == KIND_CPU)
     interrupts_close(capture);
   else
-    tick(capture, THREADS_MAX); /* so that every thread's time adds up to the capture's */
+    tick(capture, THREADS_MAX); /* so that every thread's values add up to the capture's duration */
   capture->sampler_cpu_ns += own_cpu_ns();
   stopped = 1;
   futex_wake(&stopped);
@@ -104,7 +105,7 @@ static const char *spawn(Capture *capture) {
   sigfillset(&all);
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no signal of the host ends up there */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: the host's signals go elsewhere */
   int failed = pthread_create(&thread, &attributes, run, capture);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
@@ -138,7 +139,7 @@ static const char *begin(Capture *capture) {
   if (capture->options.kind == KIND_CPU && !interrupts_open(&capture->options))
     return "the signal for CPU samples could not be set up";
   if (capture->options.kind == KIND_CPU)
-    cpu_tick(capture); /* the timers run from now on, not from when the new thread gets a core */
+    cpu_tick(capture); /* timers run from now on, not from when the new thread gets a core */
   const char *problem = spawn(capture);
   if (problem && capture->options.kind == KIND_CPU)
     interrupts_close(capture);

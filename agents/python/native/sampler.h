@@ -1,4 +1,4 @@
-/* The sampler thread: one per capture, with all signals blocked, without the GIL. */
+/* Sampler thread: one per capture, with all signals blocked, without the GIL. */
 #ifndef FLAMEWATCH_SAMPLER_H
 #define FLAMEWATCH_SAMPLER_H
 
@@ -6,13 +6,15 @@
 
 #include "capture.h"
 
-/* Begins a capture. Returns NULL, or why that is not possible. */
+/* Start a capture. Return NULL, or the reason why that is not possible. */
 const char *sampler_start(Capture *capture, const Options *options);
 
-/* Ends it; false if the thread did not stop within a second (its memory is then left to it). */
+/* End the capture. Return false if the thread did not stop within a second (its memory is then
+   leaked). */
 bool sampler_stop(Capture *capture);
 
-/* In the child after a fork: there is no thread any more, and its memory is not used. */
+/* Discard the capture in a forked child, in which the thread does not exist, without using its
+   memory. */
 void sampler_forget(Capture *capture);
 
 #endif

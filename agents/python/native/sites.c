@@ -27,7 +27,7 @@ int64_t site_find(Sites *sites, const Walk *walk) {
   return stack ? (int64_t)stack->index : -1;
 }
 
-/* The codes of one table by their ids, and what their ids are in another (plus one; 0: not there). */
+/* Codes of one table by id, and their ids in another table (plus one; 0: not copied yet). */
 typedef struct Renumbering {
   Arena memory;
   const Code **codes;

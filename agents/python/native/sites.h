@@ -1,4 +1,5 @@
-/* Where memory was allocated: distinct stacks, with what they allocated and what of it is in use. */
+/* Allocation sites: distinct stacks, with the memory that they allocated and the part still in
+   use. */
 #ifndef FLAMEWATCH_SITES_H
 #define FLAMEWATCH_SITES_H
 
@@ -8,7 +9,7 @@
 
 #define SITES_MAX 16384
 
-/* Estimates: each sampled block counts for as many as it stands for. */
+/* Estimates: each sampled block counts for the number of blocks that it represents. */
 typedef struct Totals {
   double allocated_objects, allocated_bytes, used_objects, used_bytes;
   uint32_t samples, used_samples;
@@ -16,7 +17,7 @@ typedef struct Totals {
 
 typedef struct Site {
   Totals ever;     /* since counting began */
-  Totals interval; /* since the last interval began, and of what was allocated since then */
+  Totals interval; /* since the last interval began, only for blocks allocated since then */
 } Site;
 
 typedef struct Sites {
@@ -31,11 +32,11 @@ typedef bool Wanted(const Site *site);
 bool sites_open(Sites *sites, size_t max_bytes);
 void sites_close(Sites *sites);
 
-/* Index of the site of this stack, made when new; -1: no room. */
+/* Find or add the site of this stack. Return its index, or -1 if there is no room. */
 int64_t site_find(Sites *sites, const Walk *walk);
 
-/* Copies the wanted sites into empty tables of the same size. `moved`, if given, holds SITES_MAX
-   numbers and gets the new index of each site that was copied. False: no memory. */
+/* Copy the wanted sites to empty tables of the same size. `moved`, if given, holds SITES_MAX
+   numbers and receives the new index of each copied site. Return false if there is no memory. */
 bool sites_copy(Sites *to, const Sites *from, Wanted *wanted, uint32_t *moved);
 
 static inline void totals_used(Totals *totals, double weight, size_t size) {
@@ -52,7 +53,7 @@ static inline void totals_add(Totals *totals, double weight, size_t size) {
 }
 
 static inline void totals_freed(Totals *totals, double weight, size_t size) {
-  bool last = --totals->used_samples == 0; /* then nothing of the rounding may be left */
+  bool last = --totals->used_samples == 0; /* then no rounding error may be left */
   totals->used_objects = last ? 0 : totals->used_objects - weight;
   totals->used_bytes = last ? 0 : totals->used_bytes - weight * (double)size;
 }

@@ -1,4 +1,4 @@
-/* The distinct stacks of one capture, with their values. */
+/* Distinct stacks of one capture, with their values. */
 #ifndef FLAMEWATCH_STACKS_H
 #define FLAMEWATCH_STACKS_H
 
@@ -20,7 +20,7 @@ typedef struct Stack {
   int64_t value, count;
   int32_t thread; /* native id; 0 when threads are merged */
   uint32_t label; /* 0: none */
-  uint32_t index; /* in the order of the list */
+  uint32_t index; /* position in the list */
   uint16_t depth;
   bool cut;
   struct Stack *next, *newer;
@@ -32,16 +32,16 @@ typedef struct Stacks {
   uint64_t frames; /* of all stacks */
   Stack *first, *last;
   Stack **buckets;
-  Stack *draft; /* the one that is being looked for */
+  Stack *draft; /* the stack that is being looked up */
 } Stacks;
 
 bool stacks_open(Stacks *stacks, Arena *arena);
 
-/* The entry for what was walked, made when new. NULL: the arena is full. */
+/* Find or add the walked stack. Return NULL if the arena is full. */
 Stack *stack_find(Stacks *stacks, Codes *codes, Arena *arena, const Walk *walk, int32_t thread, uint32_t label);
 
-/* The two halves of it, for who brings frames from elsewhere: an empty draft to be filled, and the
-   entry for it. */
+/* Two halves of stack_find(), for frames from another source: return an empty draft to be
+   filled, and find or add the entry for it. */
 Stack *stack_draft(Stacks *stacks);
 Stack *stack_keep(Stacks *stacks, Arena *arena);
 

@@ -2,9 +2,9 @@
 
 #include "tasks.h"
 
-#define STATE_SEARCHED 4096 /* bytes of a thread state in which the current task is looked for */
+#define STATE_SEARCHED 4096 /* bytes of a thread state that are searched for the current task */
 
-/* Where in `n` bytes a word is found last; -1: nowhere. */
+/* Return the last offset of a word within `n` bytes; -1 if it is absent. */
 static int find_word(uintptr_t from, int n, uintptr_t word, uintptr_t mask) {
   int found = -1;
   for (int at = 0; at + 8 <= n; at += 8)

@@ -1,4 +1,4 @@
-/* Where the parts of asyncio's tasks are: learned from examples that were made for it. */
+/* Layout of asyncio's tasks, learned from examples made for the purpose. */
 #ifndef FLAMEWATCH_TASK_EXAMPLES_H
 #define FLAMEWATCH_TASK_EXAMPLES_H
 
@@ -6,13 +6,14 @@
 #include <Python.h>
 
 typedef struct TaskExamples {
-  PyObject *awaited, *waiting; /* tasks; the first one is the thread's current one */
-  PyObject *outer, *inner;     /* coroutines: the awaited task's, and the one that that awaits */
+  PyObject *awaited, *waiting; /* tasks; the first one is the current task of the thread */
+  PyObject *outer, *inner;     /* coroutines: of `awaited`, and the one that `outer` awaits */
   PyObject *name;              /* of the awaited task */
-  PyObject *current;           /* the dictionary of current tasks, where there is one (before 3.14) */
+  PyObject *current;           /* the dictionary of current tasks, if there is one (before 3.14) */
 } TaskExamples;
 
-/* With the GIL. NULL: from now on tasks are read; or why they cannot be. */
+/* Learn the layout. With the GIL. Return NULL (tasks are read from now on), or the reason of a
+   failure. */
 const char *tasks_learn(const TaskExamples *examples);
 
 #endif

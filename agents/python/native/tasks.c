@@ -4,13 +4,13 @@
 
 #include "text.h"
 
-/* The same from 3.11 to 3.15. */
+/* Offsets, equal from 3.11 to 3.15. */
 enum { KEYS = 32, KEYS_INDEX_BYTES = 9, KEYS_KIND = 10, KEYS_N = 24, KEYS_HEAD = 32, ENTRY = 24, ENTRY_VALUE = 16 };
-enum { CALLBACKS = 16 /* behind the first one */, LIST_SIZE = 16, LIST_ITEMS = 24, TUPLE_FIRST = 24 }; /* before 3.14 */
-enum { FRAME_STACK_TOP = 64 }; /* 3.14 on: a pointer; before: a number of locals and values */
+enum { CALLBACKS = 16 /* after the first one */, LIST_SIZE = 16, LIST_ITEMS = 24, TUPLE_FIRST = 24 }; /* before 3.14 */
+enum { FRAME_STACK_TOP = 64 }; /* 3.14 and later: a pointer; before: a count of locals and values */
 
-#define CHAIN_MAX 64        /* coroutines of one task */
-#define AWAITERS_MAX 32     /* tasks, one awaiting the other */
+#define CHAIN_MAX 64        /* coroutines per task */
+#define AWAITERS_MAX 32     /* length of a chain of awaiting tasks */
 #define CALLBACKS_MAX 16
 #define LONGEST_NAME 64     /* characters */
 
@@ -22,7 +22,8 @@ static void may_run(Walk *walk, uintptr_t task) {
     walk->running[walk->running_n++] = (RunningTask){task, coroutine + (uintptr_t)tasks.frame_at};
 }
 
-/* The current task of each loop that runs: which is whose thread's, their frames tell. */
+/* Collect the current task of each running loop. The frames of a stack show later which of them
+   belongs to the thread. */
 void tasks_look_in_dictionary(Walk *walk) {
   uintptr_t keys = word_of(tasks.current, KEYS);
   char head[KEYS_HEAD];
@@ -44,7 +45,7 @@ void tasks_look(Walk *walk) {
     tasks_look_in_dictionary(walk);
 }
 
-/* What the suspended coroutine with this frame awaits. */
+/* Return the object that the suspended coroutine with this frame awaits. */
 uintptr_t tasks_awaited_in(const char *frame, uintptr_t at) {
   uintptr_t top = word_at(frame, FRAME_STACK_TOP);
   if (python.offsets.version < 0x030e)
@@ -57,7 +58,7 @@ bool tasks_copy_frame(char *to, uintptr_t at) {
          (unsigned char)to[python.offsets.frame_owner] == OWNED_BY_GENERATOR;
 }
 
-/* The coroutines of a task that waits, the innermost first. */
+/* Add the coroutines of a waiting task, the innermost first. */
 static void add_coroutines(Walk *walk, uintptr_t coroutine) {
   uintptr_t frames[CHAIN_MAX];
   char copy[sizeof walk->frame];
@@ -73,15 +74,16 @@ static void add_coroutines(Walk *walk, uintptr_t coroutine) {
       return;
 }
 
-/* The task that this callback wakes up; 0: it does something else. */
+/* Return the task that this callback wakes; 0 if it does something else. */
 static uintptr_t woken_by(uintptr_t callback) {
   bool wakes = callback && word_of(callback, TYPE) == tasks.function_type &&
                word_of(callback, FUNCTION_DEFINITION) == tasks.wakeup;
   return wakes ? word_of(callback, FUNCTION_SELF) : 0;
 }
 
-/* Before 3.14: who awaits a task is woken by one of its callbacks, which are the first one and a list of
-   pairs. Of a gathering or a group the callbacks don't tell. */
+/* Before 3.14: a callback of the awaited task wakes the task that awaits it. Callbacks are a
+   first one and a list of pairs. The callbacks of gather() and task groups do not name the
+   awaiting task. */
 static uintptr_t awaiter_by_callbacks(uintptr_t future) {
   uintptr_t found = woken_by(word_of(future, tasks.callback_at)), more = word_of(future, tasks.callback_at + CALLBACKS);
   uintptr_t n = more && word_of(more, TYPE) == tasks.list_type ? word_of(more, LIST_SIZE) : 0;
@@ -95,7 +97,7 @@ static uintptr_t awaiter_by_callbacks(uintptr_t future) {
   return found;
 }
 
-/* The one that awaits this task or future. 0: nobody, or several at once. */
+/* Return the task that awaits this task or future; 0 for none, or for several. */
 uintptr_t tasks_awaiter_of(uintptr_t future) {
   if (!tasks.awaited_by_at)
     return awaiter_by_callbacks(future);
@@ -120,7 +122,8 @@ void tasks_meet(Walk *walk, uintptr_t frame) {
     }
 }
 
-/* "Task-12" was not given: it says nothing, and would be another label for each task. */
+/* A default name such as "Task-12" carries no information, and would be a new label for each
+   task. */
 static bool was_given(const char *name, int n) {
   static const char prefix[] = "Task-";
   int same = (int)sizeof prefix - 1;
@@ -133,18 +136,18 @@ static bool was_given(const char *name, int n) {
 }
 
 void tasks_name(Walk *walk) {
-  static const char label[] = "\0task"; /* and the zero byte before the name */
+  static const char label[] = "\0task"; /* followed by the zero byte before the name */
   enum { SUM = 4 };
   char name[4 * LONGEST_NAME];
   uintptr_t object = walk->task ? word_of(walk->task, tasks.name_at) : 0;
   if (!object || word_of(object, TYPE) != tasks.text_type)
-    return; /* 3.12 on: a number, until somebody asks for the name */
+    return; /* 3.12 and later: a number until the program reads the name */
   int n = text_utf8(name, LONGEST_NAME, object), first = walk->label_n ? 0 : 1;
   int start = walk->label_n ? walk->label_n : SUM, size = (int)sizeof label - first;
   if (n <= 0 || !was_given(name, n) || start + size + n > LABEL_MAX)
     return;
   if (first)
-    memset(walk->label, 0, SUM); /* no sum: it was not read as one piece */
+    memset(walk->label, 0, SUM); /* no checksum: the labels were not read as one piece */
   memcpy(walk->label + start, label + first, (size_t)size);
   memcpy(walk->label + start + size, name, (size_t)n);
   walk->label_n = start + size + n;

@@ -1,7 +1,7 @@
-/* asyncio's tasks: which one a thread runs, what it is called, and who awaits it.
+/* asyncio's tasks: the one that a thread runs, its name, and the tasks that await it.
 
-   A task's frames end at the event loop, whoever awaits the task; and its name is in no frame. Both
-   are read out of the task objects, on request. */
+   The frames of a task end at the event loop, even if other tasks await it, and its name is in
+   no frame. Both are read from the task objects, if enabled. */
 #ifndef FLAMEWATCH_TASKS_H
 #define FLAMEWATCH_TASKS_H
 
@@ -11,22 +11,23 @@
 #include "peek.h"
 #include "walk.h"
 
-/* Where things are (task_examples.c). */
+/* Offsets and types, learned by task_examples.c. */
 typedef struct TaskLayout {
-  bool known; /* else nothing is read */
+  bool known; /* else no task is read */
   uintptr_t task_type, coroutine_type, set_type, function_type, list_type, text_type;
   int coroutine_at, name_at, callback_at;
-  int awaited_by_at; /* 0: there is no such thing (before 3.14) */
-  int frame_at;      /* of a coroutine's frame in the coroutine */
-  int stack_slot;    /* of what a coroutine awaits, from its stack's top */
-  int ts_task;       /* of the current task in a thread state; 0: it is not there (before 3.14) */
-  uintptr_t current; /* the dictionary that it is in then */
-  uintptr_t wakeup;  /* what the callbacks do that wake a task up */
+  int awaited_by_at; /* 0: the field does not exist (before 3.14) */
+  int frame_at;      /* offset of the frame in a coroutine */
+  int stack_slot;    /* slot of the awaited object, from the top of a coroutine's stack */
+  int ts_task;       /* offset of the current task in a thread state; 0: absent (before 3.14) */
+  uintptr_t current; /* the dictionary of current tasks, before 3.14 */
+  uintptr_t wakeup;  /* definition of the callbacks that wake a task */
 } TaskLayout;
 
 extern TaskLayout tasks;
 
-/* Objects begin with their count and their type; of functions in C, their definition and `self` follow. */
+/* Objects begin with their reference count and type; in C functions, definition and `self`
+   follow. */
 enum { TYPE = 8, FUNCTION_DEFINITION = 16, FUNCTION_SELF = 24 };
 
 static inline uintptr_t word_of(uintptr_t object, int offset) {
@@ -34,19 +35,20 @@ static inline uintptr_t word_of(uintptr_t object, int offset) {
   return object && peek(&word, object + (uintptr_t)offset, sizeof word) ? word : 0;
 }
 
-/* Which tasks may be running on the thread whose state is in walk->state. All are async-signal-safe. */
+/* Collect the tasks that may be running on the thread whose state is in walk->state. All
+   functions are async-signal-safe. */
 void tasks_look(Walk *walk);
 
-/* To be called when a generator's frame was added. If a task begins there, the frames of those who
-   await it follow. */
+/* Call after adding a generator's frame. If a task begins there, add the frames of the tasks
+   that await it. */
 void tasks_meet(Walk *walk, uintptr_t frame);
 
-/* The name of the task that was met, if it was given one, as one more label. */
+/* Add the name of the task found on the stack as a label, if it was given one. */
 void tasks_name(Walk *walk);
 
-/* The parts of it, for who learns: the same by the dictionary; a copy of the frame of a generator; what
-   the suspended coroutine with this frame awaits; and the one that awaits this task or future, 0 for
-   nobody or several at once. */
+/* Steps of the functions above, for task_examples.c: collect tasks from the dictionary; copy the
+   frame of a generator; return the object that the suspended coroutine with this frame awaits;
+   return the task that awaits this task or future, 0 for none or several. */
 void tasks_look_in_dictionary(Walk *walk);
 bool tasks_copy_frame(char *to, uintptr_t at);
 uintptr_t tasks_awaited_in(const char *frame, uintptr_t at);

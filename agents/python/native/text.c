@@ -5,7 +5,7 @@
 #include "peek.h"
 #include "walk.h"
 
-#define UTF8_MAX 64 /* characters at a time */
+#define UTF8_MAX 64 /* characters per conversion */
 
 typedef struct Head {
   size_t n;
@@ -72,7 +72,7 @@ static int put_utf8(char *to, uint32_t c) {
 
 static uint32_t character_at(const char *data, unsigned kind, int i) {
   uint32_t c = 0;
-  memcpy(&c, data + (unsigned)i * kind, kind); /* little-endian, as both architectures are here */
+  memcpy(&c, data + (unsigned)i * kind, kind); /* little-endian on both architectures */
   return c;
 }
 

@@ -35,8 +35,8 @@ static bool read_first(uintptr_t *first) { return peek(first, head_of_list(), si
 
 static pid_t native_id(const char *state) { return (pid_t)state_field(state, python.offsets.ts_native_id); }
 
-/* New threads are put in front; one whose predecessor there has just ended often gets its address
-   too, but never its native id. */
+/* New threads are inserted at the head of the list. A new one often reuses the address of a
+   first thread that has just ended, but never its native id. */
 static bool nobody_came(const Threads *threads) {
   uintptr_t first;
   if (!threads->n || threads->unsettled)
@@ -69,7 +69,7 @@ static const char *state_of(const Threads *threads, int i) { return threads->sta
 
 static bool is_ours(const char *state) { return state_field(state, python.offsets.ts_interp) == python.self; }
 
-/* The quick way, when nobody came or went: one call for 128 threads. */
+/* Fast path if no thread came or went: one call for 128 threads. */
 static bool reread(Threads *threads) {
   uintptr_t first;
   bool unsettled = false;
@@ -88,7 +88,8 @@ static bool reread(Threads *threads) {
   return true;
 }
 
-/* The slow way: one by one along the chain, into `spare`. Returns how many; -1 if it broke. */
+/* Slow path: follow the linked list, filling `spare`. Return the number of threads; -1 if the
+   list changed. */
 static int list_chain(Threads *threads) {
   uintptr_t ts;
   int n = 0;
@@ -112,9 +113,9 @@ static uint16_t *slot_of(Threads *threads, uintptr_t ts, const Thread *table) {
   return &threads->index[i];
 }
 
-/* What is known of threads that are still there moves over; a thread whose native id changed is
-   another one. A new thread has none until it runs (its creator's, in 3.11): as long as there are
-   such, the next tick looks again. */
+/* Keep the records of threads that still exist; a thread whose native id changed is another one.
+   A new thread has no native id until it runs (in 3.11: its creator's), so the next tick reads
+   the list again while there are any. */
 static void carry_over(Threads *threads, int n) {
   int known = 0;
   memset(threads->index, 0, INDEX_SIZE * sizeof *threads->index);

@@ -5,11 +5,11 @@
 #include "clocks.h"
 #include "dice.h"
 
-#ifndef sigev_notify_thread_id /* glibc before 2.36 has no name for it */
+#ifndef sigev_notify_thread_id /* glibc before 2.36 does not define it */
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define OVERDUE_NS 10000000 /* more than two ticks of any kernel */
+#define OVERDUE_NS 10000000 /* more than two ticks of any kernel configuration */
 
 static Timer timers[TIMERS_MAX];
 static int signal_number;
@@ -29,9 +29,10 @@ static void set_timer(Timer *timer, int64_t after_ns) {
   timer_settime(timer->id, 0, &when, NULL);
 }
 
-/* Around a period, when the signal comes: that waits for the kernel's tick, half of one on average, so
-   it is asked for as much earlier. No wider than it takes to be in step with nothing: what a sample
-   stands for varies as the intervals do, and shares err by that. */
+/* The interval is about a period, measured to the arrival of the signal. The signal waits for
+   the kernel's tick, half a tick on average, so the timer is set that much earlier. The random
+   range is no wider than necessary to avoid lockstep with the host: sample values vary with the
+   intervals, and so do the errors of shares. */
 static int64_t next_interval(Timer *timer) { return shortest + roll_up_to(&timer->dice, period); }
 
 static bool is_armed(pid_t thread) {
@@ -48,8 +49,8 @@ static Timer *free_timer(void) {
   return NULL;
 }
 
-/* An interval as they turn out, and as one finds them when one comes at any moment: long ones with a
-   better chance. */
+/* Draw an interval as seen at a random moment: its length varies as real ones do, and long
+   intervals are met with a higher probability. */
 static int64_t interval_met(Timer *timer, int64_t *late) {
   int64_t longest = shortest + period + kernel_tick, whole;
   do {
@@ -59,10 +60,11 @@ static int64_t interval_met(Timer *timer, int64_t *late) {
   return whole;
 }
 
-/* As if the thread had been sampled before, and were met at any moment of an interval: what has
-   passed of that counts for the first sample, and on average is what a thread uses after its last
-   one, which is lost when it ends. So brief threads add up to what they used, too. A newborn may be
-   past its first sample's moment when it is found. */
+/* Begin as if the thread had been sampled before, and were met at a random moment of an
+   interval. The part of the interval that has passed counts for the first sample; on average it
+   equals the time that a thread uses after its last sample, which is lost when it ends. So the
+   sums are right for short-lived threads, too. A new thread may be past the moment of its first
+   sample when it is found. */
 static int64_t begin(Timer *timer, int64_t used_unseen) {
   int64_t late, whole = interval_met(timer, &late), passed = roll_up_to(&timer->dice, whole);
   int64_t ahead = whole - passed - used_unseen, so_far = passed + used_unseen;
@@ -114,14 +116,14 @@ Timer *timer_of(const siginfo_t *info) {
   return ours && (at - first) % sizeof(Timer) == 0 ? (Timer *)at : NULL;
 }
 
-/* Whoever samples, the thread itself or the sampler, counts the time since the other did. */
+/* Return the time since the last sample, whether the thread itself or the sampler took it. */
 static int64_t claim(Timer *timer, int64_t now) {
   int64_t value = now - atomic_exchange(&timer->last, now) + atomic_exchange(&timer->bonus, 0);
-  return value > 0 ? value : 0; /* the other one's clock was read later than ours */
+  return value > 0 ? value : 0; /* the other side read the clock later */
 }
 
-/* Kernels look at CPU timers on their own tick, so signals come late; the thread's clock says how
-   much it has really used since the last one. */
+/* Kernels check CPU timers on their tick, so signals are late; the thread's clock tells how much
+   CPU time it really used since the last sample. */
 int64_t timer_next(Timer *timer) {
   int64_t now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   int64_t value = claim(timer, now);

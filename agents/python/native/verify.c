@@ -13,7 +13,7 @@
 
 #define DEPTH 64
 
-/* Debug builds put more into each object's head; free-threaded ones have another layout. */
+/* Debug builds have larger object headers; free-threaded builds have another layout. */
 static const char *unsuitable_build(void) {
   const char *problem = NULL;
   PyObject *flags = PySys_GetObject("abiflags"); /* borrowed */

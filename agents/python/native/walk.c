@@ -16,7 +16,7 @@ bool walk_read_state(Walk *walk, uintptr_t ts) {
   return peek(walk->state, ts + (uintptr_t)python.offsets.ts_next, (size_t)thread_state_bytes(&python.offsets));
 }
 
-/* Where the pointer to the current frame is; 0 if the thread has not got so far. */
+/* Return the address of the pointer to the current frame; 0 if the thread has none yet. */
 static uintptr_t frame_pointer(const Walk *walk) {
   const Offsets *o = &python.offsets;
   if (o->ts_frame >= 0)
@@ -39,8 +39,8 @@ typedef struct Glance {
   uintptr_t before, after, top; /* current frame before and after the copy, top of the stack after */
 } Glance;
 
-/* The current frame and the chunk that it is likely to be in, by one call: a running thread gets
-   less far meanwhile than it would between two. Frames of ordinary functions lie side by side in
+/* Read the current frame and the chunk that probably contains it in one call: a running thread
+   advances less during one call than between two. Frames of ordinary functions are adjacent in
    chunks, so one copy serves dozens of them. */
 static bool glance(Walk *walk, Glance *seen, uintptr_t pointer, uintptr_t header) {
   Chunk *chunk = &walk->chunk;
@@ -63,8 +63,8 @@ static bool copy_top(Walk *walk, uintptr_t *frame) {
   aim_at_chunk(&walk->chunk, at, top, 0);
   if (!glance(walk, &seen, pointer, at))
     return false;
-  /* A frame above the top has returned: what was copied of it is a leftover, and where it says it
-     was called from something else may run by now. */
+  /* A frame above the top has returned: its copy is stale, and its caller's memory may be in use
+     by other code. */
   bool returned = seen.before >= seen.top && in_chunk(&walk->chunk, seen.before, 1);
   *frame = returned ? seen.after : seen.before;
   return true;
@@ -93,7 +93,8 @@ static bool know_next_chunk(Walk *walk) {
   return true;
 }
 
-/* A copy of the frame: from the chunk, the one below, or (generators, shims) by itself. */
+/* Return a copy of the frame: from the chunk, from the one below, or read by itself (generators,
+   shims). */
 static const char *frame_copy(Walk *walk, uintptr_t frame) {
   size_t size = (size_t)python.offsets.frame_size;
   if (in_chunk(&walk->chunk, frame, size))
@@ -123,8 +124,8 @@ static bool is_shim(unsigned owner) {
   return first && owner >= (unsigned)first && owner <= (unsigned)first + 1;
 }
 
-/* Of a whole stack the outermost frame is a shim (3.12 on), or at least no generator's: those have
-   a caller for as long as they run. Otherwise the chain was left in the middle of a change. */
+/* The outermost frame of a complete stack is a shim (3.12 and later), or at least not a
+   generator's, which has a caller while it runs. Otherwise the chain was read during a change. */
 static bool may_end_on(unsigned owner) {
   return python.offsets.shim_owner ? is_shim(owner) : owner == OWNED_BY_THREAD;
 }
@@ -152,7 +153,7 @@ static bool follow(Walk *walk, uintptr_t frame) {
   return walk->depth == 0 || may_end_on(owner);
 }
 
-/* Reads the heads of places [first, end) that differ from their predecessor's. */
+/* Read the heads of places [first, end), skipping those with the same code as their predecessor. */
 static bool read_heads(Walk *walk, int first, int end) {
   size_t size = (size_t)(python.offsets.code_line_table + 8 - HEAD_START), total = 0;
   unsigned n = 0;

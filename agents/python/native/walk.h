@@ -1,4 +1,4 @@
-/* One thread's stack, read from its thread state. */
+/* Stack of one thread, read from its thread state. */
 #ifndef FLAMEWATCH_WALK_H
 #define FLAMEWATCH_WALK_H
 
@@ -10,14 +10,14 @@
 #include "offsets.h"
 
 #define MAX_DEPTH_LIMIT 2048
-#define THREAD_STATE_MAX 1024 /* bytes of a thread state that are looked at, at most */
-#define HEAD_START 8          /* of a code object: its type */
+#define THREAD_STATE_MAX 1024 /* largest supported copy of a thread state, in bytes */
+#define HEAD_START 8          /* offset of the type in a code object */
 #define HEAD_MAX 160
-#define CHUNK_BYTES 16384 /* CPython's data stacks grow by so much */
+#define CHUNK_BYTES 16384 /* size of the chunks of CPython's data stacks */
 #define HEADS_AT_ONCE 32
 #define LABEL_MAX 1024
 
-/* A function that was running, as far as it can be said without a lookup. */
+/* A running function, as far as it is known without a lookup. */
 typedef struct Place {
   uintptr_t code;
   int32_t offset; /* of the instruction, in bytes; negative: entered, not begun */
@@ -30,31 +30,31 @@ typedef struct Chunk {
   char bytes[CHUNK_BYTES];
 } Chunk;
 
-#define TASKS_AT_ONCE 8 /* event loops that run */
+#define TASKS_AT_ONCE 8 /* running event loops */
 
 typedef struct RunningTask {
-  uintptr_t task, frame; /* of its coroutine */
+  uintptr_t task, frame; /* frame of its coroutine */
 } RunningTask;
 
-/* Everything that a walk needs, so that it takes next to nothing from a signal stack. */
+/* State of a walk, kept here so that it takes next to nothing from a signal stack. */
 typedef struct Walk {
   int depth, max_depth;
   bool cut; /* the stack was deeper than max_depth */
   Chunk chunk;
   uintptr_t ts;
-  uintptr_t next_at, next_end, next_previous; /* the chunk below, known but not copied */
+  uintptr_t next_at, next_end, next_previous; /* the chunk below, found but not copied */
   char state[THREAD_STATE_MAX], frame[128], label[LABEL_MAX];
   int label_n; /* bytes of `label`; 0: the thread has no labels */
   RunningTask running[TASKS_AT_ONCE]; /* see tasks.h */
   int running_n;
-  uintptr_t task; /* the one that was met on the stack; 0: none */
+  uintptr_t task; /* the task found on the stack; 0: none */
   struct iovec to[HEADS_AT_ONCE], from[HEADS_AT_ONCE];
   Place places[];
 } Walk;
 
 typedef enum Walked { WALK_OK, WALK_EMPTY, WALK_TORN } Walked;
 
-/* What walks need to know; set once before the first. */
+/* Properties of the interpreter that walks need; set once before the first. */
 typedef struct Interpreter {
   Offsets offsets;
   uintptr_t code_type, self; /* PyCode_Type; the interpreter state that is sampled */
@@ -64,17 +64,18 @@ extern Interpreter python;
 
 static inline size_t walk_bytes(int max_depth) { return sizeof(Walk) + (size_t)max_depth * sizeof(Place); }
 
-/* Copies the thread state at `ts` into walk->state. */
+/* Copy the thread state at `ts` to walk->state. */
 bool walk_read_state(Walk *walk, uintptr_t ts);
 
-/* Follows the frames of the thread state in walk->state. Async-signal-safe. A stack of another,
-   running thread may change meanwhile: what is inconsistent is WALK_TORN. */
+/* Follow the frames of the thread state in walk->state. Async-signal-safe. The stack of another,
+   running thread may change meanwhile: return WALK_TORN if it is inconsistent. */
 Walked walk_frames(Walk *walk);
 
-/* Adds a copied frame as the next place, of which there must be one; false: it is none. */
+/* Add a copied frame as the next place, for which there must be room. Return false if it is no
+   valid frame. */
 bool walk_add(Walk *walk, const char *frame);
 
-/* A field of a copied thread state. */
+/* Return a field of a copied thread state. */
 static inline uintptr_t state_field(const char *state, int offset) {
   uintptr_t word;
   __builtin_memcpy(&word, state + offset - python.offsets.ts_next, sizeof word);

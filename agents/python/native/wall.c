@@ -4,15 +4,15 @@
 #include "context.h"
 #include "tasks.h"
 
-#define ATTEMPTS 12 /* at reading the stack of a running thread: one that holds the GIL and returns quickly */
-/* To ask for a sleeping thread's clock takes two microseconds, most of them waiting for memory that
-   nobody else has touched since. So who has slept for long is asked at every fourth tick, and that tick
-   counts for four: a burst of work is found with a quarter of the chance and four times the weight. */
+#define ATTEMPTS 12 /* at the stack of a running thread that holds the GIL */
+/* Reading a sleeping thread's clock takes two microseconds, mostly for cache misses. So threads
+   that have slept for long are checked at every fourth tick only, and that tick counts for four:
+   a burst of work is found with a quarter of the probability and four times the weight. */
 #define LONG_ASLEEP_NS 500000000
 #define TICKS_A_LOOK 4
 
-/* The state is read again: since the list was, the thread may have got far. False: its labels changed
-   while its stack was read, so that one is not the other's. */
+/* The state is read again, because the thread may have advanced since the list was read. Return
+   false if the labels changed while the stack was read, so that the two do not belong together. */
 static bool walk_once(uintptr_t ts, Walk *walk, Walked *walked) {
   *walked = WALK_TORN;
   if (!walk_read_state(walk, ts))
@@ -40,7 +40,7 @@ static void visit(Capture *capture, Thread *thread, int64_t now, Walk *walk) {
   int64_t cpu = clock_ns(thread_cpu_clock(thread->id));
   int64_t value = now - thread->since;
   if (cpu < 0 || value <= 0)
-    return; /* it ended since the list was read */
+    return; /* the thread ended after the list was read */
   thread->since = now;
   if (thread->last && cpu == thread->cpu) {
     capture->counts.reused++;

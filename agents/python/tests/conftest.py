@@ -1,4 +1,4 @@
-"""The agent's tests run against the sampler as built from this tree."""
+"""Configuration of the agent's tests, which use the sampler built from this tree."""
 
 import fcntl
 import subprocess
@@ -21,9 +21,9 @@ def build() -> None:
         raise RuntimeError(f"the sampler does not build:\n{done.stderr}")
 
 
-sys.path.insert(0, str(Path(__file__).parent))  # interpreters.py
+sys.path.insert(0, str(Path(__file__).parent))  # for interpreters.py
 
-with (AGENT / "setup.py").open() as lock:  # one of several workers builds, the others wait
+with (AGENT / "setup.py").open() as lock:  # one of several pytest workers builds, the others wait
     fcntl.flock(lock, fcntl.LOCK_EX)
     if not is_current():
         build()

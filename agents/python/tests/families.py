@@ -1,4 +1,4 @@
-"""Processes that tests start, and all that those start in turn: none outlives its test."""
+"""Process groups of tests: no process that a test starts, directly or not, outlives it."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ _leaders: list[int] = []
 
 
 def begin(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
-    """As subprocess.Popen; the first of a group of its own, which `end_all()` ends."""
+    """Start a process like subprocess.Popen, as the leader of a group that `end_all()` kills."""
     process = subprocess.Popen(command, start_new_session=True, **options)
     _leaders.append(process.pid)
     return process
 
 
 def end(process: "subprocess.Popen[Any]") -> None:
-    """It and its descendants, those too whose parent is already gone."""
+    """Kill the process and its descendants, including orphaned ones."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -35,7 +35,7 @@ def end_all() -> None:
 def run(
     command: Sequence[str], *, timeout: float, **options: Any
 ) -> "subprocess.CompletedProcess[str]":
-    """As subprocess.run, with its output as text; nothing that it started is left."""
+    """Run a command like subprocess.run, with text output, and kill what it leaves running."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = begin(command, **pipes, **options)
     try:

@@ -1,11 +1,12 @@
-"""The newest CPythons, in a folder of their own, for the agent's tests.
+"""Download of the newest CPython versions for the agent's tests.
 
-They are Debian's, of its unstable suite: unpacked, not installed, and led to the libraries that
-came with them. Nothing outside the folder changes.
+They are Debian packages of its unstable suite: extracted to a folder of their own, not installed,
+and patched to use the libraries that come with them. Nothing outside the folder changes.
 
-`make interpreters` fetches them, or says why not and fails. `make test-all` does the same as root
-and where they are not there yet (`--for-tests`), within a few minutes; but what that suite has
-today is not the agent's fault, so then the tests run on the others and a line says which.
+`make interpreters` downloads them, or prints the reason and fails. `make test-all` does the same as
+root, if they are not there yet (`--for-tests`), within a few minutes; but the agent is not
+responsible for the suite's state, so if that fails the tests use the other interpreters, and a line
+names the missing ones.
 """
 
 import os
@@ -18,18 +19,18 @@ import time
 from pathlib import Path
 
 SUITE = "unstable"
-PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")  # and packages
+PROGRAMS = ("python3.14", "python3.15", "python3.14-dbg")  # names of programs and packages
 TOOLS = ("debootstrap", "patchelf")
 SECONDS = 170.0
 ATTEMPTS = 3
 
 
 class Unavailable(Exception):
-    """They cannot be had; says why, in one line."""
+    """The interpreters cannot be downloaded. The message is the reason, in one line."""
 
 
 def folder() -> Path:
-    """FLAMEWATCH_INTERPRETERS, or one in the user's cache."""
+    """Return FLAMEWATCH_INTERPRETERS, or a folder in the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(os.environ.get("FLAMEWATCH_INTERPRETERS") or cache / "flamewatch" / "interpreters")
 
@@ -44,7 +45,7 @@ def present() -> list[str]:
 
 def main(for_tests: bool) -> int:
     if for_tests and (present() or os.geteuid() != 0):
-        return 0  # the report of the tests says which they run on
+        return 0  # the report of the tests lists the interpreters that they use
     deadline = time.monotonic() + SECONDS
     try:
         _get_tools(for_tests, deadline)
@@ -69,7 +70,7 @@ def _get_tools(install: bool, deadline: float) -> None:
 
 
 def _run(command: list[str], deadline: float) -> str:
-    """Its output. Not longer than until the deadline."""
+    """Run a command until the deadline at most, and return its output."""
     try:
         done = subprocess.run(
             command,
@@ -90,7 +91,7 @@ def _run(command: list[str], deadline: float) -> str:
 
 
 def _fetch(deadline: float) -> None:
-    """All that the suite has of them; a mirror that fails is asked again."""
+    """Download all packages that the suite has, with retries because mirrors fail."""
     wanted = list(PROGRAMS)
     for attempt in range(ATTEMPTS):
         try:
@@ -105,13 +106,13 @@ def _fetch(deadline: float) -> None:
 
 
 def _not_in_the_suite(why: str, wanted: list[str]) -> set[str]:
-    """What debootstrap says it could not find; packages move on."""
+    """Return the packages that debootstrap could not find: the suite removes old versions."""
     said = re.search(r"Couldn't find these debs:(.*)", why)
     return set(said[1].split()) & set(wanted) if said else set()
 
 
 def _downloaded(scratch: Path, wanted: list[str], deadline: float) -> list[Path]:
-    """The packages, with all that they need."""
+    """Download the packages with their dependencies, and return their paths."""
     command = ["debootstrap", "--download-only", "--variant=minbase"]
     included = f"--include={','.join(wanted)}"
     _run([*command, included, SUITE, str(scratch), _mirror(deadline)], deadline)
@@ -119,7 +120,7 @@ def _downloaded(scratch: Path, wanted: list[str], deadline: float) -> list[Path]
 
 
 def _mirror(deadline: float) -> str:
-    """DEBIAN_MIRROR, or where this machine has its own packages from."""
+    """Return DEBIAN_MIRROR, or the mirror of this machine's own packages."""
     named = os.environ.get("DEBIAN_MIRROR")
     if named:
         return named
@@ -132,7 +133,7 @@ def _mirror(deadline: float) -> str:
 
 
 def _unpack(packages: list[Path], target: Path, deadline: float) -> None:
-    """Beside the old folder first, so that there is a whole one at any time, or none."""
+    """Extract to a new folder, then rename it, so that the folder is never incomplete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix="unpacking-", dir=target.parent))
     try:
@@ -146,7 +147,7 @@ def _unpack(packages: list[Path], target: Path, deadline: float) -> None:
 
 
 def _fill(fresh: Path, packages: list[Path], target: Path, deadline: float) -> None:
-    """`fresh` is what will be `target`."""
+    """Fill `fresh`, which will be renamed to `target`."""
     for package in packages:
         _run(["dpkg-deb", "--extract", str(package), str(fresh)], deadline)
     for name in PROGRAMS:
@@ -155,7 +156,7 @@ def _fill(fresh: Path, packages: list[Path], target: Path, deadline: float) -> N
 
 
 def _lead_to_its_libraries(fresh: Path, target: Path, name: str, deadline: float) -> None:
-    """This machine's C library is older than what they were built with."""
+    """Use the downloaded C library: this machine's is older than the one of their build."""
     loaders = sorted(fresh.glob("usr/lib*/ld-linux-*.so.*"))
     libraries = sorted(path.parent for path in fresh.glob("usr/lib/*-linux-gnu/libc.so.6"))
     if not loaders or not libraries:

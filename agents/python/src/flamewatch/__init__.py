@@ -29,21 +29,21 @@ def start(
     heap_raw: bool | None = None,
     idle_waits: bool | None = None,
 ) -> None:
-    """Begin to profile this process, and every process that is forked from it.
+    """Start profiling this process and every process that is forked from it.
 
-    What is left out comes from FLAMEWATCH_SERVICE, _VERSION, _ZONE, _KEY, _URL, _THREAD_NAMES,
-    _TASKS, _HEAP, _HEAP_RAW, _IDLE_WAITS, and
-    for service, version and zone from what platforms set (K_SERVICE, GAE_SERVICE,
-    OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES …). `project` is the key's and need not be said.
-    `thread_names` puts a label with the thread's name on each sample. `tasks` does so with the
-    names that asyncio tasks were given, and shows in the stacks who awaits them. `heap` says when
-    memory begins to be counted: "asked" (with the first memory profile that the server wants),
-    "start" or "off"; `heap_raw` counts what C code asks for without the GIL, too.
-    `idle_waits` keeps in CONTENTION the waits of threads for work (an empty queue, an event), which
-    are left out otherwise.
+    Arguments that are left out come from FLAMEWATCH_SERVICE, _VERSION, _ZONE, _KEY, _URL, _PROJECT,
+    _THREAD_NAMES, _TASKS, _HEAP, _HEAP_RAW and _IDLE_WAITS; service, version and zone also from
+    variables that platforms set (K_SERVICE, GAE_SERVICE, OTEL_SERVICE_NAME,
+    OTEL_RESOURCE_ATTRIBUTES …). `project` is optional, because the key belongs to one project.
+    `thread_names` adds a label with the thread's name to each sample. `tasks` adds a label with the
+    name of the asyncio task, if the task was named, and appends the frames of the tasks that await
+    it to the stack. `heap` sets when memory counting begins: "asked" (with the first memory profile
+    that the server requests), "start" or "off". `heap_raw` also counts memory that C code allocates
+    without the GIL. `idle_waits` includes in CONTENTION profiles the waits of threads for work (an
+    empty queue, an event), which are left out by default.
 
-    Returns at once and never raises: what is missing or wrong is one line in the log, and the
-    process runs unprofiled. A second call changes nothing.
+    Return at once and never raise: a missing or invalid setting is reported in one line of the log,
+    and the process runs without profiling. A second call has no effect.
     """
     process.start(
         Arguments(
@@ -63,13 +63,13 @@ def start(
 
 
 def stop() -> None:
-    """End profiling: threads, timers, signal handlers and sockets are given back.
+    """Stop profiling and release its threads, timers, signal handlers and sockets.
 
-    Waits a second at most and never raises. `start()` may be called again afterwards.
+    Wait at most one second and never raise. `start()` may be called again afterwards.
     """
     process.stop()
 
 
 def status() -> Status:
-    """What the agent is doing and has done, for health pages and tests."""
+    """Return the agent's state and counters, for health pages and tests."""
     return process.status()

@@ -1,4 +1,4 @@
-"""One process's agent: its thread, and everything that has to be given back."""
+"""The agent of one process: its thread, and the resources that it has to release."""
 
 import os
 import time
@@ -13,11 +13,11 @@ from flamewatch.sampler import Sampler
 from flamewatch.status import Status
 from flamewatch.worker import Worker
 
-SENDING_SHARE = 0.8  # of the time that stopping may take
+SENDING_SHARE = 0.8  # share of the time limit of `stop()` that an upload may use
 
 
 class Agent:
-    """Started once, stopped once. A forked child makes another of the same configuration."""
+    """Agent that is started once and stopped once. A forked child creates its own from `config`."""
 
     def __init__(self, config: Config, sampler: Sampler) -> None:
         self.config, self.sampler = config, sampler
@@ -28,7 +28,7 @@ class Agent:
         self._worker = Worker(config.url, self._client, sampler, self._counters, self._bell)
 
     def start(self, first_pause: float) -> None:
-        """`first_pause`: seconds before the first handshake."""
+        """Start the worker thread. `first_pause`: seconds before the first handshake."""
 
         def run() -> None:
             try:
@@ -40,9 +40,10 @@ class Agent:
         unpatched.start_thread(run)
 
     def stop(self, seconds: float) -> bool:
-        """Ends the thread, in whatever it is; False if it took longer than `seconds`.
+        """Stop the worker thread, whatever it is doing.
 
-        The profile that it has in hand is sent, as far as it got, if the server takes it meanwhile.
+        Return False if that takes longer than `seconds`. A capture that is running ends early, and
+        its profile is sent if the server accepts it within the time limit.
         """
         end = time.monotonic() + seconds
         self._bell.ring()
@@ -54,7 +55,7 @@ class Agent:
         return ended
 
     def abandon(self) -> None:
-        """In a forked child, where the thread is not: free what was inherited."""
+        """Free the inherited resources in a forked child, which has no worker thread."""
         self._client.connection.close()
         self.sampler.after_fork()
 

@@ -1,7 +1,7 @@
-"""How long to wait after a refusal or a failure. Pure: the dice are given.
+"""Back-off after error responses and failures. Pure: the random generator is an argument.
 
-A server says when to come back (RetryInfo, with whatever status); where it doesn't, agents spread
-over a range that grows with each failure, so that a server that comes up again is not run down.
+The server may set the delay (RetryInfo, with any status). If it does not, agents wait a random time
+from a range that grows with each failure, so that a restarting server is not overloaded.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from collections.abc import Callable
 FIRST = 60.0  # seconds
 GROWTH = 1.3
 LONGEST = 3600.0
-LONGEST_TOLD = 24 * 3600.0  # what we believe a server: a mistyped delay must not end profiling
-SPREAD = 0.1  # of what the server said, added at random
+LONGEST_TOLD = 24 * 3600.0  # upper bound of the server's delay: a wrong one must not end profiling
+SPREAD = 0.1  # up to this share is added at random to a delay from the server
 
 Uniform = Callable[[float, float], float]
 
 
 class Backoff:
-    """Counts failures in a row, and says the pause after each."""
+    """Counter of consecutive failures that returns the pause after each of them."""
 
     def __init__(self, uniform: Uniform) -> None:
         self._uniform = uniform
@@ -26,7 +26,7 @@ class Backoff:
         self.failures = 0
 
     def next(self, told: float | None = None) -> float:
-        """Seconds to wait now: as told and never earlier, or a guess."""
+        """Return the seconds to wait: the server's delay or slightly more, or a random time."""
         range_end = self._range_end()
         self.failures += 1
         if told is None:
@@ -34,7 +34,10 @@ class Backoff:
         return min(told, LONGEST_TOLD) * self._uniform(1.0, 1.0 + SPREAD)
 
     def next_long(self, told: float | None = None) -> float:
-        """The same for what is not cured by waiting, a refused key: longer each time."""
+        """Return a pause for errors that waiting does not cure, such as a rejected key.
+
+        The pause is at least half of the back-off range, which grows with each failure.
+        """
         at_least = self._range_end()
         return max(self.next(told), self._uniform(at_least / 2, at_least))
 

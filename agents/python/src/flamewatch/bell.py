@@ -1,4 +1,4 @@
-"""Waiting that another thread can end."""
+"""Sleep that another thread can end early."""
 
 import contextlib
 
@@ -6,7 +6,7 @@ from flamewatch.unpatched import new_lock
 
 
 class Bell:
-    """Rung once, for good. `wait` sleeps without polling and without the GIL."""
+    """Event that is set at most once. `wait` sleeps without polling and without the GIL."""
 
     def __init__(self) -> None:
         self._silence = new_lock()
@@ -15,11 +15,11 @@ class Bell:
 
     def ring(self) -> None:
         self.rung = True
-        with contextlib.suppress(RuntimeError):  # it had rung already
+        with contextlib.suppress(RuntimeError):  # already rung
             self._silence.release()
 
     def wait(self, seconds: float) -> bool:
-        """True if it rang; False after `seconds`."""
+        """Return True as soon as the bell has rung, False after `seconds`."""
         if not self.rung and seconds > 0 and self._silence.acquire(timeout=seconds):
             self._silence.release()
         return self.rung

@@ -1,4 +1,4 @@
-"""The best sampler that this interpreter allows."""
+"""Choice of the best sampler that this interpreter supports."""
 
 import sys
 from importlib import import_module
@@ -15,8 +15,8 @@ from flamewatch.signal_sampler import SignalSampler
 native: Any = None
 _missing = ""
 if "t" in sys.abiflags:
-    # Their objects begin with other fields. Some look for modules of the stable ABI all the same,
-    # and would crash in one: so it is not even loaded.
+    # Objects of free-threaded builds have a different header. Some of these builds accept modules
+    # of the stable ABI nevertheless and would crash in the native one, so it is not even loaded.
     _missing = "free-threaded builds of Python are not supported"
 else:
     try:
@@ -34,7 +34,7 @@ def choose_sampler(
     heap_raw: bool = False,
     quiet: bool = False,
 ) -> Sampler:
-    """The C sampler, or a lesser one and one line in the log that says why and what is missing."""
+    """Return the C sampler, or the fallback after one log line with the reason (unless `quiet`)."""
     reason = _unsupported()
     if reason is None:
         counter = _heap(heap, raw=heap_raw, quiet=quiet)

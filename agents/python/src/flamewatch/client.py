@@ -1,4 +1,4 @@
-"""The two things an agent says to its server: "here I am" and "here it is"."""
+"""Client of the two API calls of an agent: the handshake and the upload of a profile."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ from flamewatch.messages import Assignment, BadAnswer, Refusal
 from flamewatch.profile_types import ProfileType
 from flamewatch.wire import Answer, Connection
 
-HELD_SECONDS = 120.0  # servers hold a handshake for about 50 s
+HELD_SECONDS = 120.0  # servers park a handshake for about 50 s
 UPLOAD_SECONDS = 60.0
 
 
 class Client:
-    """One agent's side of the API. Both calls raise Unreachable and BadAnswer."""
+    """API client of one agent. Both calls may raise `Unreachable` or `BadAnswer`."""
 
     def __init__(self, config: Config, identity: Identity, environ: Mapping[str, str]) -> None:
         self._config, self._identity = config, identity
@@ -28,7 +28,7 @@ class Client:
         self.connection = Connection(config.url, headers, environ)
 
     def handshake(self, types: tuple[ProfileType, ...]) -> Assignment | Refusal:
-        """Waits until the server wants a profile, or sends the agent away."""
+        """Wait until the server requests a profile or answers with an error response."""
         path, body = messages.create_path(self._config), messages.create_body(self._config, types)
         answer = self.connection.request("POST", path, body, HELD_SECONDS)
         if answer.status == 200:
@@ -36,7 +36,7 @@ class Client:
         return _refusal(answer)
 
     def upload(self, assignment: Assignment, profile: bytes) -> Refusal | None:
-        """None: the server has stored it."""
+        """Upload a profile. Return None when the server has stored it."""
         body = messages.upload_body(self._config, self._identity.host, assignment, profile)
         path = messages.upload_path(assignment)
         answer = self.connection.request("PATCH", path, body, UPLOAD_SECONDS)
@@ -44,7 +44,7 @@ class Client:
 
 
 def _refusal(answer: Answer) -> Refusal:
-    # The key would go along with a redirect, to wherever it points.
+    # Following a redirect would send the key to whatever address it names.
     if 300 <= answer.status < 400:
         where = one_line(answer.location or "nowhere", 100)
         raise BadAnswer(f"it redirects to {where}; set FLAMEWATCH_URL to where the server is")

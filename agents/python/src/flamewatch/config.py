@@ -1,4 +1,4 @@
-"""What the agent is told: arguments first, then the environment. Pure."""
+"""Configuration of the agent, from arguments first and environment variables second. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from flamewatch import environment
 
-# Stands for the project that the key belongs to.
+# The project that the key belongs to.
 OWN_PROJECT = "-"
 
 IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
 
-# When the counting of memory begins: with the first memory profile that is asked for, at the start,
-# or never.
+# Start of memory counting: with the first memory profile that the server requests, when the agent
+# starts, or never.
 Heap = Literal["asked", "start", "off"]
 
 _SERVICE = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
@@ -27,7 +27,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What `start()` was given; None where it was not."""
+    """Arguments of `start()`; None for an argument that was not passed."""
 
     service: str | None = None
     version: str | None = None
@@ -45,21 +45,21 @@ class Arguments:
 @dataclass(frozen=True, slots=True)
 class Config:
     key: str = field(repr=False)
-    url: str  # without a slash at the end
+    url: str  # without a trailing slash
     project: str
     service: str
     version: str
     zone: str
-    thread_names: bool = False  # a label per thread: it tells more, and costs the server storage
-    tasks: bool = False  # of asyncio: their names, and the tasks that await them
-    idle_waits: bool = False  # CONTENTION keeps waits for work
+    thread_names: bool = False  # adds a label for each thread, which costs the server storage
+    tasks: bool = False  # asyncio: label task names, and show the tasks that await them
+    idle_waits: bool = False  # include waits for work in CONTENTION profiles
     heap: Heap = "asked"
-    heap_raw: bool = False  # also blocks that are asked for without the GIL
+    heap_raw: bool = False  # also count blocks that are allocated without the GIL
 
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """Why there is nothing to start with; each a phrase that says what to do."""
+    """Configuration errors, each a phrase with the remedy."""
 
     found: tuple[str, ...]
 
@@ -68,7 +68,7 @@ class Problems:
 
 
 def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
-    """The configuration, or everything that is wrong with it. The key is in no message."""
+    """Return the configuration, or all of its errors. No message contains the key."""
     heap = _text(arguments.heap, environ.get("FLAMEWATCH_HEAP", "")).lower()
     config = Config(
         key=_text(arguments.key, environ.get("FLAMEWATCH_KEY", "")),

@@ -1,4 +1,4 @@
-"""What an agent has done so far. Written by its worker alone; read by anybody."""
+"""Statistics of an agent. Only its worker thread writes them; any thread may read them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Counters:
     dropped_because: dict[str, int] = field(default_factory=dict)  # reason → samples
     errors: int = 0
     cpu_ns: int = 0
-    memory_bytes: int = 0  # of the largest capture
-    next_try: float = 0.0  # by time.monotonic()
+    memory_bytes: int = 0  # tables of the largest capture
+    next_try: float = 0.0  # time of the next handshake, by time.monotonic()
 
     def dropped(self, samples: Mapping[str, int]) -> None:
-        """`samples`: reason → how many."""
+        """Add dropped samples. `samples` maps reasons to counts."""
         for reason, count in samples.items():
             if count:
                 self.samples_dropped += count

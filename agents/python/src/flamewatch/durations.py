@@ -1,4 +1,4 @@
-"""google.protobuf.Duration as JSON writes it: "10s", "0.250s"."""
+"""google.protobuf.Duration in its JSON form: "10s", "0.250s"."""
 
 import re
 
@@ -6,7 +6,7 @@ _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s", re.ASCII)
 
 
 def parse(value: object) -> float | None:
-    """Seconds; None for anything that is no duration."""
+    """Return the seconds, or None if `value` is not a duration."""
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     return float(found[1]) if found else None
 

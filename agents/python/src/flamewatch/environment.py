@@ -1,4 +1,4 @@
-"""What the environment says of a process: its service, version and zone. Pure."""
+"""Service, version and zone of a process from its environment variables. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ _LONGEST_NAME = 255
 
 
 def service(environ: Mapping[str, str]) -> str:
-    """What the process calls itself; "" where nobody said.
+    """Return the service name; "" if no variable sets one.
 
-    Names that were made for other tools are bent to what a service may be called.
+    Names from variables of other tools are changed to the syntax of service names.
     """
     if ours := environ.get("FLAMEWATCH_SERVICE"):
         return ours
@@ -35,7 +35,7 @@ def zone(environ: Mapping[str, str]) -> str:
 
 
 def bend(name: str) -> str:
-    """The nearest name in a service's syntax: "Check Out" becomes "check-out"."""
+    """Return the nearest valid service name: "Check Out" becomes "check-out"."""
     return _NOT_IN_A_NAME.sub("-", name.lower())[:_LONGEST_NAME].strip("-_.")
 
 
@@ -44,7 +44,7 @@ def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 
 def _attributes(environ: Mapping[str, str]) -> dict[str, str]:
-    """OTEL_RESOURCE_ATTRIBUTES: `key=value,key=value`, percent-encoded."""
+    """Parse OTEL_RESOURCE_ATTRIBUTES: `key=value,key=value`, percent-encoded."""
     pairs = environ.get("OTEL_RESOURCE_ATTRIBUTES", "").split(",")
     split = (pair.partition("=") for pair in pairs)
     return {name.strip(): unquote(value.strip()) for name, _, value in split if value.strip()}

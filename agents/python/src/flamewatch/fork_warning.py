@@ -1,8 +1,8 @@
-"""Python's warning, from 3.12 on, that a process with threads forks.
+"""Filter for Python's warning (3.12 and later) about forking a process that has threads.
 
-Where the agent's thread is the only one beside the forking one, the host has done nothing that it
-should be warned of, and the agent's thread is made to be forked away from: nothing is imported, and
-no lock of Python's is held across a wait. A host with threads of its own is warned as ever.
+If the agent's thread is the only one beside the forking one, the warning is suppressed: the host
+did nothing to be warned of, and the agent's thread tolerates a fork, because it imports nothing and
+holds no lock of Python's while it waits. A host with threads of its own is warned as usual.
 """
 
 import contextlib
@@ -22,9 +22,13 @@ _OURS: Any = (
 
 
 def before_fork() -> None:
-    """Decides anew each time; what is decided stays, for some versions warn after all hooks."""
+    """Suppress the warning if the agent's thread is the only other one.
+
+    The filter stays after the fork, because some versions warn after all hooks have run.
+    """
     show_again()
-    # Not filterwarnings(): that has every warning shown again that was shown once.
+    # Not filterwarnings(): it resets the registry, and every warning that was shown once would be
+    # shown again.
     if sys.version_info >= (3, 12) and threading.active_count() == 1:
         warnings.filters.insert(0, _OURS)  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""Who this agent is: one process, on one host."""
+"""Identity of an agent: one process on one host."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _LONGEST_HOST = 255
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    agent: str  # a UUID; new in each process, also in a forked one
+    agent: str  # a UUID, new in each process, also in a forked child
     host: str
 
 

@@ -1,8 +1,8 @@
-"""Waits for work, which CONTENTION leaves out: code objects of the functions that make them.
+"""Waits for work, which CONTENTION profiles leave out, as code objects of the waiting functions.
 
-A thread of a pool that waits for something to do, and a thread that waits to be told of an event,
-wait for no lock that another thread holds; Go's mutex profile shows none of that either. A wait for
-the lock of a queue itself, which its other users hold, ends in other functions and is kept.
+A pool thread that waits for something to do, or a thread that waits for an event, does not wait for
+a lock that another thread holds; Go's mutex profile shows neither. Waiting for the lock of a queue
+itself, which other users of the queue hold, happens in other functions and is reported.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class IdleWait(NamedTuple):
-    """Functions as "module:Class.method": `inner` takes the lock, `outer` calls it ("": anyone)."""
+    """Functions as "module:Class.method": `inner` takes the lock, `outer` calls it ("": any)."""
 
     inner: str
     outer: str = ""
@@ -28,7 +28,7 @@ IDLE_WAITS = (
     IdleWait(_CONDITION, "billiard.queues:Queue._feed"),
     IdleWait(_CONDITION, "celery.utils.timer2:Timer._next_entry"),
     IdleWait(_CONDITION, "waitress.task:ThreadedTaskDispatcher.handler_thread"),
-    # Threads that are joined; from 3.13 on those waits are in C.
+    # Joins of threads. In 3.13 and later these waits are in C.
     IdleWait("threading:Thread._wait_for_tstate_lock"),
     IdleWait("threading:_shutdown"),
 )
@@ -37,7 +37,7 @@ Codes = tuple[tuple[CodeType, CodeType | None], ...]
 
 
 def idle_codes(modules: Mapping[str, Any] | None = None) -> Codes:
-    """Return the pairs of code objects whose functions are loaded, and are Python's as written."""
+    """Return the code objects of all listed functions that are loaded and written in Python."""
     return tuple(_pairs(sys.modules if modules is None else modules))
 
 
@@ -60,7 +60,10 @@ def _code(modules: Mapping[str, Any], name: str) -> CodeType | None:
 
 
 def _attributes(owner: Any) -> Mapping[str, Any]:
-    """Read them past the host's own code: some modules import others when they are asked."""
+    """Return the attributes without running the host's code.
+
+    Some modules import others on attribute access.
+    """
     for kind in (ModuleType, type):
         if issubclass(type(owner), kind):
             attributes: Mapping[str, Any] = kind.__getattribute__(owner, "__dict__")

@@ -1,9 +1,9 @@
-"""Which of a process's interpreters this is."""
+"""Detection of subinterpreters."""
 
 from importlib import import_module
 from types import ModuleType
 
-# Neither is public; the second is the first's name before 3.13.
+# Neither module is public. The second name is the one before 3.13.
 _MODULES = ("_interpreters", "_xxsubinterpreters")
 _MAIN = 0
 
@@ -14,14 +14,17 @@ def _known() -> ModuleType | None:
             return import_module(name)
         except ImportError:
             continue
-    return None  # built without
+    return None  # Python was built without them
 
 
 _interpreters = _known()
 
 
 def is_main() -> bool:
-    """False in a subinterpreter. There threads may be forbidden, and the process has its agent."""
+    """Return False in a subinterpreter.
+
+    Threads may be forbidden there, and the main interpreter has the agent of the process.
+    """
     if _interpreters is None:
         return True
     current = _interpreters.get_current()

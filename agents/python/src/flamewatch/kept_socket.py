@@ -1,7 +1,7 @@
-"""Is a kept socket still ours?
+"""Ownership check for the file descriptor of an idle connection.
 
-Some hosts close every descriptor that they don't know (daemons, above all), and the next file that
-they open has our number. Nothing may be written to it then, and it must not be closed.
+Some hosts, daemons above all, close every descriptor that they do not know, and the next file that
+they open reuses its number. The agent must neither write to that file nor close it.
 """
 
 import os
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 
 class Mark(NamedTuple):
-    """What the kernel calls a socket, whatever number it goes by."""
+    """Identity of a socket in the kernel, independent of its descriptor number."""
 
     device: int
     inode: int
 
 
 def mark_of(kept: socket.socket) -> Mark | None:
-    """None if its number is nobody's any more."""
+    """Return the socket's identity, or None if its descriptor is closed."""
     try:
         found = os.fstat(kept.fileno())
     except OSError:
@@ -26,7 +26,7 @@ def mark_of(kept: socket.socket) -> Mark | None:
 
 
 def let_go(kept: socket.socket, mark: Mark | None) -> None:
-    """Close it without a word to the peer if it is ours; forget the number if not."""
+    """Close the socket without a shutdown, or only drop its number if it is not the agent's."""
     ours = mark is not None and mark_of(kept) == mark
     number = kept.detach()
     if ours:

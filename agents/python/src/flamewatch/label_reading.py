@@ -1,4 +1,4 @@
-"""Shows the C sampler where the labels of a thread are, once, on contexts made for it."""
+"""Calibration of the C sampler for labels: example contexts show where they are stored."""
 
 from contextvars import Context, ContextVar
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from flamewatch.label_text import encode
 from flamewatch.labelling import RUNNING
 
-# Enough that the context's tree has a node of each kind.
+# So many variables that the context's hash trie has a node of each kind.
 _OTHERS = [ContextVar[int](f"flamewatch.other{n}", default=0) for n in range(40)]
 _EXAMPLE = encode((("flamewatch", "example"),))
 
 
 def learn(native: Any) -> str | None:
-    """Why labels cannot be read in this interpreter, or None."""
+    """Calibrate the sampler. Return the reason why labels cannot be read here, or None."""
     alone, crowded = Context(), Context()
     alone.run(RUNNING.set, _EXAMPLE)
 

@@ -1,7 +1,7 @@
-"""A set of labels as bytes, as the sampler reads them out of a running program. Pure.
+"""Encoding of a set of labels as bytes that the sampler reads from a running program. Pure.
 
-Four bytes of checksum (Adler-32: the sampler may read while the bytes are freed), then each label's
-name and value in UTF-8, all separated by zero bytes.
+The first four bytes are a checksum (Adler-32, because the sampler may read while the bytes are
+freed). The name and value of each label follow in UTF-8, all separated by zero bytes.
 """
 
 import zlib
@@ -19,7 +19,10 @@ _SUM = 4  # bytes
 
 
 def encode(labels: Labels) -> bytes:
-    """At most LARGEST bytes: later labels are left out if they don't fit."""
+    """Encode the labels in at most LARGEST bytes.
+
+    The first label that does not fit is dropped, and all later ones.
+    """
     kept: list[bytes] = []
     size = _SUM
     for name, value in labels[:MOST_LABELS]:
@@ -33,7 +36,7 @@ def encode(labels: Labels) -> bytes:
 
 
 def decode(data: bytes) -> Labels:
-    """What `encode` was given, as far as it fitted."""
+    """Return the labels that `encode` stored, without those that it dropped."""
     text = data[_SUM:].decode("utf-8", "replace")
     parts = text.split(_SEPARATOR) if text else []
     return tuple(zip(parts[::2], parts[1::2], strict=False))
@@ -41,12 +44,15 @@ def decode(data: bytes) -> Labels:
 
 @lru_cache(maxsize=1024)
 def extended(data: bytes, more: Labels) -> bytes:
-    """`data` and more labels: those that come later win. Kept, for requests repeat themselves."""
+    """Return `data` with more labels, which override earlier ones of the same name.
+
+    Results are cached, because requests repeat the same labels.
+    """
     return encode(tuple((dict(decode(data)) | dict(more)).items()))
 
 
 def bounded(name: object, value: object) -> tuple[str, str]:
-    """Any two objects as a label."""
+    """Convert any two objects to a label, truncated to the longest name and value."""
     return _cut(str(name), LONGEST_NAME), _cut(str(value), LONGEST_VALUE)
 
 

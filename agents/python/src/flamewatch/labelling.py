@@ -1,7 +1,7 @@
-"""Labels of what runs now: a context variable, which the sampler reads without the GIL.
+"""Labels of the running code, in a context variable that the sampler reads without the GIL.
 
-Contexts already go where work goes: into asyncio tasks that are started, thread pools of
-`asyncio.to_thread` and asgiref, greenlets. So nothing of ours runs when a task is switched.
+Python already propagates contexts to new asyncio tasks, to thread pools of `asyncio.to_thread` and
+asgiref, and to greenlets. The agent needs no code that runs at a task switch.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ RUNNING: Final = contextvars.ContextVar("flamewatch.labels", default=NONE)
 
 
 class labels:
-    """Labels for what runs inside, on top of those around it::
+    """Labels for the code inside, added to the labels around it::
 
         with flamewatch.labels(endpoint="/pay", tenant=tenant.slug):
             ...
@@ -30,10 +30,13 @@ class labels:
         @flamewatch.labels(job="report")
         async def report(): ...
 
-    In this thread or asyncio task, and in the tasks that are started inside. Values become text.
-    Use few distinct ones, a route rather than a path: 256 combinations fit into one profile.
-    Never raises. One object serves one `with` at a time; decorated functions may be called side
-    by side. A generator is decorated in vain, for it runs elsewhere: label who uses it.
+    They apply in this thread or asyncio task, and in tasks that are started inside. Values are
+    converted to text. Use few distinct values, a route rather than a path: one profile holds 256
+    combinations.
+
+    Never raises. One object serves one `with` at a time; decorated functions may be called
+    concurrently. Decorating a generator has no effect, because its body runs in the caller's loop:
+    label the consumer.
     """
 
     __slots__ = ("_more", "_tokens")
@@ -75,25 +78,25 @@ class labels:
         return labelled
 
     def _again(self) -> "labels":
-        """The same labels for another call: calls run side by side."""
+        """Return a copy for one call, because calls may run concurrently."""
         made = labels()
         made._more = self._more
         return made
 
 
 def add(name: str, value: object) -> contextvars.Token[bytes]:
-    """A label from now on, until `reset` or the end of the context: for middlewares."""
+    """Add a label until `reset` or the end of the context. For middleware."""
     return RUNNING.set(extended(RUNNING.get(), (bounded(name, value),)))
 
 
 def reset(token: contextvars.Token[bytes]) -> None:
-    # ValueError: another context ends it than began it (async generators that are collected).
+    # ValueError: the token belongs to another context (async generators that are collected).
     with contextlib.suppress(ValueError):
         RUNNING.reset(token)
 
 
 def _safely_bounded(named: dict[str, object]) -> list[tuple[str, str]]:
-    """A value whose `str` fails is the host's fault, and not worth its request."""
+    """Convert values to labels. A value whose `str` fails must not fail the host's request."""
     found = []
     for name, value in named.items():
         try:

@@ -1,8 +1,8 @@
 """Location tables of code objects (`co_linetable`, CPython 3.11 and later).
 
-A table is a run of entries; an entry begins with a byte that has its high bit set:
-bits 0-2 the number of code units covered less one, bits 3-6 the kind. Kinds 0-9 are short forms on
-the same line, 10-12 go 0-2 lines on, 13 and 14 carry a signed line difference, 15 is no location.
+A table is a sequence of entries. The first byte of an entry has its high bit set; bits 0-2 are the
+number of code units covered minus one, bits 3-6 the kind. Kinds 0-9 are short forms on the same
+line, 10-12 advance 0-2 lines, 13 and 14 carry a signed line difference, 15 has no location.
 """
 
 CODE_UNIT = 2  # bytes
@@ -12,15 +12,16 @@ NO_LOCATION = 15
 
 
 def line_at(table: bytes, first_line: int, offset: int) -> int:
-    """The line of the instruction at `offset` bytes; 0 if it has none, or the table is broken.
+    """Return the line of the instruction at `offset` bytes; 0 if it has none.
 
-    A negative offset is a function that has been entered but has not begun: its first line.
+    Return 0 for a broken table, too. A negative offset means that the function was entered but has
+    not begun: return its first line.
     """
     if offset < 0:
         return first_line
     try:
         return _line_at(table, first_line, offset)
-    except IndexError:  # the code object died while its table was copied: no table, or half of one
+    except IndexError:  # the code object was freed during the copy of its table
         return 0
 
 
@@ -40,7 +41,7 @@ def _line_at(table: bytes, first_line: int, offset: int) -> int:
 
 
 def _signed(table: bytes, at: int) -> int:
-    """A number in groups of six bits, the lowest first, whose lowest bit is the sign."""
+    """Decode a number in groups of six bits, lowest first, with the sign in the lowest bit."""
     value = shift = 0
     while True:
         byte = table[at]

@@ -1,6 +1,6 @@
-"""The agent's lines in its host's log: few, bounded, and never the host's trouble.
+"""Log messages of the agent: few, of bounded length, and never raising in the host.
 
-A host without logging set up sees them on stderr (logging.lastResort).
+A host without configured logging gets them on stderr (logging.lastResort).
 """
 
 import contextlib
@@ -11,13 +11,13 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def warn(text: str) -> None:
-    # Looked up each time: a dictConfig that disables existing loggers would silence one made early.
-    # A host's handler may raise; it must not end profiling.
+    # The logger is looked up each time: a dictConfig that disables existing loggers would silence
+    # one that was created earlier. A handler of the host may raise; that must not end profiling.
     with contextlib.suppress(Exception):
         logging.getLogger("flamewatch").warning("flamewatch: %s", text)
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    """Text from outside as a part of a log line."""
+    """Reduce text from outside to one line of at most `longest` characters."""
     line = _UNSEEN.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1] + "…"

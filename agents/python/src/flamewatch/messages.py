@@ -1,4 +1,4 @@
-"""The messages of the Cloud Profiler API v2 as JSON. Pure: bytes out, bytes in."""
+"""Messages of the Cloud Profiler API v2 as JSON. Pure."""
 
 import base64
 import json
@@ -12,12 +12,12 @@ from flamewatch.config import OWN_PROJECT, Config
 from flamewatch.profile_types import ProfileType
 
 _NAME = re.compile(r"projects/[A-Za-z0-9_.:~-]{1,256}/profiles/[A-Za-z0-9_.:~=-]{1,1024}")
-LONGEST_CAPTURE = 120.0  # seconds; what is longer is no reasonable wish
+LONGEST_CAPTURE = 120.0  # seconds; longer durations are rejected as invalid
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A profile that the server wants now."""
+    """Capture request of the server."""
 
     name: str
     type: ProfileType
@@ -26,11 +26,11 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Any answer that is no success. A throttle (409) is one too, and the usual one."""
+    """Error response. The most common one is 409: no profile is requested now."""
 
     status: int
-    message: str  # from outside: may hold anything
-    retry_after: float | None = None  # seconds; None where the server doesn't say
+    message: str  # from outside: may contain anything
+    retry_after: float | None = None  # seconds; None if the response has no delay
 
     @property
     def throttled(self) -> bool:
@@ -38,7 +38,7 @@ class Refusal:
 
 
 class BadAnswer(Exception):
-    """The server answered with success, but not as a Flamewatch server does."""
+    """Successful response that is not valid for this API."""
 
 
 def create_path(config: Config) -> str:
@@ -46,7 +46,7 @@ def create_path(config: Config) -> str:
 
 
 def create_body(config: Config, types: Iterable[ProfileType]) -> bytes:
-    """CreateProfileRequest."""
+    """Encode a CreateProfileRequest."""
     message = {"deployment": _deployment(config), "profileType": [str(name) for name in types]}
     return json.dumps(message).encode()
 
@@ -56,7 +56,7 @@ def upload_path(assignment: Assignment) -> str:
 
 
 def upload_body(config: Config, host: str, assignment: Assignment, profile: bytes) -> bytes:
-    """Profile, whole, with its bytes (gzip pprof)."""
+    """Encode a Profile message with its bytes (gzip pprof)."""
     message = {
         "name": assignment.name,
         "profileType": str(assignment.type),
@@ -69,7 +69,7 @@ def upload_body(config: Config, host: str, assignment: Assignment, profile: byte
 
 
 def read_assignment(body: bytes, offered: Iterable[ProfileType]) -> Assignment:
-    """The Profile that CreateProfile answers with; raises BadAnswer."""
+    """Decode the Profile in a response to CreateProfile. Raise `BadAnswer` if it is invalid."""
     message = _object(body)
     name, kind = message.get("name"), message.get("profileType")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -84,7 +84,7 @@ def read_assignment(body: bytes, offered: Iterable[ProfileType]) -> Assignment:
 
 
 def read_refusal(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
-    """A google.rpc.Status, or whatever a proxy says instead; never raises."""
+    """Decode a google.rpc.Status, or any other body that a proxy may send. Never raise."""
     try:
         error = _object(body).get("error")
     except BadAnswer:
@@ -115,7 +115,7 @@ def _deployment(config: Config) -> dict[str, Any]:
 def _object(body: bytes) -> dict[str, Any]:
     try:
         message = json.loads(body)
-    except (ValueError, RecursionError):  # RecursionError: a thousand brackets
+    except (ValueError, RecursionError):  # RecursionError: a thousand nested brackets
         message = None
     if not isinstance(message, dict):
         raise BadAnswer("its answer is not a JSON object")
@@ -127,6 +127,6 @@ def _objects(value: object) -> list[dict[str, Any]]:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Retry-After, as load balancers send it: whole seconds (its dates are not read)."""
+    """Parse Retry-After in whole seconds, as load balancers send it; dates are ignored."""
     text = (header or "").strip()
     return float(text) if re.fullmatch(r"[0-9]{1,6}", text) else None

@@ -1,4 +1,4 @@
-"""Functions' names with their modules': code objects know only the file that they came from."""
+"""Qualification of function names with modules: code objects know only their file."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -12,10 +12,10 @@ _FROZEN = "<frozen "
 
 
 def modules_by_file(modules: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """File → the name of the module that was loaded from it.
+    """Map each file to the name of the module that was loaded from it.
 
-    The host's modules are looked at by `ModuleType`'s own means: some of them import others, or
-    worse, when they are asked for an attribute.
+    Attributes of the host's modules are read with `ModuleType`'s own method, because some modules
+    import others or have other side effects on attribute access.
     """
     found: dict[str, str] = {}
     for name, module in list((sys.modules if modules is None else modules).items()):
@@ -27,13 +27,17 @@ def modules_by_file(modules: Mapping[str, Any] | None = None) -> dict[str, str]:
 
 
 def namer(modules: Mapping[str, str]) -> Callable[[Frame], Frame]:
-    """Frames with "module.function" for a name; the program's own file needs no module."""
+    """Return a function that renames frames to "module.function".
+
+    Functions of the main program keep their bare names.
+    """
     named: dict[int, tuple[Frame, Frame]] = {}
 
     def name(frame: Frame) -> Frame:
         known = named.get(id(frame))
         if known is None:
-            # The frame is kept beside its answer: its id is good for as long as it lives.
+            # The original frame is stored with the result, because its id is unique only while it
+            # lives.
             known = named[id(frame)] = frame, replace(frame, function=_qualified(frame, modules))
         return known[1]
 

@@ -1,7 +1,7 @@
-"""HEAP and HEAP_ALLOC: allocations, sampled by the C part's hooks in Python's allocators.
+"""HEAP and HEAP_ALLOC: allocations, sampled by hooks of the C part in Python's allocators.
 
-The hooks go in when the first memory profile is asked for, or at the start if that was wished, and
-stay: what is in use can only be known of blocks that were seen when they were allocated.
+The hooks are installed with the first memory profile, or at the start if so configured, and stay:
+memory in use can only be attributed to blocks whose allocation was seen.
 """
 
 import struct
@@ -22,15 +22,18 @@ _OUTSIDE = Frame("(outside Python code)", "", 0, 0)
 
 
 class NativeHeap:
-    """`native` is the extension module. `raw`: also blocks that are asked for without the GIL."""
+    """Memory profiler.
+
+    `native` is the extension module; `raw` also counts blocks that are allocated without the GIL.
+    """
 
     def __init__(self, native: Any, *, raw: bool = False) -> None:
         self._native, self._raw = native, raw
         self._counted_since = 0
-        self._dropped_before: dict[str, int] = {}  # as the HEAP profile before told it
+        self._dropped_before: dict[str, int] = {}  # counts of the previous HEAP profile
 
     def begin(self) -> bool:
-        """Counting begins; False if it had already."""
+        """Start counting. Return False if it was started before."""
         begun: bool = self._native.heap_start(
             mean_bytes=MEAN_BYTES, max_depth=MAX_DEPTH, raw=self._raw
         )
@@ -39,7 +42,7 @@ class NativeHeap:
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
         begun = self.begin()
         if kind is ProfileType.HEAP:
-            if begun:  # in the first moment nothing is known yet
+            if begun:  # nothing has been counted yet
                 wait(seconds)
             return self._read("heap")
         self._native.heap_mark()
@@ -47,7 +50,7 @@ class NativeHeap:
         return self._read("heap_alloc")
 
     def close(self) -> None:
-        """The allocators are as before."""
+        """Restore the allocators."""
         self._native.heap_stop()
 
     def _read(self, kind: str) -> Capture:
@@ -67,7 +70,11 @@ class NativeHeap:
         )
 
     def _newly_dropped(self, raw: Any) -> dict[str, int]:
-        """HEAP counts from where counting began, and each sample that it dropped is told once."""
+        """Return the samples dropped since the last report.
+
+        HEAP counts from the start of counting, so the counts of the previous HEAP profile are
+        subtracted.
+        """
         dropped = {reason: raw["counts"][reason] for reason in _DROPPED}
         if raw["kind"] != "heap":
             return dropped
@@ -77,7 +84,7 @@ class NativeHeap:
 
 
 def _stacks(raw: Any) -> list[Stack]:
-    shifted = raw["kind"] == "heap_alloc"  # the metrics' order: what is shown first comes last
+    shifted = raw["kind"] == "heap_alloc"  # order of METRICS: the default metric is the last one
     rows = [row[2:] + row[:2] if shifted else row for row in _ROW.iter_unpack(raw["memory"])]
     return [
         Stack(s.frames or (_OUTSIDE,), s.value, s.count, 0, "", cut=s.cut, values=values)

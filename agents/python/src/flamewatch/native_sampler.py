@@ -1,4 +1,4 @@
-"""The C sampler as a Sampler."""
+"""Sampler that uses the C extension."""
 
 import sys
 import threading
@@ -31,7 +31,10 @@ _NOTED = (
 
 
 class NativeSampler:
-    """All threads, without the GIL. `native` is the extension module; `heap` offers more types."""
+    """Sampler of all threads, without the GIL.
+
+    `native` is the extension module; `heap` adds the memory types.
+    """
 
     name = "native"
 
@@ -83,7 +86,7 @@ class NativeSampler:
         return self._read(kind, raw)
 
     def close(self) -> None:
-        """Outside a capture nothing is held but the allocators' hooks."""
+        """Release the allocator hooks, the only resource held outside a capture."""
         if self._heap:
             self._heap.close()
 
@@ -91,19 +94,22 @@ class NativeSampler:
         self._native.after_fork_child()
 
     def _idle(self, kind: ProfileType) -> Codes:
-        """Look the functions up for each capture: the host may have loaded more since the last."""
+        """Look up the idle functions for each capture: the host may have imported more modules."""
         left_out = kind is ProfileType.CONTENTION and not self._keeps_idle_waits
         return idle_codes() if left_out else ()
 
     def _learn_tasks(self) -> None:
-        """Once, when the host has asyncio: it is not loaded for this."""
+        """Calibrate the sampler for tasks, once, if the host has imported asyncio.
+
+        Do not import asyncio here: a host that does not use it should not load it.
+        """
         asyncio = sys.modules.get("asyncio")
         if not self._learns_tasks or not hasattr(asyncio, "Task"):
             return
         self._learns_tasks = False
         try:
             reason = task_reading.learn(self._native, asyncio)
-        except Exception as error:  # the host's asyncio may be another's
+        except Exception as error:  # the host may have replaced asyncio
             reason = f"{type(error).__name__}: {error}"
         if reason:
             warn(f"asyncio's tasks cannot be read here: {reason}. Profiles will not show them.")
@@ -124,6 +130,6 @@ class NativeSampler:
 
 
 def _thread_names() -> dict[int, str]:
-    """Native ids → names, of the threads that `threading` knows."""
+    """Map native thread ids to names, for the threads that `threading` knows."""
     threads = ((thread.native_id, thread.name) for thread in threading.enumerate())
     return {native: name for native, name in threads if native is not None}

@@ -1,4 +1,4 @@
-"""One profile of one program, into a file, without a server: `flamewatch-run --once`."""
+"""One-shot mode, `flamewatch-run --once`: one profile in a file, without a server."""
 
 import atexit
 import os
@@ -18,22 +18,22 @@ from flamewatch.profile_types import ProfileType
 from flamewatch.sampler import Capture, Sampler
 from flamewatch.top import table
 
-# What `flamewatch-run` tells the interpreter that it becomes.
+# Variables by which `flamewatch-run` passes the options to the interpreter that replaces it.
 TYPE, OUTPUT, SECONDS = "FLAMEWATCH_ONCE", "FLAMEWATCH_ONCE_OUTPUT", "FLAMEWATCH_ONCE_SECONDS"
 WHOLE_PROGRAM = 1e6  # seconds
-AT_THE_END = 60.0  # seconds that the program's end waits for its profile
-AT_THE_START = 1.0  # seconds that the program waits for its capture to begin
+AT_THE_END = 60.0  # seconds that the program's exit waits for the profile
+AT_THE_START = 1.0  # seconds that the program's start waits for the capture to begin
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
     kind: ProfileType
     output: Path
-    seconds: float  # after which the profile is taken, unless the program ends before
+    seconds: float  # end of the capture, unless the program ends earlier
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Self | None:
-        """None: nobody asked for one profile."""
+        """Return the options from the environment, or None if it requests no one-shot profile."""
         if TYPE not in environ:
             return None
         seconds = float(environ.get(SECONDS) or WHOLE_PROGRAM)
@@ -44,7 +44,7 @@ class Wish:
 
 
 def begin(wish: Wish) -> None:
-    """Captures from now on; the profile is written when time is up or the program ends."""
+    """Start the capture. The profile is written after the given time or when the program ends."""
     sampler = choose_sampler(idle_waits=idle_waits(os.environ))
     if wish.kind not in sampler.types:
         _say(f"no {wish.kind} profile can be captured in this interpreter")
@@ -61,7 +61,10 @@ class _Once:
         self._bell, self._begun, self._written = Bell(), Bell(), Bell()
 
     def start(self) -> None:
-        """Returns when the capture runs: the program's first line is in it."""
+        """Start the thread, and return when the capture runs.
+
+        So the capture includes the program's first line.
+        """
         unpatched.start_thread(self.run)
         self._begun.wait(AT_THE_START)
 
@@ -78,14 +81,14 @@ class _Once:
             self._written.ring()
 
     def end(self) -> None:
-        """The program is over."""
+        """End the capture when the program exits, and wait for the file."""
         self._bell.ring()
         if not self._written.wait(AT_THE_END):
             _say(f"the profile took longer than {AT_THE_END:.0f} s to write, and is lost")
         self._sampler.close()
 
     def forget(self) -> None:
-        """In a forked child: one program, one profile."""
+        """Disable the capture in a forked child: the profile covers one process."""
         atexit.unregister(self.end)
         self._sampler.after_fork()
 

@@ -1,15 +1,15 @@
-"""One line in the log for each outage, and one when it is over."""
+"""Log throttling: one line for each outage, and one when it ends."""
 
 import time
 from collections.abc import Callable
 
 
 class Outage:
-    """Told of every failure and success; says what is worth a line."""
+    """Tracker of failures and successes that logs only the first failure of each kind."""
 
     def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic):
         self._tell, self._clock = tell, clock
-        self._told: set[str] = set()  # kinds that had their line since all was well
+        self._told: set[str] = set()  # kinds of failures logged in this outage
         self._since = 0.0
 
     def failed(self, kind: str, line: str) -> None:
@@ -20,7 +20,7 @@ class Outage:
             self._tell(line)
 
     def forget(self) -> None:
-        """It is over, and that is not worth a line."""
+        """End the outage without a log line."""
         self._told.clear()
 
     def over(self, server: str) -> None:

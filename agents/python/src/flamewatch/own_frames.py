@@ -1,7 +1,7 @@
-"""The agent's own functions, which no profile shows.
+"""Removal of the agent's own functions from profiles.
 
-Its threads are excluded by the samplers. What is left are its calls in the host's threads: a
-middleware or a decorator around the host's code, and work of its own, such as `stop()`.
+The samplers exclude the agent's threads. The rest are its functions in the host's threads: a
+middleware or a decorator around the host's code, and its own work, such as `stop()`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ from pathlib import Path
 from flamewatch.stacks import Frame, Stack
 
 _PACKAGE = str(Path(__file__).parent) + "/"
-# They call the host's code, which is shown then as if they were not there.
+# These functions call the host's code, which is shown as if they were not on the stack.
 _AROUND_THE_HOST = (_PACKAGE + "middleware/", _PACKAGE + "labelling.py")
 
 
 def host_stacks(stacks: Iterable[Stack]) -> Iterator[Stack]:
-    """Yield the stacks without the agent's frames; not those of the agent's own work."""
-    own: dict[int, bool] = {}  # by the frames' identity: they are shared, and dear to hash
+    """Yield the stacks without the agent's frames, and skip stacks of the agent's own work."""
+    own: dict[int, bool] = {}  # by id: frames are shared objects, and slow to hash
     for stack in stacks:
         for frame in stack.frames:
             if id(frame) not in own:

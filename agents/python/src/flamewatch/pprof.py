@@ -1,4 +1,4 @@
-"""pprof, written by hand: google/pprof's profile.proto in gzip."""
+"""Encoder for pprof files: google/pprof's profile.proto, compressed with gzip."""
 
 import gzip
 from collections.abc import Iterable
@@ -28,24 +28,25 @@ class Profile:
     period_type: Metric
     period: int
     time_ns: int  # Unix time of the start
-    duration_ns: int  # 0 for a moment
+    duration_ns: int  # 0 for a snapshot
     comments: tuple[str, ...] = ()
 
 
 def encode(profile: Profile) -> bytes:
-    """The profile's gzip. Samples with the same stack and labels are one."""
-    # mtime=0: the same profile is the same bytes.
+    """Encode the profile as gzip. Samples with the same stack and labels are merged."""
+    # mtime=0 makes equal profiles equal bytes.
     return gzip.compress(_Encoder().message(profile), _COMPRESSION, mtime=0)
 
 
 class _Encoder:
-    """The tables of one profile: strings, functions, locations. Ids begin at 1, strings at 0."""
+    """Tables of one profile: strings, functions, locations. Ids begin at 1, string indexes at 0."""
 
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}
         self._functions: dict[tuple[str, str, int], int] = {}
         self._locations: dict[tuple[int, int], bytes] = {}
-        # By identity: hashing a frame costs more than all else, and frames are shared objects.
+        # Keyed by id: frames are shared objects, and hashing them would cost more than all the
+        # rest.
         self._location_of: dict[int, bytes] = {}
         self._tables: list[bytes] = []
 
@@ -74,7 +75,7 @@ class _Encoder:
             yield octets(1, stack) + packed(2, values) + labels
 
     def _location(self, frame: Frame) -> bytes:
-        """The id, as a varint."""
+        """Return the location's id as a varint."""
         found = self._location_of.get(id(frame))
         if found is None:
             found = self._location_of[id(frame)] = self._new_location(frame)

@@ -1,4 +1,4 @@
-"""The agent of this process: at most one, from `start()` to `stop()` or the end."""
+"""The single agent of this process, from `start()` to `stop()` or the end of the process."""
 
 import atexit
 import os
@@ -15,13 +15,13 @@ from flamewatch.log import one_line, warn
 from flamewatch.status import Status, nothing
 
 STOP_SECONDS = 1.0
-# A forked child may be gone again, or be another program, before it is worth a handshake; and
-# many are forked at once.
+# A forked child may exit or exec another program before a handshake is worthwhile, and many
+# children are forked at once.
 FORKED_PAUSE = (0.5, 1.5)
 
 
 class _Process:
-    """What there is once in a process."""
+    """State of the agent in this process."""
 
     def __init__(self) -> None:
         self.lock = unpatched.new_rlock()
@@ -34,7 +34,10 @@ _process = _Process()
 
 
 def start(arguments: Arguments, *, first_pause: float = 0.0, quiet: bool = False) -> None:
-    """Returns at once and never raises; a second call changes nothing. `quiet`: no log lines."""
+    """Start the agent. Return at once and never raise; a second call has no effect.
+
+    `quiet` suppresses log lines.
+    """
     try:
         with _process.lock:
             if _process.agent is None:
@@ -44,7 +47,7 @@ def start(arguments: Arguments, *, first_pause: float = 0.0, quiet: bool = False
 
 
 def stop() -> None:
-    """Ends profiling and gives back what it took; waits a second at most. Never raises."""
+    """Stop profiling and release its resources. Wait at most one second and never raise."""
     try:
         with _process.lock:
             agent, _process.agent = _process.agent, None
@@ -85,7 +88,7 @@ def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     _process.agent = agent
     atexit.register(stop)
     if not _process.fork_watched:
-        _process.fork_watched = True  # hooks cannot be taken out again
+        _process.fork_watched = True  # fork hooks cannot be removed
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 
 
@@ -101,10 +104,10 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    """In the child: its own agent, under its own name, instead of the parent's."""
+    """Replace the parent's agent in a forked child by a new one with its own id."""
     show_again()
     parents, _process.agent = _process.agent, None
-    _process.lock = unpatched.new_rlock()  # somebody may have held it, who is not here
+    _process.lock = unpatched.new_rlock()  # a thread that does not exist here may have held it
     if parents is None:
         return
     try:

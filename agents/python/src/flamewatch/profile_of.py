@@ -1,4 +1,4 @@
-"""A capture as a profile: stacks with their modules' names, and what it cost to take them."""
+"""Conversion of a capture to a profile, with qualified names and statistics as comments."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ _EACH_COUNTS = frozenset({ProfileType.THREADS, ProfileType.CONTENTION})
 
 
 def profile_of(kind: ProfileType, capture: Capture, sampler: str, agent_cpu_ns: int) -> Profile:
-    """`agent_cpu_ns`: what the agent's own thread has used since the last profile."""
+    """Convert a capture. `agent_cpu_ns`: CPU time of the agent's thread since the last profile."""
     capture = replace(capture, stacks=[*host_stacks(capture.stacks)])
     return Profile(
         metrics=METRICS[kind],
@@ -59,7 +59,7 @@ def _labels(stack: Stack) -> Labels:
 
 
 def _comments(capture: Capture, sampler: str, agent_cpu_ns: int) -> Iterator[str]:
-    """A fixed set of names, so that their size is bounded."""
+    """Yield the comments. Their names are a fixed set, so that their size is bounded."""
     yield f"flamewatch.agent={USER_AGENT}"
     yield f"flamewatch.sampler={sampler}"
     yield f"flamewatch.samples={sum(stack.count for stack in capture.stacks)}"

@@ -1,4 +1,4 @@
-"""The profile types that this agent can capture, and what their numbers are."""
+"""Profile types that this agent can capture, and their metrics."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ MEMORY = frozenset({ProfileType.HEAP, ProfileType.HEAP_ALLOC})
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number of each sample: pprof's ValueType."""
+    """One value of each sample: pprof's ValueType."""
 
     name: str
     unit: str
@@ -37,7 +37,7 @@ KINDS: dict[ProfileType, Kind] = {
 _ALLOCATED = (Metric("alloc_objects", "count"), Metric("alloc_space", "bytes"))
 _IN_USE = (Metric("inuse_objects", "count"), Metric("inuse_space", "bytes"))
 
-# The last one is the default metric, which most readers show first.
+# The last metric is the default one, which most readers show first.
 METRICS: dict[ProfileType, tuple[Metric, ...]] = {
     ProfileType.CPU: (Metric("samples", "count"), Metric("cpu", "nanoseconds")),
     ProfileType.WALL: (Metric("sample", "count"), Metric("wall", "nanoseconds")),

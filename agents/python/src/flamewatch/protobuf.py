@@ -1,4 +1,4 @@
-"""Protobuf's wire format, as much of it as pprof needs: numbers, bytes and packed numbers."""
+"""Subset of protobuf's wire format that pprof needs: numbers, bytes and packed numbers."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ _NUMBER, _BYTES = 0, 2  # wire types
 
 
 def varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; negative numbers as their two's complement."""
+    """Encode seven bits per byte, lowest first; negative numbers in two's complement."""
     if 0 <= value < 128:
         return _SMALL[value]
     value &= _64_BITS
@@ -21,12 +21,12 @@ def varint(value: int) -> bytes:
 
 
 def number(field: int, value: int) -> bytes:
-    """A field with a number; zero is what an absent one means."""
+    """Encode a number field. Zero is omitted, because it is the default of an absent field."""
     return varint(field << 3 | _NUMBER) + varint(value) if value else b""
 
 
 def octets(field: int, value: bytes) -> bytes:
-    """A field with bytes: a string, a message, packed numbers. Empty ones are written too."""
+    """Encode a bytes field: a string, a message, packed numbers. Empty ones are written too."""
     return varint(field << 3 | _BYTES) + varint(len(value)) + value
 
 

@@ -1,4 +1,4 @@
-"""Which proxy leads to a server: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Pure."""
+"""Proxy selection by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Pure."""
 
 import base64
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 class Proxy:
     host: str
     port: int
-    headers: dict[str, str] = field(repr=False)  # Proxy-Authorization, if it has a password
+    headers: dict[str, str] = field(repr=False)  # Proxy-Authorization, if the URL has a user
 
 
 def proxy_for(scheme: str, host: str, port: int, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy, or None for a direct connection. One that cannot be read is none."""
+    """Return the proxy, or None for a direct connection. An unreadable proxy URL is ignored."""
     if _excluded(host, port, _setting(environ, "no_proxy")):
         return None
     text = _setting(environ, f"{scheme}_proxy") or _setting(environ, "all_proxy")
@@ -22,13 +22,17 @@ def proxy_for(scheme: str, host: str, port: int, environ: Mapping[str, str]) -> 
 
 
 def _setting(environ: Mapping[str, str], name: str) -> str:
-    # HTTP_PROXY in capitals can come from a request's header under CGI: not where that runs.
+    # Under CGI a request header can set HTTP_PROXY, so the upper-case name is not read there.
     capitals = "" if name == "http_proxy" and "REQUEST_METHOD" in environ else name.upper()
     return (environ.get(name) or environ.get(capitals, "")).strip()
 
 
 def _excluded(host: str, port: int, no_proxy: str) -> bool:
-    """`example.org` and `.example.org` exclude what is below too; `host:port`; `*` is all."""
+    """Return whether NO_PROXY excludes the host.
+
+    `example.org` and `.example.org` include subdomains; `host:port` limits an entry to a port; `*`
+    excludes all hosts.
+    """
     for entry in no_proxy.lower().split(","):
         name, _, only_port = entry.strip().rpartition(":")
         if not name or not only_port.isdigit():
@@ -46,7 +50,7 @@ def _read(text: str) -> Proxy | None:
         host, port = parts.hostname, parts.port or 80
     except ValueError:
         return None
-    if not host or parts.scheme != "http":  # socks and TLS to the proxy are not spoken
+    if not host or parts.scheme != "http":  # neither SOCKS nor TLS to the proxy is supported
         return None
     if parts.username is None:
         return Proxy(host, port, {})

@@ -1,10 +1,10 @@
-"""`flamewatch-run [options] -- PROGRAM ARGUMENTS`: a Python program, profiled as it is.
+"""Command `flamewatch-run [options] -- PROGRAM ARGUMENTS`: profile an unchanged Python program.
 
-The program replaces this process. Its interpreter starts the agent, because PYTHONPATH leads it to
-our `sitecustomize` (flamewatch/bootstrap) first; so do the interpreters that it starts in turn.
-
-`flamewatch-run --once cpu -o out.pb.gz -- python script.py` needs no server: one profile, a file.
-`flamewatch-run --path` prints the folder for whoever can set an environment and no command.
+The program replaces this process. PYTHONPATH makes its interpreter load the `sitecustomize` in
+flamewatch/bootstrap first, which starts the agent; the same holds for interpreters that the program
+starts. `flamewatch-run --once cpu -o out.pb.gz -- python script.py` writes one profile to a file,
+without a server. `flamewatch-run --path` prints the folder for PYTHONPATH, for deployments that can
+set the environment but not the command.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from flamewatch.uwsgi import ENVIRON, is_uwsgi
 from flamewatch.version import __version__
 
 BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
-# The process that was asked for. What it starts is profiled too, but says nothing about itself.
+# Process id of the program itself. Its child processes are profiled too, but log nothing.
 MAIN_PROCESS = "FLAMEWATCH_RUN_PID"
 
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as shells have it
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # exit codes of shells
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def prepared(environ: Mapping[str, str], pid: int) -> dict[str, str]:
-    """The environment in which Python starts the agent."""
+    """Return the environment in which Python starts the agent."""
     others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     paths = [BOOTSTRAP, *(path for path in others if path != BOOTSTRAP)]
     return {**environ, "PYTHONPATH": os.pathsep.join(paths), MAIN_PROCESS: str(pid)}

@@ -1,4 +1,4 @@
-"""What a sampler is: something that takes stacks of this process for a while."""
+"""Sampler interface: an object that captures stacks of this process for some time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,44 +7,44 @@ from typing import Protocol
 from flamewatch.profile_types import ProfileType
 from flamewatch.stacks import Stack
 
-Wait = Callable[[float], bool]  # sleeps; True if it was ended early
+Wait = Callable[[float], bool]  # sleeps; returns True if it was ended early
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What was seen, and what was not."""
+    """Result of one capture."""
 
     stacks: list[Stack]
     period_ns: int
     started_ns: int  # Unix time
-    duration_ns: int  # 0 for a moment
-    sampler_cpu_ns: int  # used since the capture before, beside the thread that called it
+    duration_ns: int  # 0 for a snapshot
+    sampler_cpu_ns: int  # since the previous capture, without the thread that called it
     max_depth: int
-    dropped: Mapping[str, int]  # reason → samples that no earlier capture of the type reported
-    memory_bytes: int  # of the sampler's tables; 0 where nobody counts them
-    notes: Mapping[str, int | str]  # what else is worth knowing: travels with the profile
+    dropped: Mapping[str, int]  # reason → samples not reported by an earlier capture of the type
+    memory_bytes: int  # of the sampler's tables; 0 if not measured
+    notes: Mapping[str, int | str]  # further facts, stored with the profile
 
 
 class Sampler(Protocol):
-    """One capture at a time."""
+    """Interface of samplers. At most one capture runs at a time."""
 
     name: str
 
     @property
     def types(self) -> tuple[ProfileType, ...]:
-        """What can be captured now."""
+        """Profile types that can be captured now."""
 
     def stay_apart(self) -> None:
-        """The calling thread is the agent's: what it allocates is not the host's."""
+        """Mark the calling thread as the agent's, so that its allocations are not counted."""
 
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
-        """What was seen until `seconds` were over or the wait was ended early.
+        """Capture stacks until `seconds` have passed or the wait is ended early.
 
-        Raises what the kernel or the interpreter refuses.
+        Raise the errors of the kernel or the interpreter.
         """
 
     def close(self) -> None:
-        """Give back what was taken from the process."""
+        """Release everything that was taken from the process."""
 
     def after_fork(self) -> None:
-        """In a forked child: the parent's capture does not go on here."""
+        """Discard the parent's capture in a forked child."""

@@ -1,8 +1,9 @@
-"""What is safe where the C sampler is not: the main thread's CPU time, and all threads once.
+"""Fallback for interpreters without the C sampler: CPU time of the main thread, and THREADS.
 
 The kernel sends SIGPROF after each period of the *process's* CPU time, and Python runs the handler
-in the main thread; so a sample is worth what the main thread's own clock has moved since the last
-one, whoever used the rest. Other threads' CPU time is left out, and the profile says so.
+in the main thread. The value of a sample is the CPU time that the main thread used since the last
+sample, whichever threads used the rest. CPU time of other threads is left out, and the profile says
+so.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ Key = tuple[tuple[Place, ...], bytes]  # a stack and its labels
 
 
 class SignalSampler:
-    """To be made in the main thread; made in another, it offers THREADS alone."""
+    """Sampler based on SIGPROF. Outside the main thread it offers only THREADS."""
 
     name = "signal"
 
@@ -48,13 +49,13 @@ class SignalSampler:
         return (*cpu, ProfileType.THREADS)
 
     def stay_apart(self) -> None:
-        """Memory is not counted here."""
+        """Do nothing: this sampler does not count memory."""
 
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
         return self._threads() if kind is ProfileType.THREADS else self._cpu(seconds, wait)
 
     def close(self) -> None:
-        """The host's handler is back, if this is the thread that may change handlers."""
+        """Restore SIGPROF's default action, if called in the main thread, and stop the timer."""
         if self._installed and signal.getsignal(signal.SIGPROF) == self._handle:
             signal.setitimer(signal.ITIMER_PROF, 0)
             with contextlib.suppress(ValueError):
@@ -62,16 +63,16 @@ class SignalSampler:
         self._installed = False
 
     def after_fork(self) -> None:
-        self._capturing = False  # timers are not inherited, handlers are
+        self._capturing = False  # timers are not inherited by a fork, handlers are
 
     def _install(self) -> bool:
-        """Only where the signal and its timer are nobody's."""
+        """Install the handler, only if the host uses neither the signal nor its timer."""
         taken = signal.getsignal(signal.SIGPROF) is not signal.SIG_DFL
         if taken or any(signal.getitimer(signal.ITIMER_PROF)):
             return False
         try:
             signal.signal(signal.SIGPROF, self._handle)
-        except ValueError:  # not the main thread, or not of the main interpreter
+        except ValueError:  # not the main thread, or not the main interpreter
             return False
         signal.siginterrupt(signal.SIGPROF, False)
         return True
@@ -89,15 +90,18 @@ class SignalSampler:
         return self._read(started, time.monotonic_ns() - begun)
 
     def _handle(self, _number: int, frame: FrameType | None) -> None:
-        """In the main thread, between two of its instructions."""
+        """Record a sample.
+
+        Python calls this in the main thread, between two bytecode instructions.
+        """
         now = time.thread_time_ns()
         if not self._capturing:
             return
-        # The first one has no clock to compare with: it stands for a period.
+        # The first sample has no previous clock value, so it counts for at most one period.
         value = now - self._clock_ns if self._clock_ns else min(now, PERIOD_NS)
         places = tuple(islice(_places(frame), MAX_DEPTH + 1))
         self._add((places, RUNNING.get()), value)
-        self._clock_ns = time.thread_time_ns()  # what this took is not the host's
+        self._clock_ns = time.thread_time_ns()  # exclude the time spent in this handler
 
     def _add(self, stack: Key, value: int) -> None:
         if stack not in self._counts and len(self._counts) >= MAX_STACKS:

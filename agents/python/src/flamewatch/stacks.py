@@ -1,7 +1,7 @@
-"""Raw captures into stacks with lines.
+"""Conversion of raw captures to stacks with line numbers.
 
-The sampler notes where a thread was as (code object, instruction offset). Which line that is, is
-looked up here, after the capture and once per place, in the code object's location table.
+The sampler records positions as (code object, instruction offset). This module finds the line after
+the capture, once per position, in the code object's location table.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ class Frame:
     function: str  # qualified name
     file: str
     line: int  # 0: the instruction belongs to no line
-    first_line: int  # where the function begins
+    first_line: int  # of the function
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What one thread was seen doing; `value`: nanoseconds (THREADS: threads; memory: bytes)."""
+    """Sampled stack of a thread; `value` in nanoseconds (THREADS: threads; memory: bytes)."""
 
     frames: tuple[Frame, ...]  # the leaf first
     value: int
     count: int  # samples
-    thread_id: int  # native id; 0 when threads were merged
-    thread_name: str  # "" when unknown
-    cut: bool  # the stack was deeper: frames nearer the root are missing
-    labels: Labels = ()  # what the program said of what it was doing
-    # One for each of the type's metrics, where these are more than `count` and `value`.
+    thread_id: int  # native id; 0 if threads are merged
+    thread_name: str  # "" if unknown
+    cut: bool  # the stack was deeper: frames nearest the root are missing
+    labels: Labels = ()  # set by the program
+    # One value for each metric of the type, if these are not just `count` and `value`.
     values: tuple[int, ...] = ()
 
 
 def read_stacks(raw: Raw, thread_names: Mapping[int, str] | None = None) -> list[Stack]:
-    """The stacks of a capture. `thread_names` maps native ids to names."""
+    """Return the stacks of a capture. `thread_names` maps native ids to names."""
     names = thread_names or {}
     frames = list(_read_frames(raw))
     labels: list[Labels] = [(), *map(decode, raw["labels"])]

@@ -1,34 +1,34 @@
-"""What `flamewatch.status()` says."""
+"""Result of `flamewatch.status()`."""
 
 from typing import TypedDict
 
 
 class Status(TypedDict):
-    """Plain values, so that a health page can show them as they are."""
+    """State and counters of the agent, in plain types that a health page can show directly."""
 
     state: str  # off, starting, waiting, capturing, uploading, backing off, stopped, failed
-    reason: str  # why it is off or failed
-    last_error: str  # the last failure, also one that has passed
+    reason: str  # cause of the states off and failed
+    last_error: str  # the last failure, also if it has been resolved
     sampler: str  # native, signal; "" before the start
-    types: list[str]  # profile types on offer
+    types: list[str]  # profile types offered to the server
     server: str
     service: str
     version: str
     zone: str
-    agent: str  # this process's own id
+    agent: str  # UUID of this process's agent
     profiles_sent: int
-    profiles_dropped: int  # captured or assigned, and not sent
-    samples: int  # in the profiles that were captured
+    profiles_dropped: int  # captured or requested, but not sent
+    samples: int  # in all captured profiles
     samples_dropped: int
     dropped_because: dict[str, int]  # reason → samples; the profiles carry the same reasons
-    errors: int  # failures in the agent itself
+    errors: int  # internal failures of the agent
     cpu_seconds: float  # used by the agent's threads
     memory_bytes: int  # tables of the largest capture so far
-    next_try_in: float  # seconds; 0 when it isn't backing off
+    next_try_in: float  # seconds; 0 if it is not backing off
 
 
 def nothing(state: str, reason: str) -> Status:
-    """The status of a process without an agent."""
+    """Return the status of a process without an agent."""
     return Status(
         state=state,
         reason=reason,

@@ -1,4 +1,4 @@
-"""Shows the C sampler where asyncio's tasks have their parts, once, on tasks made for it."""
+"""Calibration of the C sampler for asyncio: example tasks show where fields are stored."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -9,9 +9,10 @@ _NAME = "flamewatch example"
 
 
 def learn(native: Any, asyncio: Any) -> str | None:
-    """Why tasks cannot be read in this interpreter, or None. `asyncio` is the host's module.
+    """Calibrate the sampler. Return the reason why tasks cannot be read here, or None.
 
-    To be called in a thread that runs no event loop. Nothing is left of the examples.
+    `asyncio` is the host's module. Call this in a thread that runs no event loop. The example tasks
+    are removed afterwards.
     """
     events, tasks = asyncio.events, asyncio.tasks
     if tasks.Task.__module__ != "_asyncio":
@@ -41,7 +42,7 @@ def learn(native: Any, asyncio: Any) -> str | None:
 
 
 class _Loop:
-    """As much of an event loop as two tasks need for a step each."""
+    """Minimal event loop that can run one step of each of two tasks."""
 
     def __init__(self) -> None:
         self._calls: list[tuple[Callable[..., object], tuple[object, ...], Context | None]] = []

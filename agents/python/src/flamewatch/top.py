@@ -1,4 +1,4 @@
-"""The functions of a profile that cost most, as lines for a terminal. Pure."""
+"""Table of the most expensive functions of a profile, as lines for a terminal. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,10 @@ _SCALES = {
 
 
 def table(profile: Profile, shown: int = SHOWN) -> list[str]:
-    """A head line and the `shown` functions with the largest self value, of the default metric."""
+    """Return a header and the `shown` functions with the largest self value.
+
+    The values are those of the default metric.
+    """
     selves, totals = _counted(profile.samples)
     metric = profile.metrics[-1]
     whole = sum(selves.values())
@@ -30,7 +33,7 @@ def table(profile: Profile, shown: int = SHOWN) -> list[str]:
 
 
 def _counted(samples: Iterable[Sample]) -> tuple[Counter[str], Counter[str]]:
-    """Self and total by function; a recursive one counts once in its total."""
+    """Sum self and total values by function; a recursive function counts once in its total."""
     selves: Counter[str] = Counter()
     totals: Counter[str] = Counter()
     for sample in samples:

@@ -1,14 +1,14 @@
-"""The standard library as it was before gevent or eventlet replaced parts of it.
+"""Standard library as it was before gevent or eventlet patched it.
 
-The agent's thread is a real one and waits in system calls. With a patched `socket` it would run
-an event loop of its own, or the host's; so it asks here for what it waits with.
+The agent's thread is a native one and waits in system calls. With a patched `socket` it would run
+an event loop of its own or use the host's, so it gets its blocking primitives from here.
 """
 
 import _thread
 
-# The socket module asks for it when it first sees a host's name. A process that forks while a
-# thread of it is importing has a child in which that import never ends, so nothing may be left
-# for the agent's thread to import.
+# The socket module imports this on first use of a host name. If a process forks while one of its
+# threads imports a module, that import never ends in the child, so the agent's thread must have
+# nothing left to import.
 import encodings.idna  # noqa: F401
 import signal
 import socket
@@ -18,12 +18,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-# Sent to the thread that is at fault; blocked, they would end the process without a handler's word.
+# The kernel sends these to the faulting thread. If they were blocked, they would end the process
+# without running a handler.
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 def original(module: str, name: str) -> Any:
-    """`module.name` of the standard library, unpatched."""
+    """Return the unpatched `module.name` of the standard library."""
     gevent = sys.modules.get("gevent.monkey")
     if gevent is not None:
         return gevent.get_original(module, name)
@@ -46,15 +47,18 @@ def addresses(host: str, port: int) -> list[tuple[Any, ...]]:
 
 
 def shut_down(made: socket.socket) -> None:
-    """Wake whoever waits for this socket, in whatever thread.
+    """Wake any thread that waits for this socket.
 
-    Not the method of ssl.SSLSocket: that one takes the TLS object away from under a reader.
+    Do not call the method of ssl.SSLSocket: it removes the TLS object while another thread reads.
     """
     original("socket", "socket").shutdown(made, socket.SHUT_RDWR)
 
 
 def tls_context() -> ssl.SSLContext:
-    """Verifies certificates and names, against the system's authorities or SSL_CERT_FILE."""
+    """Return a context that verifies certificates and names.
+
+    The authorities are those of the system or of SSL_CERT_FILE.
+    """
     context: ssl.SSLContext = original("ssl", "SSLContext")(ssl.PROTOCOL_TLS_CLIENT)
     context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     context.set_alpn_protocols(["http/1.1"])
@@ -72,10 +76,10 @@ def new_rlock() -> threading.RLock:
 
 
 def start_thread(target: Callable[[], None]) -> None:
-    """A thread of the system, unknown to `threading`: nobody counts, joins or traces it.
+    """Start a native thread unknown to `threading`, so that nobody counts, joins or traces it.
 
-    It takes no signals: a host that blocks one in its own threads, to wait for it, must not have it
-    delivered here.
+    All signals but faults are blocked in it: if the host blocks a signal in its own threads to wait
+    for it, the signal must not be delivered here.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)
     try:

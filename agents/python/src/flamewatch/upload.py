@@ -1,4 +1,4 @@
-"""Bringing one profile to the server, through a short outage if need be."""
+"""Upload of one profile, with retries through a short outage."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from flamewatch.sampler import Wait
 from flamewatch.wire import Unreachable
 
 ATTEMPTS = 6
-PATIENCE = 600.0  # seconds of waiting in all; the name is good for an hour, the news is not
-FIRST_PAUSE = 2.0  # seconds; doubled each time, where the server says nothing
+PATIENCE = 600.0  # seconds of waiting in total; the name is valid for an hour, but profiles age
+FIRST_PAUSE = 2.0  # seconds; doubled after each attempt, unless the server sets the delay
 
 _WORTH_ANOTHER = range(500, 600)
 _TOO_SLOW = 408
@@ -18,7 +18,7 @@ _TOO_SLOW = 408
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The profile is dropped."""
+    """Reason why a profile was dropped."""
 
     reason: str
     refusal: Refusal | None = None
@@ -27,7 +27,7 @@ class Lost:
 def upload(
     client: Client, assignment: Assignment, profile: bytes, wait: Wait, uniform: Uniform
 ) -> Lost | None:
-    """None when the server has it."""
+    """Upload a profile, with retries. Return None when the server has stored it."""
     waited = 0.0
     for attempt in range(ATTEMPTS):
         lost = _once(client, assignment, profile)
@@ -49,7 +49,7 @@ def _once(client: Client, assignment: Assignment, profile: bytes) -> Lost | None
 
 
 def _worth_another(lost: Lost) -> bool:
-    """A refusal for good stays one: the same bytes are as wrong the next time."""
+    """Return whether a retry may succeed: the same bytes get the same permanent error again."""
     refusal = lost.refusal
     return refusal is None or refusal.status in _WORTH_ANOTHER or refusal.status == _TOO_SLOW
 

@@ -1,7 +1,7 @@
-"""What uWSGI needs to be told before an agent can live in its workers.
+"""Options that uWSGI needs for an agent in its workers.
 
-It forks without Python's hooks, so that an agent that began before is gone in the workers, and
-lets no thread but its own run, unless it is told otherwise.
+By default uWSGI forks without Python's fork hooks, so that an agent started before the fork does
+not run in the workers, and it runs no threads but its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from typing import Any
 
 PROGRAMS = {"uwsgi", "uwsgi-core", "pyuwsgi"}
 THREADS = "enable-threads"
-HOOKS = ("py-call-uwsgi-fork-hooks", "py-call-osafterfork")  # one of them
+HOOKS = ("py-call-uwsgi-fork-hooks", "py-call-osafterfork")  # either of them
 
-# uWSGI reads its options from the environment as well.
+# uWSGI also reads options from the environment.
 ENVIRON = {"UWSGI_ENABLE_THREADS": "1", "UWSGI_PY_CALL_UWSGI_FORK_HOOKS": "1"}
 
 
@@ -21,9 +21,9 @@ def is_uwsgi(program: Sequence[str]) -> bool:
 
 
 def missing(modules: Mapping[str, Any]) -> str:
-    """The options that this process's uWSGI lacks, as its user writes them; "" where all is well.
+    """Return the options that this process's uWSGI lacks, in command-line form; "" if none.
 
-    `modules`: sys.modules; uWSGI puts a module of its own name there.
+    `modules` is sys.modules, to which uWSGI adds a module named `uwsgi`.
     """
     options = getattr(modules.get("uwsgi"), "opt", None)
     if not isinstance(options, dict):

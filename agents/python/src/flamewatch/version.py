@@ -1,3 +1,3 @@
-"""The agent's version: in its User-Agent, and in its profiles."""
+"""Version of the agent, sent in its User-Agent header and in its profiles."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""HTTP to the server: one connection, kept; deadlines, bounded answers, no redirects."""
+"""HTTP client: one persistent connection, deadlines, bounded responses, no redirects."""
 
 import contextlib
 import os
@@ -25,15 +25,18 @@ class Answer:
     status: int
     body: bytes
     retry_after: str | None  # the header
-    location: str | None  # the header; only ever shown
+    location: str | None  # the header, for messages only
 
 
 class Unreachable(Exception):
-    """No answer: not connected, cut off, too late or too long. The text is a short reason."""
+    """Missing response: not connected, cut off, too late or too long.
+
+    The text is a short reason.
+    """
 
 
 class Connection:
-    """Used by one thread; `interrupt` may come from others."""
+    """Connection for one thread. Other threads may call `interrupt`."""
 
     def __init__(self, url: str, headers: dict[str, str], environ: Mapping[str, str] | None = None):
         parts = urlsplit(url)
@@ -50,13 +53,17 @@ class Connection:
         self._interrupted = False
 
     def request(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
-        """The answer, of whatever status; raises Unreachable. `seconds`: without a byte."""
+        """Send a request and return the response, whatever its status.
+
+        `seconds` limits the time without a received byte. Raise `Unreachable` if there is no
+        response.
+        """
         try:
             if not self._is_kept():
                 return self._exchange(method, path, body, seconds)
             with contextlib.suppress(*_STALE):
                 return self._exchange(method, path, body, seconds)
-            # The server closed the connection while it lay idle: that says nothing of the server.
+            # The server closed the idle connection, which is normal: retry once on a new one.
             self.close()
             return self._exchange(method, path, body, seconds)
         except _FAILURES as error:
@@ -67,7 +74,10 @@ class Connection:
             raise
 
     def close(self) -> None:
-        """Also in a forked child: no word goes to the server, which the parent still talks to."""
+        """Close the connection. Safe in a forked child.
+
+        Nothing is sent to the server, because the parent may still use the connection.
+        """
         kept, self._kept = self._kept, None
         if kept is not None:
             if kept.sock is not None:
@@ -76,7 +86,7 @@ class Connection:
             kept.close()
 
     def interrupt(self) -> None:
-        """End a request that is under way in another thread, and refuse all later ones."""
+        """Abort the request of another thread, and reject all later ones."""
         self._interrupted = True
         kept = self._kept
         for open_socket in (kept.sock if kept else None, self._dialing):
@@ -102,7 +112,7 @@ class Connection:
         return answer
 
     def _is_kept(self) -> bool:
-        """There is a connection from before, and its socket is still ours."""
+        """Return whether there is an open connection whose socket is still the agent's."""
         kept = self._kept
         if kept is None or kept.sock is None or mark_of(kept.sock) != self._mark:
             self.close()
@@ -119,14 +129,14 @@ class Connection:
         host, port = (proxy.host, proxy.port) if proxy else (self._host, self._port)
         connection: HTTPConnection
         if self._scheme == "https":
-            # Reading the system's certificates costs milliseconds: once is enough.
+            # Reading the system's certificates takes milliseconds, so the context is reused.
             self._tls = self._tls or unpatched.tls_context()
             connection = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=self._tls)
             if proxy:
                 connection.set_tunnel(self._host, self._port, proxy.headers)
         else:
             connection = HTTPConnection(host, port, timeout=CONNECT_SECONDS)
-        # Its own dial() uses whatever `socket` has become in this process.
+        # HTTPConnection would call the `socket` module of this process, which may be patched.
         setattr(connection, "_create_connection", self._dial)  # noqa: B010
         return connection
 
@@ -140,7 +150,7 @@ class Connection:
         return self._headers | ours | plain_proxy
 
     def _dial(self, address: tuple[str, int], timeout: float, source: Any = None) -> socket.socket:
-        """socket.create_connection, except that it can be interrupted."""
+        """Connect like socket.create_connection, but interruptibly."""
         failure: OSError = OSError("the name has no address")
         for family, kind, protocol, _, target in unpatched.addresses(*address):
             made = self._dialing = unpatched.new_socket(family, kind, protocol)
@@ -160,12 +170,12 @@ class Connection:
             raise OSError("stopping")
         made.settimeout(timeout)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A held request is silent for a minute: notice a peer that has gone without a word.
+        # A parked handshake is silent for about a minute. Keepalive detects a peer that is gone.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         made.connect(target)
 
 
-# AttributeError: http.client, when its socket is taken away in the middle.
+# AttributeError: raised by http.client if its socket is closed during a request.
 _FAILURES = (OSError, HTTPException, ValueError, AttributeError)
 _STALE = (ConnectionError,)
 
@@ -180,7 +190,7 @@ def _bounded(response: HTTPResponse) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    """What a person would say; nothing of the request, which holds the key."""
+    """Return a readable reason without any part of the request, which contains the key."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message})"
     if isinstance(error, TimeoutError):

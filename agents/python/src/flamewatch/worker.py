@@ -1,4 +1,4 @@
-"""The agent's one thread: handshake, capture, upload, and again, until the bell rings."""
+"""Thread of the agent: a loop of handshake, capture and upload until the bell rings."""
 
 import random
 import time
@@ -19,33 +19,34 @@ from flamewatch.sampler import Capture, Sampler
 from flamewatch.upload import upload
 from flamewatch.wire import Unreachable
 
-PACE = 0.5  # seconds between a profile and the next handshake, whatever the server wants
-FAILURES_OF_A_TYPE = 3  # in a row; then it is not offered any more
+PACE = 0.5  # seconds between a profile and the next handshake, whatever the server requests
+FAILURES_OF_A_TYPE = 3  # consecutive failures after which a type is no longer offered
 _SHOWN_PAUSE = 1.0
 
 _ASIDE = "The program is not affected"
 
 
 class Worker:
-    """Runs in a thread of its own and never raises."""
+    """Main loop of the agent's thread. `run` never raises."""
 
     def __init__(
         self, server: str, client: Client, sampler: Sampler, counters: Counters, bell: Bell
     ) -> None:
         self._server, self._client, self._sampler = server, client, sampler
         self._counters, self._bell = counters, bell
-        # Not the module's functions: their seed and sequence are the host's.
+        # A generator of its own: the seed and the sequence of the module's functions belong to the
+        # host.
         dice = random.Random()  # noqa: S311  no secret
         self._uniform = dice.uniform
         self._backoff, self._spoiled = Backoff(dice.uniform), Backoff(dice.uniform)
         self._outage, self._mishaps = Outage(warn), Outage(warn)
         self._failures: Counter[ProfileType] = Counter()
         self._cpu_mark = self._cpu_reported = 0
-        self.busy = False  # with a profile: it is being captured or sent
+        self.busy = False  # a profile is being captured or uploaded
 
     @property
     def types(self) -> tuple[ProfileType, ...]:
-        """What is on offer: what the sampler can, less what failed again and again."""
+        """Types to offer: those of the sampler without those that failed repeatedly."""
         return tuple(
             kind for kind in self._sampler.types if self._failures[kind] < FAILURES_OF_A_TYPE
         )
@@ -72,7 +73,10 @@ class Worker:
         return self._bell.wait(pause)
 
     def _round(self) -> float:
-        """One handshake and what comes of it; the pause until the next one."""
+        """Do one handshake and serve its request.
+
+        Return the pause until the next handshake in seconds.
+        """
         self._counters.state = "waiting"
         try:
             answer = self._client.handshake(self.types)
@@ -106,7 +110,10 @@ class Worker:
         return self._spoiled.next(lost.refusal.retry_after if lost.refusal else None)
 
     def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
-        """The encoded profile, and what it is: shorter if stopping ended it. None if it failed."""
+        """Capture and encode a profile. Return None if that fails.
+
+        If stopping ends the capture early, the returned assignment has the shorter duration.
+        """
         kind = assignment.type
         self._counters.state = "capturing"
         try:
@@ -129,7 +136,7 @@ class Worker:
         return pprof.encode(profile_of(kind, capture, self._sampler.name, cpu_ns))
 
     def _refused(self, refusal: Refusal) -> float:
-        """What is said, once, and when to come back."""
+        """Log an error response once, and return the pause until the next handshake in seconds."""
         status, why = refusal.status, _phrase(refusal.message)
         if refusal.throttled:
             self._outage.over(self._server)
@@ -157,23 +164,26 @@ class Worker:
         self._mishap(f"capture {kind}", f"a {kind} profile could not be captured: {why}. {_ASIDE}.")
 
     def _broken(self, error: Exception) -> float:
-        """A fault of the agent's own."""
+        """Log a failure of the agent itself, and return a pause in seconds."""
         self._counters.errors += 1
         why = _phrase(f"{type(error).__name__}: {error}")
         self._mishap("agent", f"the agent failed: {why}. {_ASIDE}; the agent keeps trying.")
         return self._spoiled.next()
 
     def _failed(self, kind: str, line: str) -> None:
-        """Between us and the server; over when it answers as it should."""
+        """Record a failure between agent and server.
+
+        The outage ends with the next valid response.
+        """
         if self._bell.rung:
             return
         self._counters.last_error = line
         self._outage.failed(kind, line)
 
     def _mishap(self, kind: str, line: str) -> None:
-        """With one profile; over when another arrives."""
+        """Record the loss of a profile. The outage ends with the next profile that is uploaded."""
         if self._bell.rung:
-            return  # it was ended, and nobody has to know
+            return  # caused by `stop()`: not worth a message
         self._counters.last_error = line
         self._mishaps.failed(kind, line)
 
@@ -182,18 +192,18 @@ class Worker:
         warn(f"{reason}: profiling ends. {_ASIDE}.")
 
     def _count_cpu(self) -> None:
-        """Add what this thread has used since the last call to the counters."""
+        """Add the CPU time of this thread since the last call to the counters."""
         now = time.thread_time_ns()
         self._counters.cpu_ns += now - self._cpu_mark
         self._cpu_mark = now
 
     def _unreported_cpu(self) -> int:
-        """Return what no profile has reported yet: how the one before was encoded and sent, too."""
+        """Return the CPU time since the last profile, including its encoding and upload."""
         now = time.thread_time_ns()
         used, self._cpu_reported = now - self._cpu_reported, now
         return used
 
 
 def _phrase(text: str) -> str:
-    """Foreign text, to be followed by a full stop."""
+    """Return text from outside in a form that can be followed by a full stop."""
     return one_line(text).rstrip(". ") or "no reason given"

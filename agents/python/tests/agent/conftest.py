@@ -1,4 +1,4 @@
-"""A server that does what a test says, and an agent that is gone after each test."""
+"""Fixtures: a scripted fake server, and an agent that is stopped after each test."""
 
 import logging
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def url(served: tuple[FakeServer, str]) -> str:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, url: str) -> Iterator[None]:
-    """The environment of a service whose key and address are set."""
+    """Set the environment of a service with a key and an address."""
     monkeypatch.setenv("FLAMEWATCH_URL", url)
     monkeypatch.setenv("FLAMEWATCH_KEY", KEY)
     monkeypatch.setenv("FLAMEWATCH_SERVICE", "checkout")
@@ -45,7 +45,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, url: str) -> Iterator[None]:
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    """The agent's log lines, as they come."""
+    """Collect the agent's log lines."""
     found: list[str] = []
 
     class Keep(logging.Handler):

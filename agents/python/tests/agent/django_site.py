@@ -1,4 +1,4 @@
-"""A Django site's URLs, whose views answer with the labels that they run under."""
+"""URLs of a Django site whose views respond with the labels under which they run."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path

@@ -1,8 +1,8 @@
-"""Objects of a memory profile, where some are large and some are small.
+"""Object counts of a memory profile of large and small blocks.
 
-Memory is sampled by bytes: a bytearray of 1 MiB is nearly always drawn and stands for 1.16 of its
-kind, its own head of 56 bytes for 9,363 if chance draws it, which it does once in 9,363 times.
-So a number of objects is right on average; what a test can count on are the large ones.
+Memory is sampled by bytes: a bytearray of 1 MiB is nearly always sampled and has a weight of 1.16;
+its header of 56 bytes is sampled once in 9,363 times, with a weight of 9,363. So the number of
+objects is right on average, and tests compare only the large ones.
 """
 
 import sys
@@ -23,7 +23,10 @@ def total_in(found: ReadProfile, function: str, metric: str) -> int:
 
 
 def large_objects(found: ReadProfile, function: str, rounds: int) -> float:
-    """Allocated in a function that makes so many bytearrays and nothing else: without heads."""
+    """Return the number of objects allocated in a function, without their headers.
+
+    The function makes `rounds` bytearrays and nothing else.
+    """
     objects = total_in(found, function, "alloc_objects")
     of_a_head = found.period / HEAD + 0.5
     heads = round((objects - rounds) / of_a_head)

@@ -1,4 +1,4 @@
-"""A Flamewatch server that does what a test says: answers, hangs, babbles, redirects, dies."""
+"""Fake Flamewatch server with scripted behaviour: answer, hang, redirect, send garbage, close."""
 
 import contextlib
 import json
@@ -10,12 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
-PATIENCE = 60.0  # seconds; how long a test waits for what has to come
+PATIENCE = 60.0  # seconds; time limit for expected requests
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A request, as it arrived."""
+    """Received request."""
 
     method: str
     path: str
@@ -36,7 +36,7 @@ Respond = Callable[["Handler", Seen], None]
 
 
 class FakeServer:
-    """Answers of a method are used one after the other; the last one stays."""
+    """Server with scripted responses, used in order for each method; the last one is repeated."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
     do_PATCH = do_POST
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """The tests look at `seen`."""
+        """Do nothing: tests check `seen` instead."""
 
     def send_json(self, status: int, message: object, **headers: str) -> None:
         body = json.dumps(message).encode()
@@ -108,12 +108,12 @@ class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away, or refuses our certificate, is part of the tests."""
+        """Do nothing: tests include clients that disconnect or reject the certificate."""
 
 
 @contextlib.contextmanager
 def serving(tls: ssl.SSLContext | None = None, port: int = 0) -> Iterator[tuple[FakeServer, str]]:
-    """The server and its address."""
+    """Yield the server and its address."""
     fake = FakeServer()
     handler = type("BoundHandler", (Handler,), {"fake": fake})
     server = QuietServer(("127.0.0.1", port), handler)
@@ -159,13 +159,13 @@ def stored(handler: Handler, seen: Seen) -> None:
 
 
 def held(handler: Handler, seen: Seen) -> None:
-    """No answer for as long as the server lives."""
+    """Send no response for as long as the server lives."""
     handler.fake.closing.wait(60)
     handler.close_connection = True
 
 
 def cut(handler: Handler, seen: Seen) -> None:
-    """The connection ends without an answer."""
+    """Close the connection without a response."""
     handler.close_connection = True
 
 
@@ -185,7 +185,7 @@ def text(body: bytes, status: int = 200) -> Respond:
 
 
 def flood(handler: Handler, seen: Seen) -> None:
-    """100 MB in chunks, so that no length warns of it."""
+    """Send 100 MB in chunks, so that no Content-Length reveals the size."""
     handler.send_response(200)
     handler.send_header("Transfer-Encoding", "chunked")
     handler.end_headers()

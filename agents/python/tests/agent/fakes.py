@@ -1,4 +1,4 @@
-"""Stand-ins with which parts of the agent are tested alone."""
+"""Fakes for unit tests of single modules of the agent."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def capture(*stacks: Stack, **changes: object) -> Capture:
 
 
 class FakeSampler:
-    """Captures what it was given, or raises it."""
+    """Sampler that returns or raises the given outcomes in order."""
 
     name = "fake"
 
@@ -61,7 +61,7 @@ class FakeSampler:
 
 
 class FakeBell:
-    """Time that passes at once: notes the pauses, and rings after so many."""
+    """Bell without real waiting: it records the pauses, and rings after `waits` of them."""
 
     def __init__(self, waits: int) -> None:
         self.pauses: list[float] = []
@@ -81,5 +81,5 @@ class FakeBell:
 
 
 def upper(low: float, high: float) -> float:
-    """Dice that always show the most."""
+    """Return the upper bound, instead of a random number."""
     return high

@@ -1,4 +1,4 @@
-"""Applications for the servers that host them; each request burns CPU time in `burn`."""
+"""Web applications for tests in real servers; each request burns CPU time in `burn`."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def order(number: int) -> str:
 
 
 def bare(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Without a framework or a label."""
+    """WSGI application without a framework or a label."""
     burn()
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [b"order"]

@@ -1,4 +1,4 @@
-"""A Celery application on a broker of files, which needs no server."""
+"""Celery application with a filesystem broker, which needs no server."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything is patched before the program does anything else; greenlets work and sleep."""
+"""Program that patches everything with gevent at its start, and works and sleeps in greenlets."""
 
 from gevent import monkey
 

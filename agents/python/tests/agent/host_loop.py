@@ -1,4 +1,4 @@
-"""Works until it is ended."""
+"""Program that uses CPU time until it is killed."""
 
 from host_apps import burn
 

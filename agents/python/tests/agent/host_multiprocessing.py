@@ -1,4 +1,4 @@
-"""Three workers, of the start method that is asked for."""
+"""Program with three multiprocessing workers, created by the start method in its argument."""
 
 import multiprocessing
 import signal

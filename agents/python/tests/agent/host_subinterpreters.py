@@ -1,4 +1,4 @@
-"""Interpreters within the interpreter, with code of their own, that come and go."""
+"""Program that creates and destroys subinterpreters, which run code of their own."""
 
 import threading
 import time

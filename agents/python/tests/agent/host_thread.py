@@ -1,4 +1,4 @@
-"""A program whose main thread is not Python's to use: the agent is started in another."""
+"""Program that starts the agent in a thread other than the main one, which only waits."""
 
 import signal
 import threading

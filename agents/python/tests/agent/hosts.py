@@ -1,4 +1,4 @@
-"""Real servers that host the agent: started, kept busy, looked at, ended."""
+"""Real servers that host the agent: starting, load, checks and stopping."""
 
 import base64
 import contextlib
@@ -43,9 +43,10 @@ class Host:
 
 @contextlib.contextmanager
 def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
-    """`command`, which has to end well; under flamewatch-run unless it starts the agent itself.
+    """Run `command` and check that it exits cleanly.
 
-    "{socket}" in it is a socket's path.
+    It runs under flamewatch-run unless `run` is false. "{socket}" in it is replaced by a socket's
+    path.
     """
     with tempfile.TemporaryDirectory(prefix="fw-") as name:  # a socket's path has to be short
         folder = Path(name)
@@ -64,7 +65,7 @@ def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
             yield host
             end(host)
         finally:
-            families.end(process)  # its workers too, where it left any
+            families.end(process)  # also its workers, if any are left
 
 
 def end(host: Host) -> None:
@@ -77,7 +78,7 @@ def end(host: Host) -> None:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Over a Unix socket: no port that another test could have taken."""
+    """HTTP over a Unix socket, so that parallel tests need no free port."""
 
     def __init__(self, path: str) -> None:
         super().__init__("shop", timeout=PATIENCE)
@@ -114,7 +115,7 @@ def wait_until_it_answers(host: Host) -> None:
 
 @contextlib.contextmanager
 def busy(host: Host, askers: int = 3) -> Iterator[None]:
-    """Requests without a pause; each has to be answered."""
+    """Send requests without a pause, and check that each is answered."""
     wait_until_it_answers(host)
     done = threading.Event()
 
@@ -139,7 +140,7 @@ def busy(host: Host, askers: int = 3) -> Iterator[None]:
 
 @contextlib.contextmanager
 def tasks(host: Host) -> Iterator[None]:
-    """Celery's tasks, so that its workers are never idle."""
+    """Send Celery tasks continuously, so that its workers are never idle."""
     done = threading.Event()
     send = [sys.executable, "-c", "import host_celery as h; [h.ship.delay() for _ in range(50)]"]
     paths = {"PYTHONPATH": f"{SOURCE}:{TESTS}", "BROKER_FOLDER": str(host.folder)}
@@ -168,7 +169,7 @@ def wait_until(condition: Callable[[], bool], host: Host) -> None:
 
 
 def profiles_with(seen: list[Seen], function: str) -> dict[str, ReadProfile]:
-    """Agent → its first profile in which the function is."""
+    """Map agents to their first profile that contains the function."""
     found: dict[str, ReadProfile] = {}
     for one in seen:
         if one.method == "PATCH" and one.agent not in found:
@@ -179,7 +180,7 @@ def profiles_with(seen: list[Seen], function: str) -> dict[str, ReadProfile]:
 
 
 def all_labels_of(server: FakeServer, function: str) -> set[tuple[tuple[str, object], ...]]:
-    """In all the profiles that have come."""
+    """Return the label sets of the function in all received profiles."""
     uploads = [read(base64.b64decode(one.json["profileBytes"])) for one in server.requests("PATCH")]
     return {labels for profile in uploads for labels in labels_of(profile, function)}
 
@@ -187,7 +188,7 @@ def all_labels_of(server: FakeServer, function: str) -> set[tuple[tuple[str, obj
 def wait_for_profiles(
     server: FakeServer, function: str, agents: int = 1, host: Host | None = None
 ) -> list[ReadProfile]:
-    """Until so many processes have sent a profile with that function."""
+    """Wait until `agents` processes have each sent a profile with the function."""
     deadline = time.monotonic() + PATIENCE
     while True:
         with server.changed:

@@ -1,4 +1,4 @@
-/* Preloaded: the clock on the wall is a day off at every other look, as if somebody set it all the time. */
+/* Preloaded library: every reading of the realtime clock is a day early or late, alternately. */
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

@@ -1,4 +1,4 @@
-"""A small, obvious reader of pprof, for looking at what the agent has written."""
+"""Simple decoder for pprof files, to check the agent's output."""
 
 import gzip
 from collections import defaultdict
@@ -58,7 +58,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def message(data: bytes) -> Message:
-    """Field number → its values: numbers, or bytes."""
+    """Decode a message to a mapping of field numbers to values: numbers, or bytes."""
     fields: Message = defaultdict(list)
     at = 0
     while at < len(data):
@@ -76,7 +76,7 @@ def message(data: bytes) -> Message:
 
 
 def numbers(fields: Message, field: int) -> list[int]:
-    """A repeated number, packed or not."""
+    """Decode a repeated number, packed or not."""
     found: list[int] = []
     for value in fields[field]:
         if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Programs in processes of their own, with the agent of this tree on their path."""
+"""Test programs in processes of their own, with this tree's agent on their path."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ SOURCE = str(Path(__file__).parents[2] / "src")
 
 
 def environ(url: str, **more: str) -> dict[str, str]:
-    """Of a process that can import the agent, and whose key and address are set."""
+    """Return the environment of a process that can import the agent, with a key and an address."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("FLAMEWATCH")}
     ours |= {"PYTHONPATH": SOURCE, "FLAMEWATCH_URL": url, "FLAMEWATCH_KEY": KEY}
     return ours | {"FLAMEWATCH_SERVICE": "checkout"} | more
@@ -33,7 +33,7 @@ def begin(
 
 
 def run(program: str, url: str, *options: str, **more: str) -> tuple[str, str]:
-    """What it wrote to stdout and stderr; it has to end well."""
+    """Return the program's stdout and stderr, after checking that it exits cleanly."""
     process = begin(program, url, *options, **more)
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors

@@ -11,7 +11,7 @@ from flamewatch.sampler import Capture, Wait
 
 
 class StuckSampler(FakeSampler):
-    """Does not come back, whatever it is told."""
+    """Sampler whose capture does not return when it is told to end."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Where the native sampler may not work: one warning, and what is left is true."""
+"""Fallback where the native sampler does not work: one warning, and only correct profiles."""
 
 from pathlib import Path
 
@@ -56,7 +56,8 @@ def test_a_free_threaded_build_does_not_even_load_what_it_would_crash_in(
     assert len(server.requests("PATCH")) == 1
 
 
-# Those of `make interpreters`, where it was run; the report's head names what is absent.
+# Interpreters of `make interpreters`, if it was run; the header of the test report lists missing
+# ones.
 UNSUITABLE = {
     name: reason
     for name, reason in (

@@ -1,4 +1,4 @@
-"""The end of the process is the host's business: the agent takes less than a second of it."""
+"""Process exit, which the agent delays by less than a second."""
 
 import base64
 import time
@@ -8,7 +8,7 @@ from fake_server import FakeServer, assigned, held
 from pprof_reader import read
 from programs import begin, run
 
-# Far less than what the server holds and the captures take; the agent's own bound is a second.
+# Far shorter than parked requests and captures; the agent's own bound is one second.
 SOON = 20.0
 
 UNTIL_TOLD = """
@@ -50,7 +50,7 @@ def test_it_ends_in_the_middle_of_a_capture(server: FakeServer, url: str, kind: 
 def test_the_profile_in_hand_is_sent_as_far_as_it_got(
     server: FakeServer, url: str, kind: str
 ) -> None:
-    """What a program did that is over before a capture is."""
+    """Profile a program that ends before its capture does."""
     server.answer("POST", assigned(kind, "60s"))
     program = """
         import flamewatch, time

@@ -1,4 +1,4 @@
-"""A forked child is another agent; its parent goes on as if nothing had been."""
+"""Forked children get an agent of their own, and the parent's continues undisturbed."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def agents(seen: list[Seen]) -> set[str]:
 
 
 def begin_held(server: FakeServer, url: str) -> subprocess.Popen[str]:
-    """FORKED, that forks when its own handshake has arrived."""
+    """Start FORKED, which forks when its own handshake has arrived."""
     process = begin(FORKED.format(before="sys.stdin.readline()"), url)
     server.wait_for("POST")
     assert process.stdin is not None
@@ -144,7 +144,7 @@ def test_children_that_are_over_at_once_are_no_trouble(server: FakeServer, url: 
 
 
 def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None:
-    """A fork in the middle of an import has a child in which that import never ends."""
+    """If a thread imports a module during a fork, that import never ends in the child."""
     server.answer("POST", throttled("0.01s"), assigned("CPU", "0.1s"), held)
     program = """
         import sys, flamewatch

@@ -25,7 +25,7 @@ def sampler() -> Iterator[NativeSampler]:
 
 
 def captured(sampler: NativeSampler, kind: ProfileType, work: object = None) -> ReadProfile:
-    """As the worker does it: in a thread of its own, while others work."""
+    """Capture like the worker: in a thread of its own, while another thread works."""
     found: list[ReadProfile] = []
 
     def wait(seconds: float) -> bool:
@@ -102,7 +102,7 @@ def test_what_samples_cost_is_reported_once(sampler: NativeSampler) -> None:
 
 
 class FakeHeap:
-    """Counts from `since_ns` on, with `torn` samples dropped so far."""
+    """Native module that counts since `since_ns`, with `torn` samples dropped so far."""
 
     def __init__(self) -> None:
         self.since_ns, self.torn = 1, 0
@@ -130,7 +130,7 @@ def test_a_sample_that_heap_dropped_is_told_once() -> None:
         return heap.capture(ProfileType.HEAP, 0, lambda _: False).dropped["torn"]
 
     assert [dropped(3), dropped(3), dropped(5)] == [3, 0, 2]
-    native.since_ns = 2  # counting began anew, as in a forked child
+    native.since_ns = 2  # counting restarted, as in a forked child
     assert dropped(4) == 4
 
 

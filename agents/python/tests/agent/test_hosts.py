@@ -1,4 +1,4 @@
-"""The agent in the servers that people run: real ones, as they are started by default."""
+"""Agent in real servers, started with their usual options."""
 
 import sys
 from pathlib import Path

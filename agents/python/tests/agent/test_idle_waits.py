@@ -1,4 +1,4 @@
-"""Functions that wait for work are found where they are loaded, and only as Python wrote them."""
+"""Lookup of functions that wait for work: only in loaded modules, and only unpatched ones."""
 
 import queue
 import threading
@@ -32,7 +32,7 @@ def test_modules_that_are_not_loaded_are_not_loaded_for_this() -> None:
 
 
 class Eager(ModuleType):
-    """A module that runs code when it is asked for an attribute, as lazy ones do."""
+    """Module that runs code on attribute access, like lazily loading ones."""
 
     def __getattribute__(self, name: str) -> object:
         raise AssertionError(f"asked for {name}")

@@ -1,4 +1,4 @@
-"""Sets of labels as bytes."""
+"""Encoding of label sets as bytes."""
 
 import zlib
 

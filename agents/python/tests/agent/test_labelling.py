@@ -1,4 +1,4 @@
-"""flamewatch.labels: where labels go, and where they end."""
+"""Scope of flamewatch.labels: propagation to tasks and threads, and its end."""
 
 import asyncio
 import contextvars

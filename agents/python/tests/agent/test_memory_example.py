@@ -1,4 +1,4 @@
-"""The documentation's example: 1 MiB, allocated and freed again and again."""
+"""Example of the documentation: 1 MiB that is allocated and freed repeatedly."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from pprof_reader import ReadProfile, read
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "allocations.py"
 SOURCE = Path(__file__).parents[2] / "src"
-ROUNDS = 1000  # of ten a profile in earnest: so that chance is 1.3 %, and not 13
+ROUNDS = 1000  # a real profile has ten: with 1000 the sampling error is 1.3 %, not 13 %
 ALLOWED = 0.08  # six standard deviations
 
 

@@ -1,4 +1,4 @@
-"""Requests have their route for a label, in the frameworks themselves."""
+"""Requests are labelled with their route, tested with the real frameworks."""
 
 from collections.abc import Iterator
 

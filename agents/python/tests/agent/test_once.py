@@ -1,4 +1,4 @@
-"""flamewatch-run --once: a profile in a file, without a server."""
+"""One-shot mode, flamewatch-run --once: a profile in a file, without a server."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""No profile shows the agent's own functions."""
+"""Profiles contain none of the agent's own functions."""
 
 from pathlib import Path
 

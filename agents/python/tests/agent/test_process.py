@@ -1,4 +1,4 @@
-"""The agent in this process, against a server on loopback."""
+"""Agent in the process of the tests, with a server on loopback."""
 
 import base64
 import logging
@@ -100,7 +100,7 @@ def handlers() -> list[object]:
 def test_stopping_gives_everything_back(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "STOP_SECONDS", 20)  # as many as a busy machine may need
+    monkeypatch.setattr(process, "STOP_SECONDS", 20)  # seconds that a busy machine may need
     threads, before = {*threading.enumerate()}, (handlers(), threading.stack_size())
     tasks = threads_of_this_process()
     server.answer("POST", assigned("CPU", "60s"))
@@ -109,14 +109,14 @@ def test_stopping_gives_everything_back(
     wait_for_state("capturing")
     flamewatch.stop()
     assert (handlers(), threading.stack_size()) == before
-    # The server's threads end by themselves, those of earlier tests too.
+    # The fake server's threads end by themselves, also those of earlier tests.
     wait_until(lambda: {*threading.enumerate()} <= threads and threads_of_this_process() <= tasks)
     [upload] = server.requests("PATCH")
     assert upload.json["duration"] != "60s"
 
 
 def threads_of_this_process() -> int:
-    """As the kernel counts them."""
+    """Return the number of threads as the kernel counts them."""
     return len(os.listdir("/proc/self/task"))
 
 

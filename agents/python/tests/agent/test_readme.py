@@ -1,4 +1,4 @@
-"""What the README says of variables and arguments is so."""
+"""Variables and arguments in the README equal those of the code."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Programs under flamewatch-run, started as people start them."""
+"""Programs under flamewatch-run, started by its command line."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The sampler of last resort: it sees less, and nothing that is not so."""
+"""Fallback sampler: it reports less than the native one, and nothing wrong."""
 
 import signal
 import sys
@@ -32,7 +32,7 @@ def burn(seconds: float) -> None:
 
 
 def capture(sampler: SignalSampler, seconds: float) -> Capture:
-    """Of the main thread, by another one, as in the agent."""
+    """Capture the main thread from another thread, as the agent does."""
     found: list[Capture] = []
     ended = threading.Event()
 
@@ -99,7 +99,7 @@ def stand_still(gate: threading.Event) -> None:
 
 
 def wait_until_they_wait(threads: list[threading.Thread]) -> None:
-    """Each in `Condition.wait`, from where it does not move."""
+    """Wait until each thread is in `Condition.wait`, where its stack does not change."""
     deadline = time.monotonic() + PATIENCE
     while True:
         frames = sys._current_frames()
@@ -111,7 +111,10 @@ def wait_until_they_wait(threads: list[threading.Thread]) -> None:
 
 
 def is_waiting(stack: Stack) -> bool:
-    """One of them: others wait too, which earlier tests left behind."""
+    """Return whether the stack is one of this test's threads.
+
+    Earlier tests may have left other waiting threads.
+    """
     return {"Condition.wait", "stand_still"} <= {frame.function for frame in stack.frames}
 
 

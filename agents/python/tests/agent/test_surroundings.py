@@ -1,4 +1,4 @@
-"""What else may go wrong around an agent: clocks that jump, disks that are full."""
+"""Faults in the agent's environment: clocks that jump, disks that are full."""
 
 import base64
 import subprocess

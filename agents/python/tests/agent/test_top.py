@@ -1,4 +1,4 @@
-"""The table of a profile's functions."""
+"""Table of the most expensive functions of a profile."""
 
 from fakes import MAIN, WORK
 

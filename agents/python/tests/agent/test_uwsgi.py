@@ -1,4 +1,4 @@
-"""The options that uWSGI needs."""
+"""Check for the options that uWSGI needs."""
 
 import sys
 from types import SimpleNamespace

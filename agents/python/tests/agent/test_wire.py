@@ -149,7 +149,7 @@ def test_a_forked_childs_copy_says_nothing_to_the_server(
 def test_a_descriptor_that_the_host_took_over_is_the_hosts(
     connection: Connection, server: FakeServer, tmp_path: Path
 ) -> None:
-    """Daemons close what they don't know, and open files under the same numbers."""
+    """Daemons close unknown descriptors, and open files under the same numbers."""
     patch(connection)
     kept = connection._kept
     assert kept is not None

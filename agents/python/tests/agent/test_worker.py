@@ -32,7 +32,7 @@ from flamewatch.worker import PACE, Worker
 
 
 class Running:
-    """A worker that has done so many rounds."""
+    """Worker that has completed `rounds` rounds."""
 
     def __init__(self, url: str, rounds: int, *outcomes: Capture | Exception) -> None:
         self.bell = FakeBell(rounds + 1)
@@ -46,7 +46,7 @@ class Running:
 
     @property
     def pauses(self) -> list[float]:
-        """After each round."""
+        """Pauses after each round, in seconds."""
         return self.bell.pauses[1:]
 
 
@@ -193,7 +193,7 @@ def test_what_was_dropped_is_counted_by_its_reason(server: FakeServer, url: str)
 def test_each_profile_reports_all_cpu_time_since_the_one_before(
     server: FakeServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Encoding and upload of a profile come after its report, and so are in the next one's."""
+    """A profile reports the encoding and upload of the previous one, which follow its report."""
 
     def costly(*arguments: Any) -> Any:
         end = time.thread_time() + 0.1
@@ -226,7 +226,7 @@ def test_a_lost_upload_is_counted_and_not_hurried(
 def test_an_upload_survives_a_short_outage(server: FakeServer, url: str) -> None:
     server.answer("POST", assigned("CPU"))
     server.answer("PATCH", refused(503), refused(503), stored)
-    running = Running(url, 3)  # two of the waits are the upload's
+    running = Running(url, 3)  # two of the waits belong to the upload
     assert running.counters.profiles_sent == 1
 
 

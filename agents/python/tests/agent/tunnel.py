@@ -1,4 +1,4 @@
-"""A proxy that knows CONNECT, for one connection, always to the same port."""
+"""HTTP proxy that supports CONNECT, for one connection, always to the same port."""
 
 import contextlib
 import socket
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def tunnel(port: int) -> Iterator[tuple[str, list[bytes]]]:
-    """Its address, and the heads of the requests that came."""
+    """Yield the proxy's address and a list of the request heads that it receives."""
     heads: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=_serve, args=(listening, port, heads), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Programs that are run, and sampled, by each interpreter that this machine has."""
+"""Test programs that are run and sampled by each interpreter of this machine."""
 
 import json
 import os
@@ -22,7 +22,7 @@ Run = Callable[..., Any]
 
 
 def found(version: str) -> str | None:
-    """An interpreter of that version that is built as usual (not free-threaded, not debug)."""
+    """Find an interpreter of that version with the usual build (not free-threaded, not debug)."""
     if version == f"{sys.version_info[0]}.{sys.version_info[1]}":
         return sys.executable
     unpacked = program(f"python{version}")
@@ -54,14 +54,17 @@ def pytest_report_header() -> str:
 
 
 def parameters() -> list[Any]:
-    """The interpreter that runs the tests always; the others by `make test-all`."""
+    """Return the interpreter that runs the tests; the others are for `make test-all`."""
     mine = [version for version in INTERPRETERS if version not in OTHERS]
     return [*mine, *(pytest.param(version, marks=pytest.mark.nightly) for version in OTHERS)]
 
 
 @cache
 def outcome(command: tuple[str, ...], more: tuple[str, ...], timeout: float, execution: int) -> Any:
-    """What a program of `programs/` says of itself; run once for all tests that ask."""
+    """Return the JSON that a program of `programs/` prints.
+
+    The program runs once for all tests that use its result.
+    """
     ours = {"PYTHONPATH": str(SOURCE), "PYTHONFAULTHANDLER": "1"}
     environment = os.environ | ours | dict(pair.split("=", 1) for pair in more)
     done = families.run(command, env=environment, timeout=timeout)
@@ -76,23 +79,23 @@ def python(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, python: str) -> Run:
-    """Runs a program of `programs/`, and returns the JSON that it prints last.
+    """Run a program of `programs/`, and return the JSON in the last line that it prints.
 
-    A measurement that is repeated gets an outcome of its own. `more`: of its
-    environment, as NAME=value.
+    A repeated measurement gets a result of its own. `more` adds environment variables, as
+    NAME=value.
     """
     return runner(request, python)
 
 
 @pytest.fixture(params=OTHERS)
 def run_other(request: pytest.FixtureRequest) -> Run:
-    """The same by each other interpreter, for what `make test` asks of all of them."""
+    """Run a program with each other interpreter, for the few tests that need all of them."""
     return runner(request, INTERPRETERS[request.param])
 
 
 @pytest.fixture
 def run_here(request: pytest.FixtureRequest) -> Run:
-    """The same by the interpreter of the tests alone, which has what is installed for them."""
+    """Run a program with the tests' own interpreter, which has their requirements installed."""
     return runner(request, sys.executable)
 
 

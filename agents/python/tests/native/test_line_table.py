@@ -1,4 +1,4 @@
-"""Line tables are read as the interpreter reads them."""
+"""Line tables are decoded as the interpreter decodes them."""
 
 import inspect
 import json

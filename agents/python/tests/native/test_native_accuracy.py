@@ -1,4 +1,4 @@
-"""What is reported is what happened."""
+"""Accuracy of the reported times."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ def test_threads_that_do_not_move_are_not_read_again(run: Run) -> None:
 
 
 def test_threads_that_sleep_on_are_looked_at_more_seldom_and_count_as_much(run: Run) -> None:
-    """Five of seven sleep for two seconds: a half of which at all ticks, then at a quarter."""
+    """Five of seven threads sleep for 2 s; after 0.5 s only every fourth tick visits them."""
     result = run("shares.py", "wall", 2)
     assert (
         1.2 * result["counts"]["ticks"] < result["counts"]["reused"] < 4 * result["counts"]["ticks"]

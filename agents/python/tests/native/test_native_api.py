@@ -1,4 +1,4 @@
-"""The doors of the sampler, in this process."""
+"""Python functions of the sampler, in the tests' own process."""
 
 import threading
 import time

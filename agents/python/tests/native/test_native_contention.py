@@ -1,4 +1,4 @@
-"""Waits for locks are seen where they happen, as long as they last, and nothing else is."""
+"""Contention profiles: stack and length of waits for locks, and no other waits."""
 
 from collections.abc import Callable
 from typing import Any

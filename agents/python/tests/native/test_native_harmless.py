@@ -1,4 +1,4 @@
-"""The host does not notice: no leak, no stray signal, no trouble with forks or at the end."""
+"""Absence of side effects in the host: leaks, stray signals, trouble with forks or at exit."""
 
 import os
 from collections.abc import Callable
@@ -80,9 +80,9 @@ def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
     assert result["torn"] < 0.02 * result["samples"]
     wrong = sum(result["edges"].values())
     if kind == "cpu":
-        assert wrong == 0  # a thread reads itself
+        assert wrong == 0  # each thread reads its own stack
     else:
-        assert wrong < 0.005 * result["samples"]  # it runs on while it is read
+        assert wrong < 0.005 * result["samples"]  # the thread runs while it is read
 
 
 def test_where_the_kernel_refuses_to_be_read_it_says_so_and_does_nothing(run: Run) -> None:

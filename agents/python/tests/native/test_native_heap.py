@@ -1,4 +1,4 @@
-"""Memory is counted as it was allocated and freed, and the allocators are given back."""
+"""Memory counts equal true allocations and frees, and the allocators are restored."""
 
 import json
 import os
@@ -16,8 +16,8 @@ Run = Callable[..., Any]
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = Path(__file__).parents[2] / "src"
 MIB = 1 << 20
-KEPT, ALLOCATED_LATER = 36_000, 16_000  # blocks of heap.py's truth()
-FEW_PERCENT = 0.05  # of 14,000 samples: seven standard deviations
+KEPT, ALLOCATED_LATER = 36_000, 16_000  # blocks in truth() of heap.py
+FEW_PERCENT = 0.05  # for 14,000 samples: seven standard deviations
 
 
 def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
@@ -60,7 +60,7 @@ def test_where_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: s
     result = run("heap.py", domains)
     assert result["before"]["keep.<locals>.<genexpr>"][2] == 100
     assert result["before"]["keep.<locals>.<genexpr>"][3] == 100 * result["size"]
-    # Ten of one MiB and a byte, as documented; and the little objects around them.
+    # Ten of one MiB and a byte, as documented, and the small objects around them.
     assert 10 * MIB <= result["before"]["documented"][1] < 10.01 * MIB
     assert result["before"]["documented"][2:] == [0, 0]
     assert result["after"]["keep"][2:] == [0, 0]

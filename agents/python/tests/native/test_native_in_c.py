@@ -1,4 +1,4 @@
-"""Parts of the sampler that know no Python, tested in C and under the sanitizers."""
+"""Parts of the sampler without Python, tested in C with sanitizers."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ PLAIN = ["-std=c11", "-O1", "-g", "-Wall", "-D_GNU_SOURCE=1"]
 FLAGS = [*PLAIN, "-fsanitize=address,undefined"]
 INCLUDE = [f"-I{AGENT / 'native'}", f"-I{sysconfig.get_paths()['include']}"]
 ARM, ARM_RUNS = "aarch64-linux-gnu-gcc", "qemu-aarch64"
-READS_ITSELF = ("codes_test.c", "fresh_codes_test.c")  # qemu knows no process_vm_readv
+READS_ITSELF = ("codes_test.c", "fresh_codes_test.c")  # qemu does not support process_vm_readv
 
 
 def test_every_test_in_c_is_run() -> None:
@@ -36,7 +36,7 @@ def test_it_does_what_its_header_says(test: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
 
-# Where the machine can build for another processor: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross.
+# Cross-compilation needs gcc-aarch64-linux-gnu and libc6-dev-arm64-cross.
 if shutil.which(ARM):
 
     @pytest.mark.server

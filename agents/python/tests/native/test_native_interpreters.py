@@ -1,4 +1,4 @@
-"""Which interpreters can be sampled."""
+"""Detection of interpreters that can be sampled."""
 
 import sys
 

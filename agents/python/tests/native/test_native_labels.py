@@ -1,4 +1,4 @@
-"""Labels are those of the code that runs, whoever switches to it."""
+"""Labels belong to the running code, however it is scheduled."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,14 +13,14 @@ RIGHT = {"red as red", "green as green", "plain as none"}
 
 
 def wrong(seen: dict[str, int]) -> float:
-    """The share of time under another's label."""
+    """Return the share of time with another function's label."""
     return sum(value for key, value in seen.items() if key not in RIGHT) / sum(seen.values())
 
 
 @pytest.mark.parametrize("work", WORK)
 def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
     result = run("labelled.py", "CPU", work)
-    assert {*result["seen"]} == RIGHT  # a thread reads its own
+    assert {*result["seen"]} == RIGHT  # each thread reads its own labels
 
 
 @pytest.mark.measurement
@@ -28,7 +28,7 @@ def test_cpu_time_has_the_labels_of_what_used_it(run: Run, work: str) -> None:
 def test_wall_time_has_the_labels_of_what_took_it(run: Run, work: str) -> None:
     result = run("labelled.py", "WALL", work)
     assert {*result["seen"]} >= RIGHT
-    assert wrong(result["seen"]) < 0.05  # one sample of thirty
+    assert wrong(result["seen"]) < 0.05  # one sample of thirty is wrong
 
 
 @pytest.mark.measurement

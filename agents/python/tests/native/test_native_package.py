@@ -1,4 +1,4 @@
-"""The distribution, built as its users get it: one wheel for every interpreter."""
+"""Distribution, built as its users get it: one wheel for every interpreter."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel that comes out of the source distribution."""
+    """Build the wheel from the source distribution."""
     copy = tmp_path_factory.mktemp("agent") / "python"
     left_out = shutil.ignore_patterns("build", "dist", "*.egg-info", "*.so", "tests", "__pycache__")
     shutil.copytree(AGENT, copy, ignore=left_out)

@@ -1,4 +1,4 @@
-"""Built with AddressSanitizer and UndefinedBehaviorSanitizer, the sampler reports nothing."""
+"""Sampler built with AddressSanitizer and UndefinedBehaviorSanitizer, which must report nothing."""
 
 import os
 import subprocess

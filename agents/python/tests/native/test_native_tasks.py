@@ -1,4 +1,4 @@
-"""asyncio tasks on request: who awaits them, and what they are called."""
+"""Sampling of asyncio tasks, if enabled: the tasks that await them, and their names."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ AWAITED_BY_ONE = {
     "direct": {"leaf mid direct"},
     "direct_twice": {"leaf mid direct direct_twice"},
     "by_nobody": {"leaf mid"},
-    "by_two": {"leaf mid"},  # which of the two is it for?
+    "by_two": {"leaf mid"},  # no caller is shown, because two tasks await it
 }
 
 
@@ -39,7 +39,7 @@ def test_a_name_that_was_given_is_a_label_if_that_was_asked_for(run: Run, kind: 
     result = run("tasks.py", kind, "names")
     assert {*result["plain"]} <= UNNAMED
     assert {*result["asked"]} <= NAMED
-    assert len(result["asked"]) >= 2  # 0.2 s: one of the three may never be met
+    assert len(result["asked"]) >= 2  # 0.2 s: one of the three may never be sampled
 
 
 @pytest.mark.measurement
@@ -52,8 +52,10 @@ def test_tasks_that_come_and_go_are_told_rightly(run: Run, kind: str) -> None:
 
 
 def check_edges(result: Any, kind: str) -> None:
-    """A thread reads itself for CPU; while it is read for WALL it runs on, and a stack in some
-    thousands is put together from two moments."""
+    """Check callers: all are right for CPU, where each thread reads itself.
+
+    For WALL a thread runs while it is read, and one stack in some thousands mixes two moments.
+    """
     wrong = sum(result["edges"].values())
     assert wrong <= (0.01 * result["samples"] if kind == "WALL" else 0)
 

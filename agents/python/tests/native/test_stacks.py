@@ -1,4 +1,4 @@
-"""A raw capture becomes stacks with names and lines."""
+"""Conversion of raw captures to stacks with names and lines."""
 
 import struct
 

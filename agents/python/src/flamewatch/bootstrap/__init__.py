@@ -1,1 +1,1 @@
-"""The folder that `flamewatch-run` puts on PYTHONPATH; it holds nothing but `sitecustomize`."""
+"""Folder that `flamewatch-run` adds to PYTHONPATH; it contains only `sitecustomize`."""

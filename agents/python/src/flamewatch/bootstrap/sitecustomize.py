@@ -1,6 +1,7 @@
-"""Run by Python at its start, under `flamewatch-run`: starts the agent.
+"""Start of the agent in every Python interpreter under `flamewatch-run`.
 
-It hides whatever other `sitecustomize` there is, so it runs that one first, as Python would have.
+This module hides any other `sitecustomize` on the path, so it runs that one first, as Python would
+have done.
 """
 
 import importlib.util
@@ -10,7 +11,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 _HERE = str(Path(__file__).parent)
-# Programs that a program starts are often over at once.
+# Seconds before the first handshake: programs that a program starts are often short-lived.
 _DESCENDANT_PAUSE = 2.0
 
 
@@ -25,7 +26,7 @@ def _run_the_other() -> None:
 
 
 def _start() -> None:
-    # By environment alone nobody has said which process is the program: the first one is.
+    # If only the environment was set, the first process is taken to be the program.
     asked_for = os.environ.setdefault("FLAMEWATCH_RUN_PID", str(os.getpid())) == str(os.getpid())
     try:
         from flamewatch import once, process  # noqa: PLC0415  this Python may not have it

@@ -1,4 +1,4 @@
-"""Requests labelled with their endpoint, in Django, Flask and ASGI applications.
+"""Middleware for Django, Flask and ASGI that labels requests with their endpoint.
 
-Each imports what it is for, and nothing here is imported by the agent itself.
+Each module imports its framework; the agent itself imports none of these modules.
 """

@@ -1,8 +1,9 @@
-"""ASGI: `app = flamewatch.middleware.asgi.Middleware(app)`, or in Starlette
-`app.add_middleware(Middleware)`.
+"""ASGI middleware that labels requests with their endpoint.
 
-Requests run under the label `endpoint`: with the route's pattern ("/orders/{number}") in Starlette,
-FastAPI and what is built on them, with what `endpoint(scope)` says in others (None: no label).
+Use `app = flamewatch.middleware.asgi.Middleware(app)`, or in Starlette
+`app.add_middleware(Middleware)`. Requests run with the label `endpoint`: the route's pattern
+("/orders/{number}") in Starlette, FastAPI and frameworks built on them, the result of
+`endpoint(scope)` in others (None: no label).
 """
 
 import contextlib
@@ -37,7 +38,7 @@ class Middleware:
             reset(token)
 
     def _route(self, scope: Scope) -> str | None:
-        """A request is served, whatever its label."""
+        """Return the label's value, or None on any error: the request has to be served."""
         with contextlib.suppress(Exception):
             return self._endpoint(scope)
         return None
@@ -48,9 +49,9 @@ class Middleware:
 
 
 def _matching(routes: Iterable[Any], scope: Scope) -> str | None:
-    """The pattern of the route that will be taken, with those that it is mounted under.
+    """Return the pattern of the matching route, with the prefixes of the mounts around it.
 
-    The router does the same again. It doesn't say what it found before the endpoint is called.
+    The router repeats this match later: it does not expose its result before it calls the endpoint.
     """
     wrong_method = None
     for route in routes:

@@ -1,7 +1,8 @@
-"""Django: `"flamewatch.middleware.django.Middleware"` in MIDDLEWARE, as near to the top as may be.
+"""Django middleware: put `"flamewatch.middleware.django.Middleware"` near the top of MIDDLEWARE.
 
-Views, and the middlewares below this one from `process_view` on, run under the label `endpoint`
-with the URL pattern ("/orders/<int:number>/"). Sync and async; a response's stream has no label.
+Views, and `process_view` and later steps of the middlewares below this one, run with the label
+`endpoint`, the URL pattern ("/orders/<int:number>/"). Sync and async; the body of a streaming
+response has no label.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +23,7 @@ class Middleware:
     def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
         self._async = iscoroutinefunction(get_response)
-        # Django sends a sync process_view of an async stack through a thread.
+        # Django would run a sync process_view of an async stack in another thread.
         self.process_view = _label_async if self._async else _label
         if self._async:
             markcoroutinefunction(self)
@@ -47,7 +48,7 @@ class Middleware:
 
 
 def _label(request: Any, _view: object, _args: object, _kwargs: object) -> None:
-    """When the URL is resolved. What is set here ends with the request."""
+    """Set the label when the URL is resolved. It is reset at the end of the request."""
     match = getattr(request, "resolver_match", None)
     if match is not None:
         begin(f"/{match.route}")

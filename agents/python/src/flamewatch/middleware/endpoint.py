@@ -1,18 +1,18 @@
-"""The label `endpoint`: a route, not a path, of which there is no end."""
+"""Label `endpoint`: the route of a request, because the number of paths is unbounded."""
 
 import contextvars
 from typing import Final
 
 from flamewatch.labelling import add
 
-MOST: Final = 500  # distinct ones in a process; a sane program has fewer
+MOST: Final = 500  # distinct routes in a process; real programs have fewer
 OTHERS: Final = "(others)"
 
 _known: set[str] = set()
 
 
 def begin(route: str) -> contextvars.Token[bytes]:
-    """From now on this runs for `route`, until `labelling.reset`."""
+    """Set the label to `route` until `labelling.reset`."""
     return add("endpoint", _bounded(route))
 
 

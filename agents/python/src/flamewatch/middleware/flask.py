@@ -1,6 +1,6 @@
-"""Flask: `flamewatch.middleware.flask.label(app)`, before other `before_request` functions.
+"""Flask integration: call `flamewatch.middleware.flask.label(app)` before other `before_request`.
 
-Requests run under the label `endpoint` with the URL rule ("/orders/<int:number>").
+Requests run with the label `endpoint`, the URL rule ("/orders/<int:number>").
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ _TOKEN = "_flamewatch_token"  # noqa: S105  of a context variable
 
 
 def label(app: Any) -> None:
-    """`app`: a flask.Flask."""
+    """Register the hooks that label each request. `app` is a flask.Flask."""
     app.before_request(_begin)
     app.teardown_request(_end)
 

@@ -1,4 +1,4 @@
-/* The table of blocks against the most obvious one, over many random steps. */
+/* Comparison of the block table with a trivial one over many random steps. */
 #include "blocks.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@ enum { ADDRESSES = 6000, STEPS = 400000 };
 static bool known[ADDRESSES];
 static uint64_t dice;
 
-/* Many share a slot of the filter, and a home in the table. */
+/* Many addresses share a slot of the filter and a home slot of the table. */
 static uintptr_t address_of(int i) { return 0x7f0000000000u + (uintptr_t)(i % 1000) * 16 + (uintptr_t)(i / 1000) * (1 << 20); }
 
 static void step(Blocks *blocks, int i) {

@@ -1,4 +1,5 @@
-/* A host that never rests is sampled about as often as the purse is refilled; a quiet one finely. */
+/* Sampling rate of a budget: every event of a quiet host, the refill rate of the bucket for a
+   busy one. */
 #include "budget.h"
 
 #include <assert.h>
@@ -6,7 +7,7 @@
 
 enum { PER_SECOND = 500 };
 
-/* Events come `every` nanoseconds; one in `distance` is a sample. */
+/* Events come every `every` nanoseconds; one in `distance` is a sample. */
 static double samples_in_a_second(Budget *budget, int64_t *now, double every) {
   double distance = 1, wait = 0, samples = 0;
   for (int64_t end = *now + NS_PER_S; *now < end; *now += (int64_t)wait) {

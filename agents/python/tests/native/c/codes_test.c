@@ -1,4 +1,4 @@
-/* Code objects that die while they are looked at, made by hand as they lie in memory. */
+/* Code objects that are freed while they are read, built by hand in their memory layout. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

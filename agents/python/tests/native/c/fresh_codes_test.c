@@ -1,4 +1,4 @@
-/* Code objects that the signal handler reads, made by hand as they lie in memory (3.12). */
+/* Code objects that the signal handler reads, built by hand in their memory layout (3.12). */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void make_object(char *object, size_t table_bytes) {
   set_word(object, TABLE_AT, (uintptr_t)table);
 }
 
-/* A stack of the first n objects. */
+/* Make a stack of the first n objects. */
 static void stand_on(int n) {
   walk->depth = n;
   for (int i = 0; i < n; i++) {

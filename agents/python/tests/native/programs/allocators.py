@@ -1,6 +1,6 @@
-"""What is in Python's allocators before memory is counted, meanwhile, and afterwards.
+"""Python's allocators before, during and after memory counting.
 
-Usage: allocators.py. Prints, for each time and domain, the context and the four functions.
+Usage: allocators.py. Prints the context and the four functions for each time and domain.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ def keep(n: int) -> None:
 
 
 def in_use() -> list[int]:
-    """Blocks and bytes of keep(), without the list's own."""
+    """Return the blocks and bytes of keep(), without those of the list itself."""
     raw = _native.heap_read("heap")
     rows = struct.iter_unpack("=4q", raw["memory"])
     seen = [

@@ -1,4 +1,4 @@
-"""A coroutine that waits and then works: whether those that await it are on its stack."""
+"""Coroutine that waits and then works, to check that coroutines that await it are on its stack."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ def work(seconds: float) -> None:
 
 async def inner() -> None:
     for _ in range(50):
-        await asyncio.sleep(0)  # it goes on from the event loop, not from its caller
+        await asyncio.sleep(0)  # it resumes from the event loop, not from its caller
         work(0.01)
 
 

@@ -1,4 +1,4 @@
-"""Threads one after the other that each use so many milliseconds of CPU time."""
+"""Consecutive threads that each use the given number of milliseconds of CPU time."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What a thread does from its beginning to its end, captured."""
+"""Capture of a thread from its start to its end."""
 
 import threading
 from collections.abc import Callable

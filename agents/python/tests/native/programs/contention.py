@@ -1,4 +1,4 @@
-"""Threads that wait for each other's locks, and measure for themselves how long.
+"""Threads that wait for each other's locks, and measure the waits themselves.
 
 Usage: contention.py lock|rlock|condition|open|free
 """
@@ -114,7 +114,7 @@ def stays(lock: threading.Lock) -> None:
 
 
 def still_open() -> dict[str, object]:
-    """A wait that is not over when the capture is, and one that began before it."""
+    """Capture a wait that ends after the capture, and one that began before it."""
     lock = threading.Lock()
     lock.acquire()
     before = threading.Thread(target=stays, args=(lock,))
@@ -147,7 +147,7 @@ def again(lock: threading.RLock) -> None:
 
 
 def nobody_else() -> dict[str, int]:
-    """How often a lock was tried out that nobody else wants; and one that somebody has."""
+    """Count trial acquisitions of a lock that no other thread uses, and of one that is taken."""
     tried = {}
     for name, lock in {"free": threading.Lock(), "recursive": threading.RLock()}.items():
         _native.start("contention")

@@ -1,4 +1,4 @@
-"""Forks in the middle of captures, while threads wait: the child's locks are as they were."""
+"""Forks during contention captures, while threads wait: the child's lock methods are restored."""
 
 import json
 import os

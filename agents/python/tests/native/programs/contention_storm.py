@@ -1,4 +1,4 @@
-"""Captures one after the other while threads fight for locks, queues and conditions."""
+"""Consecutive captures while threads contend for locks, queues and conditions."""
 
 import ctypes
 import json
@@ -21,7 +21,7 @@ def resident() -> int:
 
 
 def functions() -> list[int]:
-    """What the methods' tables call: PyMethodDescrObject.d_method->ml_meth."""
+    """Return the function pointers in the method tables: PyMethodDescrObject.d_method->ml_meth."""
     found = []
     for kind in (type(lock), type(rlock)):
         for name in ("acquire", "__enter__"):

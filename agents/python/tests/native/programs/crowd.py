@@ -1,4 +1,4 @@
-"""A crowd of threads that wait in two places."""
+"""Crowd of threads that wait in two functions."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ for thread in threads:
 started.wait()
 while any(thread.native_id is None for thread in threads):
     time.sleep(0.01)
-time.sleep(0.3)  # from the barrier to the event
+time.sleep(0.3)  # time to get from the barrier to the event
 _native.start("threads")
 apart = read_stacks(_native.stop())
 _native.start("threads", per_thread=False, exclude=[_native.thread_id()])

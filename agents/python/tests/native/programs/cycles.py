@@ -1,4 +1,4 @@
-"""Hundreds of captures, one after the other, in a process that works meanwhile."""
+"""Hundreds of consecutive captures in a process that works meanwhile."""
 
 import json
 import resource

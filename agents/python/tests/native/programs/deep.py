@@ -1,4 +1,4 @@
-"""A thread 5,000 calls deep, looked at with several limits."""
+"""Thread with 5,000 nested calls, sampled with several depth limits."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Forks in the middle of captures; the child makes one of its own."""
+"""Forks during captures; each child makes a capture of its own."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def in_child() -> int:
     with open("/proc/self/timers", encoding="ascii") as file:
         if file.read():
             return 3
-    os.kill(os.getpid(), signal.SIGURG)  # nobody's: ignored, as before
+    os.kill(os.getpid(), signal.SIGURG)  # without a handler: ignored, as before
     _native.after_fork_child()
     _native.start("cpu", period_us=1000)
     end = time.thread_time() + 0.2

@@ -1,6 +1,7 @@
-"""Allocations whose truth is known: kept, dropped, reallocated; in threads, beside others' hooks.
+"""Allocations with known truth: held, freed, reallocated; in threads, and beside other hooks.
 
-Prints, for each function, what was seen."""
+Prints the counts by function.
+"""
 
 import json
 import struct
@@ -20,14 +21,14 @@ blocks: list[object] = []
 
 
 def start(*, mean_bytes: int, raw: bool = False, max_bytes: int = 4 << 20) -> bool:
-    """Every sample is taken, however many there are."""
+    """Start counting without a limit on the number of samples."""
     return _native.heap_start(
         mean_bytes=mean_bytes, raw=raw, max_bytes=max_bytes, samples_per_second=1 << 30
     )
 
 
 def seen(kind: str) -> Seen:
-    """Function → objects and bytes allocated, objects and bytes in use."""
+    """Map functions to objects and bytes allocated, objects and bytes in use."""
     raw = _native.heap_read("heap" if kind == "heap" else "heap_alloc")
     found: Seen = defaultdict(lambda: [0, 0, 0, 0])
     rows = struct.iter_unpack("=4q", raw["memory"])
@@ -38,7 +39,7 @@ def seen(kind: str) -> Seen:
 
 
 def keep(n: int) -> None:
-    """No `range`: from 3.14 on the interpreter keeps a few of those that are done with."""
+    """Allocate without `range`: 3.14 and later cache freed range iterators."""
     held.extend(bytes(1000) for _ in repeat(None, n))
 
 
@@ -48,7 +49,7 @@ def drop(n: int) -> None:
 
 
 def grow(n: int) -> None:
-    """One block that is reallocated again and again: what is in use at the end is its last size."""
+    """Reallocate one block repeatedly: its last size is in use at the end."""
     data = bytearray(n)
     for _ in range(4):
         data += bytes(n)
@@ -91,7 +92,7 @@ def moved() -> dict[str, object]:
 
 
 def one_by_one() -> dict[str, object]:
-    """Each block counts, so nothing is left to chance."""
+    """Sample every block, so that the counts are exact."""
     start(mean_bytes=1)
     keep(100)
     documented()
@@ -101,7 +102,7 @@ def one_by_one() -> dict[str, object]:
 
 
 def beside_tracemalloc() -> dict[str, object]:
-    """Ours over theirs; theirs over ours; theirs gone, and ours with them."""
+    """Hook over tracemalloc, then below it; tracemalloc's end removes the upper hooks too."""
     found = {}
     tracemalloc.start()
     start(mean_bytes=1)
@@ -140,7 +141,7 @@ def apart() -> dict[str, object]:
 
 
 def whole() -> dict[str, object]:
-    """With the raw domain: what the object domain passes on to it is not counted twice."""
+    """Count the raw domain too: requests passed on by the object domain are not counted twice."""
     start(mean_bytes=1, raw=True)
     keep(100)
     documented()
@@ -152,7 +153,7 @@ def whole() -> dict[str, object]:
 
 
 def even(n: int, depth: int) -> None:
-    """Each n is another stack."""
+    """Allocate with a different stack for each n."""
     if depth:
         (odd if n & 1 else even)(n >> 1, depth - 1)
     else:
@@ -164,7 +165,7 @@ def odd(n: int, depth: int) -> None:
 
 
 def full() -> dict[str, object]:
-    """More places than the table holds: those of which nothing is in use make room."""
+    """Allocate at more sites than the table holds: sites without blocks in use are evicted."""
     start(mean_bytes=64, max_bytes=1 << 18)
     for n in range(4000):
         even(n, 12)

@@ -1,4 +1,4 @@
-"""Forks while memory is counted, and allocated by other threads: the child counts from nothing."""
+"""Forks while memory is counted and other threads allocate: the child counts from zero."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def kept(n: int) -> list[bytes]:
 def in_child(parents: list[bytes]) -> int:
     if not _native.heap_running():
         return 2
-    parents.clear()  # sampled in the parent: nothing to the child
+    parents.clear()  # sampled in the parent, unknown in the child
     own = kept(100)
     stacks = read_stacks(_native.heap_read("heap"))
     used = sum(s.value for s in stacks if "kept" in {f.function for f in s.frames})

@@ -1,4 +1,4 @@
-"""NumPy's arrays: made before and after counting begins, resized, views, freed, in threads."""
+"""NumPy arrays: created before and after counting begins, resized, viewed, freed, in threads."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Threads that allocate and free as fast as they can, while counting begins, ends and is read."""
+"""Threads that allocate and free as fast as possible while counting starts, stops and is read."""
 
 import json
 import random
@@ -61,7 +61,7 @@ done.set()
 for thread in threads:
     thread.join()
 _native.heap_stop()
-# Alone, so that nothing but the counting can grow.
+# Without threads, so that only the counting can use more memory.
 for n in range(50):
     cycle(n)
 before = resident()

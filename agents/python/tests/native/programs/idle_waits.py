@@ -1,6 +1,6 @@
-"""Pool threads that wait for work beside threads that fight for locks.
+"""Pool threads that wait for work beside threads that contend for locks.
 
-Prints the delay of each function in nanoseconds, with waits for work left out ("out") or kept
+Prints the delay of each function in nanoseconds, with waits for work left out ("out") or included
 ("kept"), and the true delay of the locks.
 """
 
@@ -21,7 +21,7 @@ stop = threading.Event()
 
 
 class Busy(queue.Queue[int]):
-    """A queue whose mutex is held for long: its users really wait for each other."""
+    """Queue whose mutex is held for long, so that its users contend for it."""
 
     def _put(self, item: int) -> None:
         time.sleep(0.004)
@@ -55,7 +55,7 @@ def puts(work: Busy) -> None:
 
 
 def feeds(sent: "queues.Queue[int]") -> None:
-    """Wake the feeder of a multiprocessing queue, which waits for more then."""
+    """Wake the feeder of a multiprocessing queue, which waits for more afterwards."""
     for n in range(5):
         sent.put(n)
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Functions that each run under a label of their own: what the samples' labels say of them."""
+"""Functions that each run with a label of their own, and the labels of their samples."""
 
 import asyncio
 import contextvars
@@ -16,7 +16,7 @@ from flamewatch.native_sampler import NativeSampler
 from flamewatch.profile_types import ProfileType
 
 sampler = NativeSampler(_native)
-# More than a node of a context's tree holds, so that the search goes through several levels.
+# More variables than one node of a context's HAMT holds, so that the lookup needs several levels.
 CROWD = [contextvars.ContextVar[int](f"crowd{n}") for n in range(200)]
 
 
@@ -26,7 +26,7 @@ def burn(seconds: float) -> None:
         sum(range(300))
 
 
-# Not in step with the kernel's ticks of 4 ms, which would meet one of the two alone.
+# Not in step with the kernel's ticks of 4 ms, which would sample only one of the two functions.
 def red(seconds: float = 0.0027) -> None:
     burn(seconds)
 
@@ -90,7 +90,7 @@ def nested() -> None:
 
 
 def quick() -> None:
-    """Labels that change every fifth of a millisecond."""
+    """Change the labels every fifth of a millisecond."""
     for _ in range(1500):
         with flamewatch.labels(colour="red"):
             red(0.00017)
@@ -100,7 +100,7 @@ def quick() -> None:
 
 
 def many() -> None:
-    """More sets of labels than a capture keeps."""
+    """Use more sets of labels than a capture stores."""
     for number in range(600):
         with flamewatch.labels(number=number):
             burn(0.005)

@@ -1,4 +1,4 @@
-"""The interpreter ends while a capture runs that nobody stops."""
+"""Exit of the interpreter while a capture runs that is never stopped."""
 
 import sys
 import threading

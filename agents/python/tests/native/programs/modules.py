@@ -1,6 +1,6 @@
 """Module bodies and exec'd code that run once, for less than a sampling period, and are freed.
 
-Prints, by function, the CPU time that was seen below this program's own frames, and its lines.
+Prints the CPU time by function below this program's own frames, and the lines.
 """
 
 import json
@@ -13,7 +13,8 @@ from flamewatch import _native
 from flamewatch.stacks import read_stacks
 
 MODULES = 150
-# A body of two statements, 2 ms each: the sampler's thread often comes round after it is gone.
+# A body of two statements, 2 ms each: it is often freed before the sampler thread drains the
+# sample.
 BODY = """import time
 {imports}
 end = time.thread_time() + 0.002

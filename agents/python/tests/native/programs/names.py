@@ -1,4 +1,4 @@
-"""A stack of functions whose names and file are not ASCII, in each of Python's widths."""
+"""Stack of functions whose names and file are not ASCII, in each of Python's string widths."""
 
 import json
 import threading

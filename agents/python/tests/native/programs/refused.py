@@ -1,4 +1,4 @@
-"""A seccomp profile, as of a strict container, refuses one system call."""
+"""Captures under a seccomp filter that rejects one system call, like that of a strict container."""
 
 import json
 import sys

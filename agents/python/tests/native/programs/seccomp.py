@@ -1,4 +1,4 @@
-"""A seccomp profile, as of a strict container, that refuses one system call."""
+"""Seccomp filter that rejects one system call, like that of a strict container."""
 
 import ctypes
 import errno
@@ -15,7 +15,7 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
 
 def refuse(name: str) -> None:
-    """From now on, in this thread and those that it starts, with EPERM."""
+    """Reject the system call with EPERM from now on, in this thread and threads that it starts."""
     number = NUMBERS[platform.machine()][name]
     steps = [
         (LOAD, 0, 0, 0),

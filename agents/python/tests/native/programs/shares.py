@@ -1,6 +1,6 @@
 """Two functions that use CPU time 3 : 1, beside threads that sleep.
 
-Usage: shares.py cpu|wall SECONDS, of CPU time: on a busy machine it takes longer to use them.
+Usage: shares.py cpu|wall SECONDS, of CPU time: a busy machine takes longer.
 """
 
 import json
@@ -22,7 +22,7 @@ def one() -> None:
         pass
 
 
-used, passed = {"three": 0, "one": 0}, {"three": 0, "one": 0}  # CPU time, and time
+used, passed = {"three": 0, "one": 0}, {"three": 0, "one": 0}  # CPU time, and wall time
 done = threading.Event()
 
 

@@ -1,4 +1,4 @@
-"""The host uses the sampler's signal too."""
+"""Host that also uses the sampler's signal."""
 
 import json
 import signal

@@ -1,7 +1,7 @@
-"""Threads, generators, coroutines, code objects and frames made and dropped as fast as can be.
+"""Threads, generators, coroutines, code objects and frames, created and freed as fast as possible.
 
-Every function here has one allowed set of callers, and code made on the fly says in its file name
-what it is called: so a stack that never was is told from a true one.
+Every function here has one allowed set of callers, and the file name of generated code contains the
+function's name, so that wrong stacks can be detected.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ def tree(n: int) -> Iterator[int]:
 def generators() -> None:
     while not done.is_set():
         sum(tree(8))
-        next(tree(3))  # dropped in the middle
+        next(tree(3))  # freed before it is exhausted
 
 
 async def step(n: int) -> int:
@@ -118,7 +118,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def own_lines() -> dict[tuple[str, int], set[int]]:
-    """Lines of this file's functions, by name and first line."""
+    """Return the lines of this file's functions, by name and first line."""
     with open(HERE, encoding="utf-8") as file:
         module = compile(file.read(), HERE, "exec")
     found = {}

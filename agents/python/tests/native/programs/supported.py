@@ -1,4 +1,4 @@
-"""Whether the sampler of a given folder accepts this interpreter."""
+"""Check of this interpreter by the sampler in a given folder."""
 
 import json
 import sys

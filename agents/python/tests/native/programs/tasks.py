@@ -1,6 +1,6 @@
-"""asyncio tasks that await tasks: whether they and their names are in the samples.
+"""asyncio tasks that await tasks, to check awaiting tasks and names in the samples.
 
-Usage: tasks.py CPU|WALL chains|names|storm [uvloop]. The first capture of `names` does not ask for
+Usage: tasks.py CPU|WALL chains|names|storm [uvloop]. The first capture of `names` does not enable
 tasks.
 """
 
@@ -23,7 +23,7 @@ from flamewatch.profile_types import ProfileType
 Main = Callable[[], Coroutine[None, None, None]]
 KIND = ProfileType(sys.argv[1])
 LOOP = import_module(sys.argv[3]).new_event_loop if sys.argv[3:] else None
-BELOW = {"Handle._run", "Runner.run"}  # a coroutine: whichever comes first
+BELOW = {"Handle._run", "Runner.run"}  # callers of a coroutine: the first one found ends the chain
 plain, asked = NativeSampler(_native), NativeSampler(_native, tasks=True)
 
 
@@ -84,7 +84,7 @@ WAYS = (direct, direct_twice, gathered, grouped, by_nobody, by_two)
 
 
 def chains() -> dict[str, object]:
-    """For each way to await: the callers of `leaf` up to the event loop."""
+    """Count the callers of `leaf` up to the event loop, for each way to await."""
     found = {}
     for way in WAYS:
         capture = captured(asked, KIND, partial(run, way))
@@ -147,7 +147,7 @@ async def many() -> None:
 
 
 def storm() -> dict[str, object]:
-    """Tasks that are made and gone as fast as can be."""
+    """Create and finish tasks as fast as possible."""
     dropped: Counter[str] = Counter()
     edges: Counter[str] = Counter()
     capture = captured(asked, KIND, partial(run, many))

@@ -1,4 +1,4 @@
-"""A host without asyncio, of which tasks are asked."""
+"""Host that enables tasks but does not import asyncio."""
 
 import json
 import sys

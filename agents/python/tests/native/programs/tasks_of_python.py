@@ -1,4 +1,4 @@
-"""A host whose tasks are Python objects, as some libraries make them."""
+"""Host whose tasks are Python objects, as some libraries make them."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A thousand threads that wait, twenty of them 5,000 calls deep."""
+"""A thousand waiting threads, twenty of them with 5,000 nested calls."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ for thread in threads:
     thread.start()
 for _ in threads:
     started.acquire()
-time.sleep(0.3)  # from there to where they wait
+time.sleep(0.3)  # time to get from the semaphore to the wait
 
 own = _native.thread_id()
 _native.start("threads", max_depth=LIMIT, exclude=[own])

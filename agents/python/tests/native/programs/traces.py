@@ -1,4 +1,4 @@
-"""What a host has of its own, before, during and after captures: names, signals, errno."""
+"""State of a host before, during and after captures: thread names, signals, errno."""
 
 import ctypes
 import json
@@ -20,7 +20,7 @@ def names() -> dict[str, str]:
 
 
 def signals() -> dict[str, list[str]]:
-    """Blocked, ignored and caught ones, of each thread."""
+    """Return the blocked, ignored and caught signals of each thread."""
     return {
         task.name: [
             line for line in (task / "status").read_text().splitlines() if line[:6] in SIGNALS
@@ -42,7 +42,7 @@ def capture(kind: str) -> dict[str, object]:
 
 
 def errno_after(kind: str) -> list[int]:
-    """Of a long call in C that touches it not, while samples fail: nothing can be read any more."""
+    """Return errno after a long C call that does not set it, while all samples fail to be read."""
     library = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(64 << 20)
     _native.start(kind, period_us=1000)  # type: ignore[arg-type]

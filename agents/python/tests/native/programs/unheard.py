@@ -1,4 +1,4 @@
-"""A thread that blocks all signals, as threads do that leave them to another."""
+"""Thread that blocks all signals, like threads that leave them to another thread."""
 
 import json
 import signal
