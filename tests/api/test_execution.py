@@ -1,4 +1,4 @@
-"""Queries of the API: within their deadline and their project's share of threads."""
+"""Execution of API queries within their deadline and their project's share of threads."""
 
 import asyncio
 import threading
@@ -28,7 +28,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> FairThreads:
 
 
 class Gate:
-    """Work that begins and waits to be let through."""
+    """Blocking work that reports its start and ends when the gate opens."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -108,7 +108,7 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
         with pytest.raises(QueryTooSlow):
             await execute(key_of(1), gate.work)
 
-    while gate.begun < LIMITS.running_of_client:  # a thread may be too late to begin at all
+    while gate.begun < LIMITS.running_of_client:  # a thread may start after its deadline
         await too_slow()
     await too_slow()
     await too_slow()

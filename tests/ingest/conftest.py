@@ -1,4 +1,4 @@
-"""Fixtures of the doors' tests: keys of two tenants, and short waits."""
+"""Fixtures of the endpoint tests: keys of two tenants, and a short poll timeout."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def brief_waits(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """No agent waits for the next test, and no connection of the head's thread stays open."""
+    """Clear the long-poll queue around each test, and close the head thread's connection."""
     queue_of_process.cache_clear()
     yield
     queue_of_process.cache_clear()
@@ -35,13 +35,13 @@ def key(project: Project) -> str:
 
 @pytest.fixture
 def agent(project: Project, key: str) -> Client:
-    """Holds a key that may write."""
+    """Return a client with a write key."""
     return Client(project.project_id, key)
 
 
 @pytest.fixture
 def reader(project: Project) -> Client:
-    """Holds a key that may read only."""
+    """Return a client with a read-only key."""
     return Client(project.project_id, keys.create(project, "eyes", write=False, read=True)[1])
 
 
@@ -52,5 +52,5 @@ def other_project(charlie: User) -> Project:
 
 @pytest.fixture
 def stranger(other_project: Project) -> Client:
-    """Holds a key of another project that may do everything there."""
+    """Return a client with a key of another project that has every scope there."""
     return Client(other_project.project_id, keys.create(other_project, "all", read=True)[1])

@@ -1,4 +1,4 @@
-"""Held agents over real sockets: what they cost, how they are woken, and how they leave."""
+"""Parked agents over real sockets: cost, wake-up and disconnection."""
 
 import asyncio
 import threading
@@ -31,7 +31,7 @@ def long_holds(settings: Settings) -> None:
 
 @pytest.fixture
 def deployment(project: Project) -> Deployment:
-    """One that has its first profile, so that its agents are held."""
+    """Create a deployment that has its first profile, so that its agents are parked."""
     now = timezone.now()
     return Deployment.objects.create(
         project=project,
