@@ -1,7 +1,7 @@
-"""Take screenshots of every page for docs/screenshots: light, dark and narrow (`make
-screenshots`).
+"""Take screenshots of every page for docs/screenshots: light, dark and narrow.
 
-Uses a real server with a day of invented profiles. Compare each picture with the intended design.
+Run by `make screenshots`, on a real server with a day of invented profiles. Compare each picture
+with the intended design.
 """
 
 import os

@@ -62,7 +62,7 @@ def key_of(project: int, key: int = 1) -> Access:
 
 async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+        while not true():  # noqa: ASYNC110  the change happens in threads
             await asyncio.sleep(0.001)
 
 

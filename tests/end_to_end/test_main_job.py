@@ -1,4 +1,4 @@
-"""Main journey of a new user: sign up, paste the commands, see the flame graph."""
+"""Onboarding of a new user: sign up, paste the commands, see the flame graph."""
 
 import html
 import os

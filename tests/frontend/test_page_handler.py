@@ -43,7 +43,7 @@ class View:
 
 
 view = View()
-urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  `view` is another in each test
+urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  each test replaces `view`
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ class Browser:
 
 async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+        while not true():  # noqa: ASYNC110  the change happens in threads
             await asyncio.sleep(0.001)
 
 

@@ -61,7 +61,7 @@ class Client:
 
 
 async def until_held(agents: int = 1) -> None:
-    while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  the queue has no event for it
         await asyncio.sleep(0.001)
 
 

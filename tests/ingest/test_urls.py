@@ -1,4 +1,4 @@
-"""Every URL that takes keys, tried without a key, and as stranger, with wrong and right scope."""
+"""Access control of every URL that takes API keys: none, foreign, wrong scope, right scope."""
 
 from dataclasses import dataclass
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 Parameters = dict[str, list[str]]
 
-# Parameters that a change removes, per docs/interfaces.md; the second side has its own.
+# Parameters that a change removes, per docs/reference/urls.md; the second side has its own.
 RANGE = {"from", "to"}
 OF_TYPE = {"metric", "weight", "weights", "profile", "root", "frame", "page"}
 OF_VIEW = {"root", "frame"}

@@ -98,7 +98,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
 
 
 async def until_no_more_than(waiting: int) -> None:
-    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  the queue has no event for it
         await asyncio.sleep(0.001)
 
 

@@ -150,9 +150,7 @@ def test_another_method_is_405(agent: Client) -> None:
 def test_the_same_is_stored_once_also_after_it_left_the_head(
     age: timedelta | None, agent: Client, project: Project
 ) -> None:
-    """Check repeated uploads after compaction; profiles without a time can be repeated at any
-    time.
-    """
+    """Check repeated uploads after compaction, at any later time if the profile has no time."""
     body = at(now() - age) if age else SIMPLE
     first = agent.offline(body).json()
     assert hour_blocks.compact_hours(project.pk, now() + timedelta(days=1)) == 1

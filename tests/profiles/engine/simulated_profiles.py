@@ -26,7 +26,7 @@ class Service:
     seed: int = 1
     nodes: int = 1000
     functions: int = 300
-    samples: float = 300  # mean per profile
+    samples: float = 300  # mean number per profile
     load: float = 0.2  # coefficients of variation
     function: float = 0.1
     agent: float = 0.05
@@ -95,7 +95,7 @@ def gamma(rng: Generator, variation: float, shape: tuple[int, ...]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Total of one function, a Poisson number around a gamma mean, which is negative binomial.
+    """Total of one function: a Poisson number with a gamma mean, hence negative binomial.
 
     Σ and Σ² over any number of profiles follow from the number of profiles with each value, which
     is one multinomial draw: exact, and as cheap for 43,200 profiles as for ten.

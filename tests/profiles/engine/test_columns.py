@@ -51,7 +51,7 @@ def test_the_documented_example_comes_out_exactly() -> None:
     assert names == ["main", "foo1", "bar", "foo2", "bar"]
     assert columns["depth"] == [0, 1, 2, 1, 2]
     assert columns["self"] == [4, 3, 5, 1, 5]
-    assert columns["frame"] == [0, 1, 2, 3, 2]  # each frame appears once
+    assert columns["frame"] == [0, 1, 2, 3, 2]  # the frame table has each once
 
 
 def test_siblings_can_be_ordered_by_name() -> None:
