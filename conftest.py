@@ -1,8 +1,8 @@
-"""Configuration of every test: fixed chance, derived markers, repeats of measurements only.
+"""Configuration of all tests: fixed seeds, derived markers, retries for measurements only.
 
-A test has one try. A `measurement` compares measured time or samples with the truth, which a
-machine that does other things meanwhile can spoil: it runs alone, may be repeated twice, and is
-then named in the summary and counted as `rerun` in the closing line.
+Tests are not retried. A `measurement` compares measured time or samples with the true value, which
+other work on the machine can distort: it runs alone, may be repeated twice, and is then named in
+the summary and counted as `rerun` in the closing line.
 """
 
 import json
@@ -17,19 +17,19 @@ REPEATS = 2
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 COUNTED = ("passed", "failed", "error", "skipped", "xfailed", "rerun")
 
-# The same examples in each run; new ones: pytest --hypothesis-profile=explore. A slow machine
-# is no finding.
+# Examples are the same in every run; for new ones: pytest --hypothesis-profile=explore. Slowness is
+# not an error.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True, database=None)
 settings.load_profile("fixed")
 
-# A shell that runs the tests in its background has them ignore Ctrl-C, and all that they start.
+# A shell starts background jobs with Ctrl-C ignored, which their child processes inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Number cases of bytes: gzip writes the time, and every worker must find the same names."""
+    """Number the cases with bytes, because gzip output varies and all workers need equal ids."""
     return argname if isinstance(val, bytes) else None
 
 
@@ -50,7 +50,7 @@ def _uses_database(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write the counts of this run where tests/run.py reads them, for its closing line."""
+    """Write this run's counts to the file that tests/run.py reads for its closing line."""
     target = os.environ.get("FLAMEWATCH_TEST_COUNTS")
     if target:
         counts = {key: len(terminalreporter.stats.get(key, [])) for key in COUNTED}

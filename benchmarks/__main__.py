@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name …]`: every benchmark, or those named."""
+"""Run all benchmarks, or the named ones: `python -m benchmarks [name …]`."""
 
 import importlib
 import pkgutil
@@ -8,7 +8,7 @@ import benchmarks
 
 
 def names() -> list[str]:
-    """The modules that have a main."""
+    """List the benchmark modules that define `main`."""
     found = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in sorted(found)}
     return [name for name in modules if name != "__main__" and hasattr(modules[name], "main")]

@@ -1,12 +1,13 @@
-"""How long answers take through HTTP: a server process, PostgreSQL, Redis, blobs as files.
+"""Measure HTTP query latency with a server process, PostgreSQL, Redis and a file blob store.
 
-python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD] [--unkept]: the sets are
-made in the folder, where they stay for the next run; without one in a folder that goes. The page
-cache is warm, and nothing of an answer is remembered; blocks are kept unpacked as they are in use
-(FLAMEWATCH_KEPT_BLOCK_BYTES), so a question reads those that the one before it read. With
-`--unkept` each reads its blocks from the files. What is just in came in with the roll-up's work
-done every minute, and lies as it did at that moment; what is all in the head was never rolled up.
-No roll-up runs beside it.
+Run `python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD] [--unkept]`.
+
+The data sets are created in FOLDER and stay there for the next run; without `--folder` they go into
+a temporary folder. The page cache is warm and the result cache is not used. The block cache has its
+usual size (FLAMEWATCH_KEPT_BLOCK_BYTES), so a query finds the blocks that the previous one decoded;
+with `--unkept` every query reads its blocks from the files. The "just in" profiles were stored
+while compaction ran every minute, and stay in the state of that moment; the "all in the head"
+profiles were never compacted. No compaction runs during the measurement.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from benchmarks.table import Figure, show
 from tests.server import RunningServer, running_server
 from tests.services import postgresql, redis
 
-SECONDS = 4.0  # at most, of one question
+SECONDS = 4.0  # upper limit of the time spent on one query
 STATE = "filled.json"
 OURS = {"FLAMEWATCH_QUERIES_PER_MINUTE": "1000000", "FLAMEWATCH_REMEMBERED_ANSWERS": "0"}
 
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o755)  # PostgreSQL runs as a user of its own
+        folder.chmod(0o755)  # PostgreSQL runs under its own user
         environment = {
             "DATABASE_URL": stack.enter_context(postgresql(folder)),
             "REDIS_URL": stack.enter_context(redis(folder)),
@@ -74,7 +75,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _filled(server: RunningServer, folder: Path, sizes: Sizes) -> tuple[str, str]:
-    """(project, key); the sets are made where they are not there yet."""
+    """Return (project, key), after creating the data sets if the folder does not have them."""
     state = folder / STATE
     if not state.exists():
         project = server.add_project()
@@ -91,7 +92,7 @@ def _filled(server: RunningServer, folder: Path, sizes: Sizes) -> tuple[str, str
 
 
 class Asking:
-    """Somebody with a key."""
+    """HTTP client with an API key that measures queries."""
 
     def __init__(self, server: RunningServer, folder: Path, project: str, key: str) -> None:
         self._server = server
@@ -130,7 +131,7 @@ class Asking:
         return sum(map(cpu_seconds, [self._server.process.pid, *self._databases()]))
 
     def _databases(self) -> Iterator[int]:
-        """PostgreSQL's processes; one for each connection."""
+        """Yield the ids of PostgreSQL's processes: the main process and one per connection."""
         main = int((self._folder / "postgresql" / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{main}/task/{main}/children").read_text()
         yield from [main, *map(int, children.split())]

@@ -1,4 +1,4 @@
-"""Sets of profiles of a known shape, rolled up into hour and day blocks."""
+"""Sets of profiles of a known shape, compacted into hour and day blocks."""
 
 import base64
 import random
@@ -14,35 +14,38 @@ from profiles.engine.encoding.codec import encode
 from profiles.engine.encoding.compression import FAST
 from profiles.engine.metrics import Metric, default_of
 
-START = 1_800_000_000_000_000  # µs, on the hour
+START = 1_800_000_000_000_000  # µs since the epoch, on the hour
 HOUR = 3_600  # seconds
 HOURS_A_DAY = 24
-PART = 64  # profiles, of an hour that comes in parts
-NAME_BYTES = 48  # random ones, as in the names that the server issues
+PART = 64  # profiles per level 0 block of an hour that is compacted in several steps
+NAME_BYTES = 48  # random bytes, as in the names that the server issues
 
 
 @dataclass
 class Blocks:
-    """A set as it is stored, and what making it cost."""
+    """Stored form of a set of profiles, and the CPU time of building it."""
 
     name: str
     profiles: int = 0
     head_bytes: int = 0
     hours: list[bytes] = field(default_factory=list)
-    whole_days: list[bytes] = field(default_factory=list)  # a day's hours as one hour block
+    whole_days: list[bytes] = field(default_factory=list)  # the hours of a day as one hour block
     days: list[bytes] = field(default_factory=list)
-    hours_ms: float = 0  # CPU
-    in_parts_ms: float = 0  # the same hours, out of parts
+    hours_ms: float = 0  # CPU time
+    in_parts_ms: float = 0  # CPU time for the same hours, built from level 0 blocks
     whole_days_ms: float = 0
     days_ms: float = 0
-    last: list[bytes] = field(default_factory=list)  # trees of the last profiles
+    last: list[bytes] = field(default_factory=list)  # call trees of the last profiles
 
     def a_profile(self, what: float) -> float:
         return what / self.profiles
 
 
 def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
-    """At most so many profiles of a set; the trees of the last `keep` stay as they were stored."""
+    """Build the blocks of at most `most` profiles of a set.
+
+    The call trees of the last `keep` profiles are kept in their stored form.
+    """
     blocks, watch = Blocks(name), Stopwatch()
     profiles = _profiles(name, min(most, SHAPES[name].profiles))
     per_hour = HOUR // SHAPES[name].apart
@@ -68,7 +71,7 @@ def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
 
 
 def _in_parts(hour: Sequence[BlockProfile]) -> bytes:
-    """An hour block, as it is made where more than PART profiles come in an hour."""
+    """Build an hour block from level 0 blocks, as for hours of more than PART profiles."""
     parts = [build_hour(hour[at : at + PART], level=FAST) for at in range(0, len(hour), PART)]
     return build_hour([], [(open_hour(part), None) for part in parts])
 

@@ -1,8 +1,7 @@
-"""Blocks: what they cost to make and to keep, and how fast they are merged.
+"""Measure the build cost, size and merge speed of blocks.
 
-python -m benchmarks.blocks [--only SHAPE]
-
-The engine alone: what Django, the database and JSON add is in the benchmarks of queries.
+Run `python -m benchmarks.blocks [--only SHAPE]`. This measures the engine alone; the benchmarks of
+queries include Django, the database and JSON.
 """
 
 import argparse
@@ -20,7 +19,7 @@ from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 
-# Bytes a profile after roll-up: at most, and what Pyroscope needs for its set of the shape.
+# Bytes per profile after compaction: the limit, and the figure of Pyroscope for the same shape.
 BYTES = {"A": (2_000, "3,100"), "D": (600, "633"), "H": (10_000, "17,000"), "C": (40_000, "65,000")}
 ROLL_UP_MS = {"A": 0.8}
 MOST = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}

@@ -5,7 +5,11 @@ from time import process_time
 
 
 def cpu_ms(work: Callable[[], object], rounds: int = 15, times: int = 20) -> float:
-    """CPU milliseconds of one call: the least disturbed of `rounds` means over `times` calls."""
+    """Return the CPU milliseconds of one call.
+
+    The result is the smallest of `rounds` means over `times` calls: the one that was least
+    disturbed.
+    """
     work()
     best = float("inf")
     for _ in range(rounds):
@@ -17,7 +21,7 @@ def cpu_ms(work: Callable[[], object], rounds: int = 15, times: int = 20) -> flo
 
 
 class Stopwatch:
-    """CPU milliseconds of what was done inside it last."""
+    """Context manager that measures the CPU milliseconds of its latest block."""
 
     ms = 0.0
 

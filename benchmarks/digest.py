@@ -1,4 +1,4 @@
-"""What an upload costs between its bytes and the row that stores it."""
+"""Measure the CPU cost of an upload from its bytes to the stored row."""
 
 import gzip
 
@@ -15,7 +15,7 @@ MOST = 2**27
 
 
 def by_protobuf(raw: bytes) -> dict[tuple[int, int, int], list[int]]:
-    """The peer: self values by (parent, function, line), with protobuf and a Python loop."""
+    """Sum self values by (parent, function, line) with protobuf and a Python loop, as a peer."""
     message = Profile.FromString(raw)
     lines = {
         location.id: [(line.function_id, line.line) for line in location.line]

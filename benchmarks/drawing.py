@@ -1,10 +1,10 @@
-"""Drawing in headless Chromium, beside d3-flame-graph and speedscope, on trees of a real shape.
+"""Measure drawing in headless Chromium, beside d3-flame-graph and speedscope, on realistic trees.
 
-The first render of d3-flame-graph begins with the nested objects it wants, ours with the text of
-the answer, speedscope's with a file of its own format; its zoom is to the first picture of a slide.
-Every figure is the median of pages opened anew, for a page's first picture is drawn by scripts that
-the browser has not compiled yet.
-Needs Node.js' packages (npm ci) and a Chromium.
+The first render starts with the input format of each: nested objects for d3-flame-graph, the text
+of the HTTP response for ours, a file of its own format for speedscope. The zoom of d3-flame-graph
+ends with the first picture of its transition. Every figure is the median of newly opened pages,
+because the browser draws a page's first picture with scripts that it has not compiled yet. Needs
+the Node.js packages (npm ci) and a Chromium.
 """
 
 import json
@@ -33,9 +33,9 @@ PAGES = Path(__file__).parent / "in_browser"
 MODULES = ROOT / "node_modules"
 SPEEDSCOPE = MODULES / "speedscope" / "dist" / "release"
 SIZES = (10_000, 100_000, 1_000_000)
-PEERS = 100_000  # nodes that the peers draw at most: a million take them minutes
-OPENED = 5  # pages
-DRAWN = 250_000  # nodes: what is more is folded, as the server does
+PEERS = 100_000  # most nodes for the peers, which need minutes for a million
+OPENED = 5  # pages opened per figure
+DRAWN = 250_000  # nodes; larger trees are folded, as the server does
 _TYPES = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
@@ -47,12 +47,12 @@ _TYPES = {
 @dataclass(frozen=True, slots=True)
 class Served:
     tree: bytes
-    speedscope: bytes  # the same in its format
+    speedscope: bytes  # the same tree in speedscope's format
 
 
 def main() -> int:
     with sync_playwright() as playwright:
-        # Speedscope needs WebGL, which without a GPU slows down what the others draw with.
+        # Speedscope needs WebGL, which without a GPU slows down the drawing of the others.
         plain = _chromium(playwright, "--disable-gpu")
         webgl = _chromium(playwright, "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
         kept = [_report(size, _measured(plain, webgl, size)) for size in SIZES]
@@ -93,7 +93,7 @@ def _measured(plain: Browser, webgl: Browser, size: int) -> dict[str, Any]:
 
 
 def _medians(pages: list[dict[str, float | None]]) -> dict[str, float]:
-    """Of each figure that all of them have."""
+    """Return the median of each figure that all pages have."""
     return {
         name: statistics.median(values)
         for name in pages[0]
@@ -142,7 +142,7 @@ def _serving(served: Served) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing: the table is the output."""
+            """Log nothing, because the table is the output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -163,19 +163,19 @@ def _file(path: str, served: Served) -> tuple[bytes, str]:
     file = folders[top] / rest if top in folders else PAGES / path.lstrip("/")
     kind = _TYPES.get(file.suffix, "application/octet-stream")
     if top == "modules" and file.suffix == ".css":
-        return b"export {};", _TYPES[".js"]  # bundlers take the style that the peer imports
+        return b"export {};", _TYPES[".js"]  # bundlers resolve this style import of the peer
     body = file.read_bytes() if file.is_file() else b""
     return (_filled(body) if kind == _TYPES[".html"] else body), kind
 
 
 def _filled(page: bytes) -> bytes:
-    """With the names of what it loads; speedscope's has the hash of its content in it."""
+    """Insert the import map and the name of speedscope's script, which contains a content hash."""
     script = next(SPEEDSCOPE.glob("speedscope-*.js")).name
     return page.replace(b"IMPORTS", _imports()).replace(b"SPEEDSCOPE", script.encode())
 
 
 def _imports() -> bytes:
-    """Where a browser finds the packages that the peer imports by name."""
+    """Return the import map (JSON) of the packages that the peer imports by name."""
     found = {}
     for package in MODULES.glob("*/package.json"):
         about = json.loads(package.read_text())

@@ -1,8 +1,8 @@
-"""From a click to the first picture of 1,440 merged profiles: a real server, a real Chromium.
+"""Measure the time from a click to the first picture of 1,440 merged profiles.
 
-The page's answer has merged the profiles; the tree's, a moment later, takes what it found. Nothing
-is remembered from one page to the next, and each is opened anew; the figures are medians. Needs a
-Chromium.
+Uses a real server and a real Chromium. The page request merges the profiles; the tree request,
+which follows at once, reuses its result. Nothing else is cached between pages, and each page is
+opened in a new browser context. Figures are medians.
 """
 
 import statistics
@@ -17,10 +17,10 @@ from benchmarks.table import Figure, show
 from tests import services
 from tests.server import PASSWORD, RunningServer, running_server
 
-OPENED = 7  # pages; the first one, for which the server reads what it never read, does not count
+OPENED = 7  # pages; the first one is not counted, because it fills the server's caches
 OWNER = "alice@example.org"
 SPAN = timedelta(hours=6)
-# Keeps the moment after the picture was on the screen.
+# Stores the time just after the picture was on the screen.
 _PAINTED = """addEventListener('flame-load', () => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => performance.mark('painted');
@@ -82,7 +82,7 @@ def _measured(server: RunningServer, project: str, end: datetime) -> dict[str, f
 
 
 def _opened(browser: Browser, url: str, address: str) -> dict[str, float]:
-    """In a context of its own, which has nothing in its cache but the page of signing in."""
+    """Open the page in a new browser context, whose cache has only the sign-in page."""
     context = browser.new_context(base_url=url, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     _sign_in(page)

@@ -1,4 +1,4 @@
-"""A CPU profile as Go's runtime writes them: 139 kB raw, 49 kB gzip, the same every time."""
+"""Synthetic CPU profile as Go's runtime writes them: 139 kB raw, 49 kB gzip, deterministic."""
 
 import gzip
 import random
@@ -12,7 +12,7 @@ _WORDS = """
     map marshal merge metric net parse poll pool proto queue read record route run scan
     scheduler select send serve session shard sort sql store stream sync syscall table trace
     tx write
-""".split()  # noqa: SIM905  a page of quotes is no easier to read
+""".split()  # noqa: SIM905  easier to read than a quoted list
 
 
 def go_profile() -> bytes:
@@ -39,8 +39,11 @@ def _value_type(number: int, kind: int, unit: int) -> bytes:
 
 
 def _stacks(chance: random.Random) -> list[list[int]]:
-    """Leaf first. Walks through a program whose functions call a few others each; a walk shares
-    most of its frames with one before, as stacks of a real program do."""
+    """Return stacks, leaf first, of random walks through a call graph.
+
+    Each function calls a few others, and a walk shares most of its frames with an earlier walk, as
+    the stacks of a real program do.
+    """
     calls = {i: chance.sample(range(1, _FUNCTIONS + 1), 6) for i in range(1, _FUNCTIONS + 1)}
     stacks = [[1]]
     for _ in range(_SAMPLES):

@@ -1,6 +1,7 @@
-"""5,000 held agents over sockets: memory, threads, and how fast they are let go.
+"""Measure memory and threads of 5,000 parked agents, and how fast a shutdown releases them.
 
-python -m benchmarks.holding: the real server on loopback; Ctrl-C is what lets them go.
+Run `python -m benchmarks.holding`. Agents connect to the real server over loopback sockets; SIGINT
+releases them.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ class Agents:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def arrive(self) -> None:
-        """Connect and send, some at once; a held agent has no answer to wait for."""
+        """Connect and send all handshakes, several at once, without waiting for responses."""
         left = iter(self._hellos)
 
         async def some() -> None:
@@ -73,9 +74,9 @@ async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
 
 
 async def _settled(pid: int) -> None:
-    """Until all that was sent has been taken in: memory grows no more."""
+    """Wait until memory stops growing, which means that the server has read all requests."""
     last = -1
-    while last != (last := resident_bytes(pid)):  # noqa: ASYNC110  nothing tells
+    while last != (last := resident_bytes(pid)):  # noqa: ASYNC110  there is no event
         await asyncio.sleep(2)
 
 

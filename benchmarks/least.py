@@ -1,11 +1,11 @@
-"""The time of the least disturbed call."""
+"""Wall time of the least disturbed call."""
 
 from collections.abc import Callable
 from time import perf_counter
 
 
 def wall_ms(work: Callable[[], object], times: int = 12) -> float:
-    """Of `times` calls, after one that warms up."""
+    """Return the milliseconds of the fastest of `times` calls, after one warm-up call."""
     work()
     spans = []
     for _ in range(times):

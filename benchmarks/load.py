@@ -1,4 +1,4 @@
-"""Requests as agents send them, over plain sockets, and what a server's process takes."""
+"""HTTP requests as agents send them, over plain sockets, and CPU and memory of the server."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ def request_with(method: str, path: str, key: str, body: bytes, *headers: str) -
 
 
 async def send_all(port: int, requests: Sequence[bytes], connections: int) -> None:
-    """Each connection sends the next one as soon as it has its answer."""
+    """Send requests on every connection, each as soon as the previous one is answered."""
     left = iter(requests)
     await asyncio.gather(*(_send(port, left) for _ in range(connections)))
 
@@ -36,7 +36,7 @@ async def _send(port: int, left: Iterator[bytes]) -> None:
     for message in left:
         writer.write(message)
         status, body = await answer(reader)
-        if status not in {200, 409}:  # 409: nothing to capture now
+        if status not in {200, 409}:  # 409: no capture request
             raise RuntimeError(f"{status}: {body.decode()}")
     writer.close()
 
@@ -48,13 +48,13 @@ async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far, all its threads."""
+    """Return user plus system seconds of a process so far, over all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def idle_share(pid: int, seconds: float = 5.0) -> float:
-    """What beat and its like take of a core all the time; it is not the requests'."""
+    """Return the share of a core that background work such as beat uses without any requests."""
     before = cpu_seconds(pid)
     time.sleep(seconds)
     return (cpu_seconds(pid) - before) / seconds

@@ -1,4 +1,4 @@
-"""A part of a benchmark in a process of its own, on a new SQLite file with blobs as files."""
+"""Run part of a benchmark in its own process, on a new SQLite file and a file blob store."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def run(module: str) -> int:
-    """Its exit code; nothing of it is kept."""
+    """Run the module and return its exit code; delete its data afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {
             "FLAMEWATCH_DATA_DIR": folder,

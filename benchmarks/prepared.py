@@ -1,7 +1,7 @@
-"""A project in a server's database with agents that are known, and names to upload under.
+"""Project with known agents and issued profile names, in a server's database.
 
-python -m benchmarks.prepared PROJECT NAMES AGENTS [TYPE …], in the server's environment; prints
-JSON.
+Run `python -m benchmarks.prepared PROJECT NAMES AGENTS [TYPE …]` in the server's environment; it
+prints JSON.
 """
 
 import json
@@ -23,7 +23,7 @@ _DEPLOYMENTS = 160
 @dataclass(frozen=True, slots=True)
 class Prepared:
     names: list[str]
-    agents: list[tuple[str, str]]  # service, identity
+    agents: list[tuple[str, str]]  # (service, identity)
 
 
 def prepare(
@@ -33,8 +33,10 @@ def prepare(
     agents: int = 1,
     types: Sequence[str] = ("CPU",),
 ) -> Prepared:
-    """In a process of its own, for Django is set up by its environment. The types of the names
-    take turns."""
+    """Prepare the project in a separate process, because the environment configures Django.
+
+    The names cycle through `types`.
+    """
     numbers = [str(names), str(agents)]
     command = [sys.executable, "-m", "benchmarks.prepared", project, *numbers, *types]
     done = subprocess.run(command, env=server.environment, capture_output=True, check=True)
@@ -42,7 +44,7 @@ def prepare(
 
 
 def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Prepared:
-    from django.utils import timezone  # noqa: PLC0415  needs Django to be set up
+    from django.utils import timezone  # noqa: PLC0415  needs django.setup()
 
     from ingest.cloud_profiler.names import Issued, issue  # noqa: PLC0415
     from projects.models import Agent, Deployment, Project, Quota  # noqa: PLC0415
@@ -59,7 +61,7 @@ def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Pre
         Agent(
             deployment=deployments[i % len(deployments)],
             identity=str(uuid.uuid4()),
-            types=["CPU"],  # as it will offer, so that nothing has changed when it comes
+            types=["CPU"],  # the types that it will offer, so that its handshake changes nothing
             **seen,
         )
         for i in range(agents)

@@ -1,4 +1,4 @@
-"""Parts of a profile, as protobuf's messages, without the symbols that they do not use."""
+"""Extract parts of a protobuf profile, without the symbols that they do not use."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,14 +9,14 @@ def copy_of(message: Any) -> Any:
 
 
 def keep(entries: Any, kept: Iterable[int]) -> None:
-    """Of a repeated field those entries alone."""
+    """Keep only the entries of a repeated field with these indexes."""
     copies = [copy_of(entries[i]) for i in kept]
     del entries[:]
     entries.extend(copies)
 
 
 def prune(message: Any, spare: int) -> None:
-    """Drop locations that no sample uses, but for the first `spare`, and their symbols."""
+    """Drop the locations that no sample uses, except the first `spare`, and their symbols."""
     used = {location for sample in message.sample for location in sample.location_id}
     places = range(len(message.location))
     unused = [i for i in places if message.location[i].id not in used][spare:]

@@ -1,6 +1,6 @@
-"""The last hour: profiles that are all in the head, merged into the JSON of a flame graph.
+"""Measure merging the last hour's profiles, all in the head, into the JSON of a flame graph.
 
-The page cache is warm, nothing else is cached.
+The page cache is warm; nothing else is cached.
 """
 
 import sys

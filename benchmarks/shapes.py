@@ -1,9 +1,8 @@
-"""Profiles of known shapes, made from those that this project captured itself.
+"""Profiles of known shapes, derived from profiles that this project captured itself.
 
-The peers' figures are of the same shapes, not of the same bytes. Each upload takes one of some
-variants of its shape, which are parts of its samples, with every value times 0.5 to 1.5.
-A has about 404 samples and 139 kB (54 kB gzip), D 100 and 34 kB, H 2,800 and 155 kB, C 11,600 and
-700 kB.
+The peers' figures are for the same shapes, not for the same bytes. Each upload uses one of several
+variants of its shape: a subset of the samples, with every value multiplied by 0.5 to 1.5. A has
+about 404 samples and 139 kB (54 kB gzip), D 100 and 34 kB, H 2,800 and 155 kB, C 11,600 and 700 kB.
 """
 
 import gzip
@@ -26,17 +25,17 @@ SAMPLES = Path(__file__).parent.parent / "tests" / "samples"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the peers were measured with, too."""
+    """Shape of profiles, the same as in the measurements of the peers."""
 
     type: str
     captured: str
-    samples: int  # of the profile that the variants are parts of
-    programs: int  # that it shows: copies under other names
+    samples: int  # of the full profile, of which each variant is a subset
+    programs: int  # copies of the program, under other names
     variants: int
-    part: tuple[float, float]  # of the samples that a variant has
-    spare: int  # locations that it has and does not use
-    profiles: int  # in the whole set
-    apart: int  # seconds
+    part: tuple[float, float]  # share of the samples in a variant
+    spare: int  # unused locations
+    profiles: int  # in the full set
+    apart: int  # seconds between profiles
 
 
 SHAPES = {
@@ -54,7 +53,7 @@ def captured(name: str) -> Any:
 
 @cache
 def _whole(name: str) -> bytes:
-    """The profile that the variants of a shape are parts of."""
+    """Return the full profile of a shape, of which the variants are subsets."""
     shape = SHAPES[name]
     message = captured(shape.captured)
     own = list(message.location)
@@ -72,7 +71,7 @@ def _whole(name: str) -> bytes:
 
 
 def _another_program(message: Any, own: list[Any], name: str) -> dict[int, int]:
-    """Give the profile another copy of its functions, under other names; old id: new id."""
+    """Add a copy of the profile's functions under other names; return {old id: new id}."""
     strings = len(message.string_table)
     base = 1 + max(location.id for location in message.location)
     copies: dict[int, int] = {}
@@ -95,7 +94,7 @@ def _another_program(message: Any, own: list[Any], name: str) -> dict[int, int]:
 
 
 def _variant(name: str, rng: random.Random) -> Any:
-    """The whole with a part of its samples, and the symbols that these use."""
+    """Return the full profile reduced to a random subset of its samples and their symbols."""
     shape, message = SHAPES[name], Profile.FromString(_whole(name))
     count = len(message.sample)
     keep(message.sample, sorted(rng.sample(range(count), int(rng.uniform(*shape.part) * count))))
@@ -104,7 +103,7 @@ def _variant(name: str, rng: random.Random) -> Any:
 
 
 def variants(count: int, seed: int = 1, name: str = "A") -> Iterator[bytes]:
-    """`count` profiles of a shape, unpacked."""
+    """Yield `count` profiles of a shape, as uncompressed pprof."""
     rng = random.Random(seed)
     for _ in range(count):
         message = _variant(name, rng)
@@ -116,7 +115,7 @@ def variants(count: int, seed: int = 1, name: str = "A") -> Iterator[bytes]:
 
 @cache
 def _digested(name: str) -> tuple[Tree, ...]:
-    """The variants of a shape."""
+    """Return the decoded variants of a shape."""
     shape, rng = SHAPES[name], random.Random(1)
     messages = (_variant(name, rng) for _ in range(shape.variants))
     limits = DecodeLimits()
@@ -124,7 +123,7 @@ def _digested(name: str) -> tuple[Tree, ...]:
 
 
 def trees(name: str, count: int, seed: int = 1) -> Iterator[Tree]:
-    """The call trees of `count` uploads of a shape."""
+    """Yield the call trees of `count` uploads of a shape."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         tree = _digested(name)[int(rng.integers(SHAPES[name].variants))]

@@ -1,8 +1,8 @@
-"""How often a comparison is wrong, and what it finds: 2,000 simulated ones of each kind.
+"""Measure the error rate and the power of comparisons, with 2,000 simulated ones of each kind.
 
-Not a matter of speed: the figures are shares of runs, beside what is promised and what theory
-says. Whole call trees are simulated capture by capture where there are few; for 43,200 a side
-each function's Σ and Σ² are drawn exactly from how many profiles have which value
+This is not about speed: the figures are shares of runs, beside the documented bounds and the
+theoretical values. For few profiles, whole call trees are simulated capture by capture; for 43,200
+a side each function's Σ and Σ² are drawn exactly from the number of profiles with each value
 (tests/profiles/engine/simulated_profiles.py).
 """
 
@@ -30,7 +30,7 @@ WORLDS = {
     "bursty": Service(seed=2, load=0.5, function=0.7, agent=0.3),
 }
 SIDES = [(8, 8), (30, 30), (12, 240), (240, 240)]
-# Profiles a side, what changes by, variation between profiles.
+# (profiles a side, relative change, variation between profiles)
 PLANTED = [
     (240, 0.10, 0.10),
     (43_200, 0.01, 0.10),
@@ -45,7 +45,7 @@ PLANTED = [
 
 
 def bound(found: int) -> float:
-    """The one-sided 99 % bound of a share, in % (Wilson's)."""
+    """Return the one-sided 99 % upper bound of a share, in %, by Wilson's score interval."""
     z, n = 2.326, RUNS
     share = found / n
     middle = share + z * z / (2 * n)

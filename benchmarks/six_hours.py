@@ -1,6 +1,6 @@
-"""Six hours of profiles of shape A, 15 s apart, in blocks of a server's database.
+"""Store six hours of profiles of shape A, 15 s apart, as blocks in a server's database.
 
-python -m benchmarks.six_hours PROJECT END, in the server's environment; END is RFC 3339.
+Run `python -m benchmarks.six_hours PROJECT END` in the server's environment; END is RFC 3339.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""The same questions at 1, 10 and 100 times as much stored: the cost is of what is asked.
+"""Repeat queries with 1, 10 and 100 times as much data stored.
 
-The page cache is warm, nothing else is cached.
+The cost must depend on what a query reads, not on what is stored. The page cache is warm; nothing
+else is cached.
 """
 
 import sys

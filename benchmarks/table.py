@@ -1,4 +1,4 @@
-"""Figures beside their limits, as a table; what `benchmarks/` prints."""
+"""Table of figures beside their limits, printed by `benchmarks/`."""
 
 import platform
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ class Figure:
     what: str
     value: float
     unit: str
-    limit: float | None = None  # at most
-    peer: str = ""  # what others need for the same
+    limit: float | None = None  # maximum
+    peer: str = ""  # figures of other products for the same work
     aim: float | None = None
 
     @property
@@ -21,7 +21,7 @@ class Figure:
 
 
 def show(title: str, figures: Sequence[Figure]) -> bool:
-    """Print them with the machine they were measured on; False if a limit was missed."""
+    """Print the figures with the machine's description; return False if a limit was exceeded."""
     print(f"\n{title} ({machine()})")
     for figure in figures:
         limit = "" if figure.limit is None else f"at most {_number(figure.limit)} {figure.unit}"

@@ -1,6 +1,6 @@
-"""CPU that the server spends on uploads and handshakes, measured from outside.
+"""Measure from outside the server's CPU time for uploads and handshakes.
 
-python -m benchmarks.uploads: the real server on loopback, its database on this disk.
+Run `python -m benchmarks.uploads`: the real server on loopback, with its database on this disk.
 """
 
 import base64
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def upload(project: str, key: str, name: str) -> bytes:
-    """The same bytes under different names are different profiles."""
+    """Build an upload; the same bytes under different names are different profiles."""
     message = {
         "profileType": "CPU",
         "duration": "10s",

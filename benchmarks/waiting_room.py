@@ -1,6 +1,6 @@
-"""The waiting room alone: what 5,000 held agents cost, and how fast they are let go.
+"""Measure the long-poll queue alone: memory of 5,000 parked agents, and time to release them.
 
-python -m benchmarks.waiting_room; with REDIS_URL set, the room of many processes.
+Run `python -m benchmarks.waiting_room`; with REDIS_URL set it measures the Redis queue.
 """
 
 import asyncio
@@ -38,7 +38,10 @@ def waiter(nth: int) -> Waiter:
 
 
 async def bytes_without_room() -> float:
-    """What a task and its Waiter take that wait for nothing; kept, so that none is used again."""
+    """Measure the bytes of a task and its Waiter without a queue.
+
+    The tasks are kept alive, so that their memory is not reused by the measurement that follows.
+    """
 
     async def wait(waiter: Waiter) -> None:
         await asyncio.get_running_loop().create_future()
@@ -56,7 +59,7 @@ async def measure(room: LongPollQueue) -> list[Figure]:
     without = await bytes_without_room()
     before, started = resident_bytes(), time.perf_counter()
     waits = [asyncio.create_task(room.wait(waiter(nth), 300)) for nth in range(AGENTS)]
-    while room.counts().waiting < AGENTS:  # noqa: ASYNC110  # it has no event for that
+    while room.counts().waiting < AGENTS:  # noqa: ASYNC110  # the queue has no event for it
         await asyncio.sleep(0.01)
     filled = time.perf_counter() - started
     gc.collect()
@@ -75,7 +78,7 @@ async def measure(room: LongPollQueue) -> list[Figure]:
 
 
 async def _claim_some(room: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -> float:
-    """One slot for each deployment, all at once."""
+    """Add one capture request per deployment, all at once, and wait until they are claimed."""
     offers = [Offer(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
     slots = plan_capture_requests(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
     started = time.perf_counter()

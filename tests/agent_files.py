@@ -1,4 +1,4 @@
-"""The agent's sdist and wheel, built once, as `make install` builds them."""
+"""Build the agent's sdist and wheel once, as `make install` does."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def build(folder: Path) -> None:
-    """Build into `folder`; a copy of the source, so that nothing is left in the checkout."""
+    """Build into `folder` from a copy of the source, so that the checkout stays clean."""
     source = folder / "source"
     copied = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "agents/python"],
@@ -25,5 +25,5 @@ def build(folder: Path) -> None:
         target.write_bytes((ROOT / name).read_bytes())
     files = folder / "files"
     if agent_dist.TARGET.is_dir():
-        shutil.copytree(agent_dist.TARGET, files)  # what building takes is there already
+        shutil.copytree(agent_dist.TARGET, files)  # the build requirements are installed already
     agent_dist.build(source / "agents/python", files)

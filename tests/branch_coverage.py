@@ -1,4 +1,4 @@
-"""Branch coverage of each app by the tests of `make check`: a table, and no gate."""
+"""Print branch coverage per app by the tests of `make check`; no threshold is enforced."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass
 class Branches:
-    """Statements and branches of one app: all of them, and those that ran."""
+    """Counts of an app's statements and branches: all of them, and those executed."""
 
     total: int = 0
     ran: int = 0
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _run_tests(data: str, folder: str) -> int:
-    """Run the stages of `make check`, each process writing a data file of its own."""
+    """Run the stages of `make check`, with one data file per process."""
     environment = os.environ | {"COVERAGE_FILE": data, "FLAMEWATCH_DATA_DIR": folder}
     environment["PYTHONHASHSEED"] = "0"
     measured = [sys.executable, "-m", "coverage", "run", "-m", "pytest"]

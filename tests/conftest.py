@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: alice owns a project, bob is a member, charlie an outsider."""
+"""Shared fixtures: alice owns a project, bob is a member, charlie is an outsider."""
 
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.ingest.client import Client
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Each test has its own rows: what the process knew of the last one's must be gone."""
+    """Clear all in-process caches, because each test has its own rows."""
     bounded_cache.clear_all()
     minute_counter.clear_all()
     write_behind.clear_all()
@@ -28,21 +28,21 @@ def nothing_remembered() -> None:
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """A Redis of this worker's own."""
+    """Start one Redis per worker."""
     with tempfile.TemporaryDirectory() as folder, services.redis(Path(folder)) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[services.S3]:
-    """An S3 server of this worker's own."""
+    """Start one S3 server per worker."""
     with tempfile.TemporaryDirectory() as folder, services.s3(Path(folder)) as server:
         yield server
 
 
 @pytest.fixture
 def s3_url(s3_server: services.S3, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A bucket that the environment has the credentials of."""
+    """Return the URL of a bucket, with its credentials in the environment."""
     for name, value in s3_server.environment().items():
         monkeypatch.setenv(name, value)
     return s3_server.url
@@ -50,26 +50,26 @@ def s3_url(s3_server: services.S3, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def static_root() -> None:
-    """The server makes this folder when it starts."""
+    """Create the folder of static files, as the server does when it starts."""
     Path(django_settings.STATIC_ROOT or "").mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(autouse=True)
 def uncollected_static_files(settings: Settings) -> None:
-    """Pages link static files by their plain names: nothing has to be collected first."""
+    """Link static files by their plain names, so that collectstatic is not needed."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
 
 
 @pytest.fixture(autouse=True)
 def blobs_of_its_own(settings: Settings, tmp_path: Path) -> None:
-    """Rows vanish after each test; what they say of blobs must vanish with them."""
+    """Use a blob store per test, because the rows that refer to its blobs are rolled back."""
     settings.BLOB_URL = f"file://{tmp_path}/blobs"
 
 
 @pytest.fixture(autouse=True)
 def passwords_hashed_fast(settings: Settings) -> None:
-    """Nobody guesses at a test's passwords, and many tests make several people."""
+    """Use a fast password hasher, because many tests create several users."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -102,13 +102,13 @@ def key(project: Project) -> str:
 
 @pytest.fixture
 def agent(project: Project, key: str) -> Client:
-    """Holds a key that may write."""
+    """Return a client with a write key."""
     return Client(project.project_id, key)
 
 
 @pytest.fixture
 def reader(project: Project) -> Client:
-    """Holds a key that may read only."""
+    """Return a client with a read-only key."""
     return Client(project.project_id, keys.create(project, "eyes", write=False, read=True)[1])
 
 
@@ -119,5 +119,5 @@ def other_project(charlie: User) -> Project:
 
 @pytest.fixture
 def stranger(other_project: Project) -> Client:
-    """Holds a key of another project that may do everything there."""
+    """Return a client with a key of another project that has every scope there."""
     return Client(other_project.project_id, keys.create(other_project, "all", read=True)[1])

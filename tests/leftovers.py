@@ -1,4 +1,4 @@
-"""Processes that tests leave behind: adopted by the test runner, named, and ended."""
+"""Processes left behind by tests: adopted by the test runner, reported and killed."""
 
 import contextlib
 import ctypes
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-_GRACE_SECONDS = 10.0  # for those that are about to end
+_GRACE_SECONDS = 10.0  # for processes that are about to end
 _known: set[int] = set()
 
 
@@ -26,12 +26,12 @@ def adopted() -> Iterator[None]:
 
 
 def end_all() -> list[str]:
-    """Kill the adopted processes that do not end by themselves, and return what they were."""
+    """Kill the adopted processes that do not end by themselves, and return their descriptions."""
     deadline = time.monotonic() + _GRACE_SECONDS
     while (left := _running()) and time.monotonic() < deadline:
         time.sleep(0.1)
     named = [f"{pid} {_command(pid)}" for pid in left]
-    while left:  # what they had started themselves is adopted in turn
+    while left:  # their own children are adopted in turn
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -47,7 +47,7 @@ def _set_subreaper(wanted: bool) -> None:
 
 
 def _running() -> list[int]:
-    """Reap what has ended; return the process ids of what has not."""
+    """Reap terminated children; return the process ids of the others."""
     left = []
     for pid in _children() - _known:
         with contextlib.suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""Counting SQL on every thread: Django's own counter sees only the connection of the test."""
+"""Count SQL on every thread, because Django's counter sees only the test's connection."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from django.db.backends.utils import CursorWrapper
 
 @contextlib.contextmanager
 def count_queries() -> Iterator[list[str]]:
-    """The statements that any thread executes meanwhile."""
+    """Yield a list of the statements that any thread executes in the block."""
     seen: list[str] = []
     execute, executemany = CursorWrapper.execute, CursorWrapper.executemany
 

@@ -1,8 +1,8 @@
-"""Test runner: `make check`, `make test` and `make test-all`, each a list of stages.
+"""Test runner for `make check`, `make test` and `make test-all`, each a list of stages.
 
-Other arguments than a level go to pytest, which then runs once on PostgreSQL and once on SQLite.
+Arguments other than a level go to pytest, which then runs once on PostgreSQL and once on SQLite.
 PostgreSQL is started here and stopped at the end; each worker starts the Redis and the S3 server
-that its tests ask for.
+that its tests request.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from tests.stages import LEVELS, Stage
 
 STOP_SECONDS = 30.0
 NOTHING_SELECTED = 5  # pytest's exit code
-# pytest's closing line has these words, in this order.
+# Words of pytest's closing line, in its order.
 WORDS = {"failed": "failed", "passed": "passed", "skipped": "skipped", "xfailed": "xfailed"} | {
     "error": "errors",
     "rerun": "rerun",
@@ -32,7 +32,7 @@ WORDS = {"failed": "failed", "passed": "passed", "skipped": "skipped", "xfailed"
 
 @dataclass
 class Outcome:
-    """Sum of the stages that have ended."""
+    """Sum of the results of the completed stages."""
 
     counts: Counter[str]
     failed: list[str]
@@ -71,7 +71,7 @@ def _environments(stages: Sequence[Stage]) -> Iterator[dict[bool, dict[str, str]
     """Yield the environments without and with PostgreSQL, which runs only if a stage needs it."""
     with contextlib.ExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="flamewatch-tests-"))
-        # One order of sets in all workers: each must collect the same names of cases.
+        # Fixed hash seed, so that all workers collect the same ids of cases from sets.
         common = os.environ | {"FLAMEWATCH_DATA_DIR": data, "PYTHONHASHSEED": "0"}
         common.pop("DATABASE_URL", None)
         environments = {False: common}
@@ -82,7 +82,7 @@ def _environments(stages: Sequence[Stage]) -> Iterator[dict[bool, dict[str, str]
 
 
 def _run(stage: Stage, environment: dict[str, str], outcome: Outcome) -> None:
-    """Run one stage, and add its counts; processes that it leaves behind fail it."""
+    """Run one stage and add its counts; fail it if it leaves processes behind."""
     print(f"== {stage.name}", flush=True)
     with tempfile.TemporaryDirectory(prefix="flamewatch-counts-") as folder:
         counts = Path(folder, "counts.json")
@@ -105,7 +105,7 @@ def _pytest(environment: Mapping[str, str], arguments: Sequence[str]) -> int:
 
 
 def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """As Ctrl-C does, which reaches both of us: the tests end what they have started."""
+    """Interrupt the tests like Ctrl-C, so that they end the processes that they started."""
     process.send_signal(signal.SIGINT)
     try:
         process.wait(STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""A project as it looks after a day of use: what the screenshots show."""
+"""Project with a day of use, shown in the screenshots."""
 
 import json
 import math
@@ -30,10 +30,10 @@ ALLOC, LOCK, THREADS = ProfileType.HEAP_ALLOC, ProfileType.CONTENTION, ProfileTy
 @dataclass(frozen=True, slots=True)
 class Service:
     name: str
-    versions: tuple[str, ...]  # the newest last
+    versions: tuple[str, ...]  # oldest first
     types: tuple[ProfileType, ...]
-    cpu_ms: int  # of a profile of 10 s, on average
-    silent: timedelta = timedelta(seconds=14)  # since its last profile
+    cpu_ms: int  # mean of a profile of 10 s
+    silent: timedelta = timedelta(seconds=14)  # time since its last profile
     agents: int = 3
 
 
@@ -57,7 +57,7 @@ SERVICES = (
 
 
 def people(project: Project) -> None:
-    """Three more members."""
+    """Add three more members."""
     for first, last, role in (
         ("Tomasz", "Okafor", Role.ADMIN),
         ("June", "Park", Role.MEMBER),
@@ -82,7 +82,7 @@ def api_keys(project: Project, owner: User, now: datetime) -> None:
 
 
 def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:
-    """Eight services, with CPU profiles of the last day, one each `step`."""
+    """Add eight services with CPU profiles of the last day, one every `step`."""
     chance = random.Random(7)
     for service in SERVICES:
         made = _deployments(project, service, now)
@@ -91,7 +91,7 @@ def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:
 
 
 def _deployments(project: Project, service: Service, now: datetime) -> list[Deployment]:
-    """The newest version first."""
+    """Create the deployments of a service; return the newest version first."""
     found = []
     for age, version in enumerate(reversed(service.versions)):
         made = Deployment.objects.create(
@@ -108,7 +108,7 @@ def _deployments(project: Project, service: Service, now: datetime) -> list[Depl
 
 
 def _agents(of: Deployment, service: Service, now: datetime) -> list[Agent]:
-    """Two of all need a look: one costs too much, one sends profiles that are too large."""
+    """Create agents; one has a high overhead, and those of one service send too large profiles."""
     made = []
     google, large = of.service == "gateway", of.service.startswith("recommendations")
     for number in range(service.agents):
@@ -145,7 +145,7 @@ def _profiles(
     agents: Sequence[Agent],
     step: timedelta,
 ) -> Iterator[NewProfile]:
-    """One each step of the last day, busier towards its middle."""
+    """Yield one profile per step of the last day, with more load towards its middle."""
     of_all = _example()
     ages = [service.silent]
     while ages[-1] + step < timedelta(days=1):
@@ -179,7 +179,7 @@ def _profiles(
 
 
 def _change(stack: tuple[shop.Frame, ...], older: bool) -> float:
-    """What the newest version does otherwise: one function more, one at all, one no longer."""
+    """Return the factor of a stack in a version; the newest changes three functions."""
     names = {name for name, _ in stack}
     if names & {"json.dumps", "JSONEncoder.iterencode"}:
         return 1.0 if older else 0.0
@@ -189,7 +189,7 @@ def _change(stack: tuple[shop.Frame, ...], older: bool) -> float:
 
 
 def _example() -> list[tuple[tuple[shop.Frame, ...], float]]:
-    """The stacks of the example on the sign-up page, each with its share of the whole."""
+    """Return the stacks of the example on the sign-up page, each with its share of the total."""
     tree = json.loads(_EXAMPLE.read_text())
     names, files, whole = tree["names"], tree["files"], sum(tree["self"])
     stack: list[shop.Frame] = []

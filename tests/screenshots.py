@@ -1,6 +1,7 @@
-"""`make screenshots`: pictures of every page in docs/screenshots, light, dark and narrow.
+"""Take screenshots of every page for docs/screenshots: light, dark and narrow.
 
-A real server with a day of invented profiles; look at each picture beside what it should be.
+Run by `make screenshots`, on a real server with a day of invented profiles. Compare each picture
+with the intended design.
 """
 
 import os
@@ -22,12 +23,12 @@ OWNER = "mara@acme.example"
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A page: its address, and whether it is seen without signing in."""
+    """Page with its URL; a `stranger` sees it without signing in."""
 
     name: str
     address: str
     stranger: bool = False
-    whole: bool = False  # the whole page, not the window alone
+    whole: bool = False  # the whole page, not only the window
 
 
 SHOTS = (
@@ -69,7 +70,7 @@ def main(only: list[str]) -> int:
 
 
 def _furnish(server: RunningServer) -> None:
-    """Fills the server's database, from this process."""
+    """Fill the server's database from this process."""
     server.add_project("Acme Shop", OWNER)
     files = server.data_dir / "agents"
     files.mkdir(exist_ok=True)

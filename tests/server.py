@@ -1,4 +1,4 @@
-"""A real server for tests: `flamewatch up` in a process and a data folder of its own."""
+"""Real server for tests: `flamewatch up` in its own process and data folder."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.services import free_port
 
-# Short periods, so that a test sees in seconds what takes minutes.
+# Short periods, so that tests take seconds instead of minutes.
 QUICK = {
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3",
     "FLAMEWATCH_CAPTURE_SECONDS": "1",
@@ -39,7 +39,7 @@ class RunningServer:
     log: Path
 
     def cli(self, *arguments: str, stdin: str = "") -> dict[str, object]:
-        """The answer of a `flamewatch` command about this server's data."""
+        """Run a `flamewatch` command on this server's data, and return its JSON output."""
         done = subprocess.run(
             [*COMMAND, *arguments, "--json"],
             env=self.environment,
@@ -54,7 +54,7 @@ class RunningServer:
         return answer
 
     def add_project(self, name: str = "Acme Shop", email: str = "alice@example.org") -> str:
-        """A project of a new user (with PASSWORD); returns the project id."""
+        """Create a project of a new user (with PASSWORD); return the project id."""
         self.cli("user", "create", email, "--password-stdin", stdin=PASSWORD + "\n")
         return str(self.cli("project", "create", name, "--owner", email)["project"])
 
@@ -62,14 +62,14 @@ class RunningServer:
         return str(self.cli("key", "create", project, "--scope", scope)["key"])
 
     def interrupt(self, seconds: float = 60) -> int:
-        """Ctrl-C; the exit code."""
+        """Send SIGINT, and return the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(seconds)
 
 
 @contextlib.contextmanager
 def running_server(*arguments: str, **environment: str) -> Iterator[RunningServer]:
-    """`flamewatch up` on a free port with an empty data folder; killed at the end."""
+    """Run `flamewatch up` on a free port with an empty data folder; kill it at the end."""
     with (
         tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder,
         server_in(Path(folder), *arguments, **environment) as server,
@@ -79,7 +79,7 @@ def running_server(*arguments: str, **environment: str) -> Iterator[RunningServe
 
 @contextlib.contextmanager
 def server_in(folder: Path, *arguments: str, **environment: str) -> Iterator[RunningServer]:
-    """The same in a folder that there is already, and that stays: its data are in `data`."""
+    """Run the server in an existing folder, which stays; its data are in `data`."""
     server = _start_somewhere(folder, arguments, environment)
     try:
         yield server
@@ -91,7 +91,7 @@ def server_in(folder: Path, *arguments: str, **environment: str) -> Iterator[Run
 def _start_somewhere(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> RunningServer:
-    """Up and serving; a port that was free may be another program's before the server has it."""
+    """Start the server, with another port if a program took the free one before the server did."""
     for _ in range(PORTS_TRIED - 1):
         with contextlib.suppress(_PortTaken):
             return _start(free_port(), folder, arguments, environment)

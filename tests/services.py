@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis and an S3 server for the tests: real ones on free ports, gone afterwards."""
+"""PostgreSQL, Redis and S3 servers for the tests, on free ports and stopped afterwards."""
 
 import contextlib
 import os
@@ -24,25 +24,25 @@ PACKAGES = {
 }
 
 
-# Built by Go, once for all checkouts of a user: it takes minutes.
+# Built by Go, once per user for all checkouts, because it takes minutes.
 S3_SERVER = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 _TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flamewatch-tests"
 
 
-# Registries and mirrors fail for a moment.
+# Retries, because registries and mirrors sometimes fail briefly.
 FETCHES, PAUSE_SECONDS, LOCK_SECONDS = 3, 10.0, 300
-MOST_SAID = 2000  # characters of what a command that failed has said
+MOST_SAID = 2000  # characters of a failed command's output
 
 
 class ServiceMissing(Exception):
-    """A program that the tests need is not on this machine."""
+    """Program that the tests need and this machine lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class S3:
-    """A bucket, and the credentials that open it."""
+    """Bucket with its credentials."""
 
-    url: str  # as BLOB_URL takes it
+    url: str  # in the form of BLOB_URL
     key: str = "tests"
     secret: str = "secret-of-tests"
 
@@ -51,7 +51,7 @@ class S3:
 
 
 def find(program: str) -> str:
-    """The path of a program; Debian keeps PostgreSQL's off the PATH."""
+    """Return the path of a program; Debian installs PostgreSQL's outside the PATH."""
     found = shutil.which(program)
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
     if newest:
@@ -62,13 +62,13 @@ def find(program: str) -> str:
 
 
 def install_missing() -> None:
-    """As root, install what is missing; as anyone else, say the line that does."""
+    """Install missing programs as root; otherwise print the command that does."""
     _install_packages()
     s3_server()
 
 
 def s3_server() -> str:
-    """The path of the S3 server, built where it is not yet there."""
+    """Return the path of the S3 server, after building it if necessary."""
     folder = _TOOLS / S3_SERVER.rpartition("@")[2]
     if not (folder / "versitygw").exists():
         go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
@@ -79,7 +79,7 @@ def s3_server() -> str:
 
 
 def _build_s3_server(go: str, folder: Path) -> None:
-    """Elsewhere first: a build that is stopped, or one beside it, leaves no half a program."""
+    """Build in a temporary folder, so that interrupted builds leave no partial program."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as building:
         environment = os.environ | {"GOBIN": building, "CGO_ENABLED": "0"}
@@ -96,13 +96,13 @@ def _install_packages() -> None:
     if os.geteuid() != 0:
         raise ServiceMissing(f"The tests need programs that are missing. As root: {line}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    wait = ["-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"]  # others install something too
+    wait = ["-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"]  # another installer may run
     _fetch(["apt-get", "update", "-qq", *wait], environment)
     _fetch([*line.split(), "-qq", *wait], environment)
 
 
 def _fetch(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Run what loads from the network, which may fail once, or twice; silent if it succeeds."""
+    """Run a command that loads from the network, with retries; print nothing on success."""
     said = ""
     for attempt in range(1, FETCHES + 1):
         done = subprocess.run(
@@ -139,7 +139,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running() -> Iterator[str]:
-    """Yield the URL of an empty PostgreSQL, as fast as tests may have it: not durable."""
+    """Yield the URL of an empty PostgreSQL that is not durable, for speed."""
     folder = Path(tempfile.mkdtemp(prefix="flamewatch-services-"))
     folder.chmod(0o755)
     try:
@@ -151,7 +151,7 @@ def running() -> Iterator[str]:
 
 @contextlib.contextmanager
 def postgresql(folder: Path, *, durable: bool = True) -> Iterator[str]:
-    """The URL of a server that keeps its data in the folder: empty, or as it was left."""
+    """Yield the URL of a server with its data in the folder, created if it is new."""
     data, port = folder / "postgresql", free_port()
     is_new = not data.exists()
     data.mkdir(exist_ok=True)
@@ -182,7 +182,7 @@ def postgresql(folder: Path, *, durable: bool = True) -> Iterator[str]:
 
 
 def _unprivileged(folder: Path) -> str | None:
-    """PostgreSQL refuses to run as root: the user that owns its folder then."""
+    """Return the user to run PostgreSQL as, which refuses root, after giving it the folder."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -210,7 +210,7 @@ def redis(folder: Path, port: int | None = None) -> Iterator[str]:
 
 @contextlib.contextmanager
 def s3(folder: Path) -> Iterator[S3]:
-    """A server that checks signatures, with one empty bucket."""
+    """Start an S3 server that checks signatures, with one empty bucket."""
     port = free_port()
     buckets, attributes = folder / "buckets", folder / "attributes"
     (buckets / "flamewatch").mkdir(parents=True)
@@ -218,7 +218,7 @@ def s3(folder: Path) -> Iterator[S3]:
     made = S3(f"s3://flamewatch?endpoint=http://127.0.0.1:{port}")
     owner = {"ROOT_ACCESS_KEY": made.key, "ROOT_SECRET_KEY": made.secret}
     server = _begin(
-        # The sidecar: not every file system has attributes of its own.
+        # The sidecar stores attributes, which not every file system supports.
         [
             *(s3_server(), "--quiet", "--port", f"127.0.0.1:{port}"),
             *("posix", "--sidecar", str(attributes), str(buckets)),
@@ -246,7 +246,7 @@ def _wait_for_port(port: int, server: subprocess.Popen[bytes], seconds: float = 
 
 
 def _begin(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
-    """A server that ends when we do, also where we are killed."""
+    """Start a server that ends with this process, even if this process is killed."""
     return subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command], **options)
 
 

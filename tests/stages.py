@@ -12,16 +12,16 @@ CORES = len(os.sched_getaffinity(0))
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One run of pytest: paths, the markers that select, and the number of workers."""
+    """One run of pytest: paths, a marker expression, and the number of workers."""
 
     name: str
     paths: tuple[str, ...]
     markers: str = ""
-    workers: int = 0  # 0: in the process of pytest itself, one test after the other
+    workers: int = 0  # 0: sequential, in pytest's own process
     on_postgresql: bool = False
 
     def arguments(self) -> list[str]:
-        # Tests of one file share fixtures that start servers: they stay in one worker.
+        # Tests of one file stay in one worker, because they share fixtures that start servers.
         parallel = ["-n", str(self.workers), "--dist", "loadfile"] if self.workers else []
         selected = ["-m", self.markers] if self.markers else []
         return [*self.paths, *selected, *parallel]
@@ -49,9 +49,9 @@ _EVERY_DAY: tuple[Stage, ...] = (
         CORES,
         on_postgresql=True,
     ),
-    # In processes of their own: Playwright's event loop stays in the thread of the tests.
+    # In separate processes, because Playwright's event loop stays in the thread of the tests.
     Stage("pages in a browser", (PAGES_IN_BROWSER,), _ALONE, CORES),
-    # Servers wait for most of their time: one more than there are cores.
+    # One worker more than there are cores, because servers wait for most of the time.
     Stage("server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1),
     Stage("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
 )

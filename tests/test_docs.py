@@ -1,4 +1,4 @@
-"""The documentation: links lead somewhere, and nothing that the code has is missing."""
+"""Documentation: links work, and everything that the code offers is documented."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ from profiler_site.cli import command
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-MAX_LINE = 200  # characters, outside tables and code
+MAX_LINE = 200  # characters, except in tables and code
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _INLINE_CODE = re.compile(r"`[^`\n]+`")
@@ -40,13 +40,13 @@ CODE = tracked("*.py", "*.pyx", "*.pxi", "*.js", "*.html", "*.toml", "*.yaml", "
 
 @cache
 def prose(page: Path) -> str:
-    """The text of a page without its fenced code."""
+    """Return the text of a page without its fenced code."""
     return _FENCE.sub("", page.read_text())
 
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The anchors of a page's headings, as GitHub forms them."""
+    """Return the anchors of a page's headings, as GitHub generates them."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return frozenset(
         re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
@@ -54,7 +54,7 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def settings() -> set[str]:
-    """The environment variables that the server reads."""
+    """Return the environment variables that the server reads."""
     sources = (
         ROOT / "profiler_site" / name for name in ("settings.py", "configuration/secret_key.py")
     )

@@ -1,4 +1,4 @@
-"""Import rules: the contracts of pyproject.toml, and those that import-linter cannot express."""
+"""Import rules: the contracts of pyproject.toml, and rules that import-linter cannot express."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ APPS = {"api", "common", "endpoints", "frontend", "ingest", "profiler_site", "pr
     "scheduler",
 }
 
-# The interface of `profiles` for pages: each module with everything below it.
+# The interface of `profiles` for pages; each module includes everything below it.
 FOR_PAGES = (
     "profiles.query",
     "profiles.params",

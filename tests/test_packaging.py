@@ -1,4 +1,4 @@
-"""The package's metadata: dependencies have ranges, and the pinned versions are in them."""
+"""Package metadata: dependencies have ranges that include the pinned versions."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The test runner: its stages, its closing line, and processes that tests leave behind."""
+"""Test runner: stages, closing line, and processes left behind by tests."""
 
 import subprocess
 import sys

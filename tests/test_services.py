@@ -1,4 +1,4 @@
-"""What the tests stand on: fetched with patience, and gone when they are."""
+"""Services of the tests: retried downloads, and termination with their parent."""
 
 import signal
 import socket
@@ -21,7 +21,7 @@ with services.redis(pathlib.Path(sys.argv[1])) as url:
 
 
 def fetch(folder: Path, failures: int) -> int:
-    """Run a command that fails so often at first; how often it was run."""
+    """Run a command that fails `failures` times at first; return the number of runs."""
     runs = folder / "runs"
     program = f"echo run >> {runs}; echo no mirror; test $(wc -l < {runs}) -gt {failures}"
     try:

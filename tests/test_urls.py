@@ -1,6 +1,6 @@
-"""Every address of the site, and who gets in: strangers, outsiders, members, owners.
+"""Access control of every URL of the site, for strangers, outsiders, members and owners.
 
-A new address fails here until it has a row in PAGES.
+A new URL fails here until it has a row in PAGES.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ KEY_ID = "abcdefghij"
 
 
 class For(Enum):
-    """Who an address is for."""
+    """Audience of a URL."""
 
     EVERYONE = "everyone"
     PEOPLE = "whoever is signed in"
@@ -35,14 +35,14 @@ class Page:
     name: str
     whom: For
     args: tuple[str, ...] = ()
-    data: dict[str, str] | None = field(default=None)  # of a POST; None: a GET
+    data: dict[str, str] | None = field(default=None)  # of a POST; None for a GET
     query: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} {'GET' if self.data is None else 'POST'}"
 
     def ask(self, client: Client) -> int:
-        """The status of the answer; 401 where it is a redirect to the sign-in page."""
+        """Return the status of the response; 401 for a redirect to the sign-in page."""
         url = reverse(self.name, args=self.args) + self.query
         answer: Any = client.get(url) if self.data is None else client.post(url, self.data)
         to_sign_in = answer.headers.get("Location", "").startswith(reverse("account_login"))
@@ -88,7 +88,7 @@ PAGES = [
     Page("revoke_key", For.OWNERS, (PROJECT, KEY_ID), data={}),
 ]
 OF_A_PROJECT = [page for page in PAGES if PROJECT in page.args]
-# What has tests of its own: django-allauth's pages, the admin's.
+# Tested elsewhere: the pages of django-allauth and of the admin.
 ELSEWHERE = ("account_", "admin:")
 
 
@@ -109,7 +109,7 @@ def key(project: Project) -> None:
 
 @pytest.fixture
 def vera(project: Project) -> User:
-    """A viewer."""
+    """Return a user with the role of viewer."""
     user = User.objects.create_user("vera@example.org", "a sentence works well")
     Member.objects.create(project=project, user=user, role=Role.VIEWER)
     return user

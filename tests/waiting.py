@@ -1,4 +1,4 @@
-"""Waiting for what another process does, with a bound."""
+"""Bounded waiting for the effects of another process."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
-    """What `found` returns, once it is something."""
+    """Return the first true result of `found`; raise AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = found()

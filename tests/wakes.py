@@ -1,4 +1,4 @@
-"""How often another thread wakes an event loop."""
+"""Count of the wake-ups of event loops by other threads."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 
 
 def count_wakes(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Gets what is called on any loop, each time that a thread asks for it."""
+    """Return a list that records each callback scheduled with call_soon_threadsafe."""
     seen: list[object] = []
     wake = asyncio.BaseEventLoop.call_soon_threadsafe
 

@@ -1,1 +1,1 @@
-"""What is asked of a real server: the sets, the questions, and how long the answers take."""
+"""Query latency of a real server: data sets, queries and measurement."""

@@ -1,4 +1,4 @@
-"""The questions that are asked of the sets, with what they may take and what peers take."""
+"""Queries to measure against the data sets, with latency limits and peers' figures."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,22 +13,26 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 @dataclass(frozen=True, slots=True)
 class Question:
     what: str
-    path: str  # behind the project's
+    path: str  # relative to the project's path
     limit: float | None = None  # ms
     aim: float | None = None
     peers: str = ""
-    profiles: int | None = None  # that the answer has to be made of
+    profiles: int | None = None  # expected number of profiles in the result
 
 
 def questions(sizes: Sizes) -> list[Question]:
-    """Ranges begin and end within an hour, and within a day, so that finer blocks are read there
-    too: those that peers are measured with begin where they like."""
+    """Return the queries, each with its limit.
+
+    Time ranges start and end within an hour and within a day, so that queries also read blocks of
+    finer levels. The ranges of queries that are compared with peers are arbitrary.
+    """
     a_end = START + timedelta(days=sizes.a_days) - timedelta(hours=3, minutes=29)
     d_end = START + timedelta(days=sizes.d_days) - timedelta(hours=11, minutes=30)
     half = timedelta(seconds=15) * (sizes.pair // 2)
     return [
         *_flame_graphs(sizes, a_end, d_end, half),
-        # As they are asked about when they are new, and with no roll-up at all.
+        # Recent profiles are queried while some are still in the head; "head" has no compaction at
+        # all.
         *_last_hour(sizes, "just in", "live", half, half),
         *_last_hour(sizes, "all in the head", "head", timedelta(0), half),
         _comparison(sizes, "in blocks", "a", a_end, half),

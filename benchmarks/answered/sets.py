@@ -1,6 +1,6 @@
-"""Sets of profiles, straight into the database and the blob store by the server's own functions.
+"""Insert sets of profiles into the database and blob store with the server's own functions.
 
-python -m benchmarks.answered.sets PROJECT SIZES, in the server's environment; SIZES is JSON.
+Run `python -m benchmarks.answered.sets PROJECT SIZES` in the server's environment; SIZES is JSON.
 """
 
 import base64
@@ -46,11 +46,11 @@ def fill(project: Project, sizes: Sizes) -> None:
     later = timezone.now() + timedelta(days=3)
     hour_blocks.compact_hours(project.pk, later)
     day_rollup.roll_up_days(project.pk, later)
-    # What stays in the head, for nothing rolls it up any more.
+    # These sets stay in the head because nothing compacts them afterwards.
     _store(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "head-a", 1)))
     many = _deployments(project, "head-d", sizes.deployments)
     _store(_course("D", sizes.many, timedelta(hours=1) / sizes.many, many))
-    # What comes in while the roll-up does its work every minute.
+    # These sets arrive while compaction runs every minute.
     _live(_course("A", sizes.pair, timedelta(seconds=15), _deployments(project, "live-a", 1)))
     many = _deployments(project, "live-d", sizes.deployments)
     _live(_course("D", sizes.many, timedelta(hours=1) / sizes.many, many))
@@ -70,7 +70,7 @@ def _store(profiles: Iterator[NewProfile]) -> None:
 
 
 def _live(profiles: Iterator[NewProfile]) -> None:
-    """Each arrives when it was captured, and after every minute the roll-up runs."""
+    """Store each profile at its capture time, and run compaction after every minute."""
     for minute, arrived in groupby(profiles, lambda each: each.time.replace(second=0)):
         batch, now = list(arrived), minute + timedelta(minutes=1)
         of = {"project": batch[0].project, "service": batch[0].service}
@@ -84,7 +84,7 @@ def _live(profiles: Iterator[NewProfile]) -> None:
 def _course(
     shape: str, count: int, step: timedelta, deployments: list[Deployment]
 ) -> Iterator[NewProfile]:
-    """Profiles of a shape, a step apart, of each deployment in turn."""
+    """Yield `count` profiles of a shape, `step` apart, cycling through the deployments."""
     rng = random.Random(deployments[0].service)
     for i, tree in enumerate(trees(shape, count)):
         yield _profile(tree, START + i * step, deployments[i % len(deployments)], rng)

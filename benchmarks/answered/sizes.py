@@ -1,4 +1,4 @@
-"""How large the sets are, and when they begin."""
+"""Sizes and start time of the benchmark's data sets."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,8 +8,8 @@ START = datetime(2026, 9, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    a_days: int = 2  # of one A each 15 s
-    d_days: int = 31  # of one D a minute
-    pair: int = 500  # of A in the head, whose first half is asked for alone
-    many: int = 6_000  # of D in the head, within an hour
-    deployments: int = 100  # of these
+    a_days: int = 2  # days of shape A, one profile every 15 s
+    d_days: int = 31  # days of shape D, one profile a minute
+    pair: int = 500  # profiles of A in the head; their first half is queried alone
+    many: int = 6_000  # profiles of D in the head, within an hour
+    deployments: int = 100  # deployments of the `many` profiles

@@ -1,4 +1,4 @@
-"""Comparison and history of profiles that are rolled up."""
+"""Comparison and history of compacted profiles."""
 
 from benchmarks import own_process
 

@@ -1,4 +1,4 @@
-"""Fill a new database with 500 profiles of shape A, roll them up, and compare the two halves."""
+"""Store 500 profiles of shape A in a new database, compact them, and compare the two halves."""
 
 import sys
 from collections.abc import Callable

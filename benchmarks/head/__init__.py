@@ -1,1 +1,1 @@
-"""The part of a benchmark that needs a database."""
+"""Benchmark of queries over the head, run in its own process because it needs a database."""

@@ -1,4 +1,4 @@
-"""Fill a new database with profiles of shape A, and time what pages ask of it."""
+"""Store profiles of shape A in a new database, and time the queries of the pages."""
 
 import sys
 from datetime import timedelta

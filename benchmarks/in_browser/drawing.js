@@ -1,11 +1,11 @@
-// Times our element and d3-flame-graph on the same tree; results in the attribute data-measured.
+// Measure our element and d3-flame-graph on the same tree; results go to the attribute data-measured.
 import '/static/flame-graph/element.js';
 import { select } from 'd3-selection';
 import flamegraph from 'd3-flame-graph';
 import { median, timed } from '/timing.js';
 
 const TIMES = 9;
-/** The widest frames below the first levels, to zoom to and to point at. */
+/** Return the widest frames below the first levels, as targets of zooms. */
 function wide(tree, count) {
   const nodes = Array.from({ length: tree.n }, (_, i) => i).filter((i) => tree.depth[i] > 2 && tree.end[i] - i > 20);
   return nodes.sort((a, b) => tree.total[b] - tree.total[a]).slice(0, count);
@@ -30,7 +30,7 @@ async function ours(text) {
   return { first, zoom: median(zooms), hover: median(hovers) };
 }
 
-/** d3's own shape, built before its time begins. */
+/** Return the nested objects that d3-flame-graph reads, built before its time starts. */
 function nested(wire) {
   const root = { name: 'root', value: 0, children: [] };
   const open = [root];

@@ -1,9 +1,9 @@
-// Times speedscope on the same tree, in its own format: first render, and zoom by double clicks up to the next picture.
+// Measure speedscope on the same tree, in its own format: first render, and zoom by double click to the next picture.
 import { median, painted, timed } from '/timing.js';
 
 const ZOOMS = 9;
 
-/** From the file's last byte: the page's title names it as soon as it is read. */
+/** Return the time since the file's last byte; the page's title changes once the file is read. */
 async function first() {
   while (document.title === 'speedscope') await painted();
   await painted();

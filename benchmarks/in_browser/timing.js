@@ -1,8 +1,8 @@
-// What both pages measure with.
+// Timing functions shared by both pages.
 
 export const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
 
-/** After the next picture is on the screen. */
+/** Resolve after the next picture is on the screen. */
 export const painted = () => new Promise((done) => {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();

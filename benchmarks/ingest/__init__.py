@@ -1,9 +1,9 @@
-"""Ingest: what an upload costs the whole server, how soon it is durable and visible, and in how
-much memory; on SQLite in one process, and on PostgreSQL.
+"""Measure ingest: server cost per upload, time until durable and visible, and memory.
 
-The server is started as operators start it, and gets profiles of every shape under names that it
-issued, over HTTP, first as fast as it takes them and then at half that rate, at random moments.
-Nothing is rolled up meanwhile: no hour of these profiles is over.
+Runs on SQLite in one process, and on PostgreSQL. The server is started as operators start it, and
+receives profiles of every shape over HTTP under names that it issued, first as fast as it accepts
+them, then at half that rate at random times. No compaction runs meanwhile, because no hour of these
+profiles has ended.
 """
 
 import sys
@@ -17,7 +17,7 @@ from tests.services import postgresql
 
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="flamewatch-bench-") as folder:
-        Path(folder).chmod(0o755)  # PostgreSQL runs as a user of its own
+        Path(folder).chmod(0o755)  # PostgreSQL runs under its own user
         measured: dict[str, Measured] = {"SQLite": measure()}
         with postgresql(Path(folder)) as database:
             measured["PostgreSQL"] = measure(database)

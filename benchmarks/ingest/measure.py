@@ -1,4 +1,4 @@
-"""One server under uploads of each shape."""
+"""Measurement of one server under uploads of each shape."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,20 +16,20 @@ from tests.server import RunningServer, running_server
 
 QUIET = {"FLAMEWATCH_HOLD_SECONDS": "0", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 IDLE_SECONDS, WARM_UP_SECONDS, SECONDS = 4.0, 2.0, 8.0
-CONNECTIONS = 8  # that send as fast as they can
-MOST_NAMES = 60_000  # in all shapes
+CONNECTIONS = 8  # connections that send as fast as they can
+MOST_NAMES = 60_000  # for all shapes together
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What so many uploads took."""
+    """Measured cost of a number of uploads."""
 
     uploads: int
     seconds: float
-    server_cpu: float  # seconds, what it takes when idle left out
+    server_cpu: float  # seconds, without the cost of an idle server
     database_cpu: float  # seconds, of PostgreSQL's processes
-    acknowledged: list[float]  # seconds each, sorted
-    peak_bytes: int  # resident, of the server
+    acknowledged: list[float]  # seconds per upload, sorted
+    peak_bytes: int  # peak resident memory of the server
 
     @property
     def rate(self) -> float:
@@ -39,13 +39,13 @@ class Load:
         return seconds / self.uploads * 1e3
 
     def percentile(self, share: float) -> float:
-        """Milliseconds until so many of 100 were acknowledged."""
+        """Return the milliseconds within which `share` % of the uploads were acknowledged."""
         return self.acknowledged[int(share / 100 * (len(self.acknowledged) - 1))] * 1e3
 
 
 @dataclass
 class Measured:
-    """Of each shape."""
+    """Loads by shape, at full and at half rate."""
 
     full: dict[str, Load] = field(default_factory=dict)
     half: dict[str, Load] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class _Bench:
         return measured
 
     def _idle(self) -> tuple[float, float]:
-        """Shares of a core that the server and its database take when nobody asks anything."""
+        """Return the CPU shares, in cores, of the idle server and its idle database."""
         before = self._cpu()
         time.sleep(IDLE_SECONDS)
         server, database = (now - then for now, then in zip(self._cpu(), before, strict=True))

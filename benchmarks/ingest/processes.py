@@ -1,4 +1,4 @@
-"""CPU time and memory of a program with all its processes, from /proc."""
+"""CPU time and memory of a program and all its processes, from /proc."""
 
 import os
 from pathlib import Path
@@ -8,12 +8,12 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of the process, its descendants, and the children of theirs that have ended."""
+    """Return the CPU seconds of the process, its descendants and their terminated children."""
     return sum(_own_seconds(each) for each in family(pid))
 
 
 def family(pid: int) -> list[int]:
-    """The process and all its descendants."""
+    """Return the ids of the process and all its descendants."""
     parents = {int(entry.name): _parent(int(entry.name)) for entry in _PROC.glob("[0-9]*")}
     found = [pid]
     for each in found:
@@ -22,18 +22,18 @@ def family(pid: int) -> list[int]:
 
 
 def forget_peak(pid: int) -> None:
-    """From now on `peak_bytes` is of what follows."""
+    """Reset the peak that `peak_bytes` returns."""
     for each in family(pid):
         (_PROC / str(each) / "clear_refs").write_text("5")
 
 
 def peak_bytes(pid: int) -> int:
-    """The most that was resident; of several processes the sum of each one's most."""
+    """Return the peak resident bytes, as the sum of each process's peak."""
     return sum(_status(each, "VmHWM") for each in family(pid))
 
 
 def listening_on(port: int) -> int:
-    """The process that has this port of 127.0.0.1, the oldest one that inherited it."""
+    """Return the process that listens on this port of 127.0.0.1, the oldest if several do."""
     inode = next(
         fields[9]
         for fields in map(str.split, (_PROC / "net/tcp").read_text().splitlines()[1:])
@@ -50,24 +50,24 @@ def listening_on(port: int) -> int:
 def _target(link: Path) -> str:
     try:
         return os.readlink(link)
-    except OSError:  # closed meanwhile
+    except OSError:  # the descriptor was closed meanwhile
         return ""
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields behind the program's name, which may have spaces."""
+    """Return the fields of /proc/PID/stat after the program's name, which may contain spaces."""
     return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
 
 
 def _parent(pid: int) -> int:
     try:
         return int(_stat(pid)[1])
-    except OSError:  # it has ended meanwhile
+    except OSError:  # the process has ended meanwhile
         return 0
 
 
 def _own_seconds(pid: int) -> float:
-    """utime, stime, cutime, cstime."""
+    """Return the seconds of utime, stime, cutime and cstime together."""
     return sum(map(int, _stat(pid)[11:15])) / _TICKS
 
 

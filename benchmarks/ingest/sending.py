@@ -1,4 +1,4 @@
-"""Uploads over keep-alive connections: as fast as they are taken, or at random moments."""
+"""Upload over keep-alive connections, as fast as possible or at random times."""
 
 import asyncio
 import random
@@ -8,11 +8,11 @@ from time import perf_counter
 
 from benchmarks.load import answer
 
-Sent = list[float]  # seconds until each was acknowledged
+Sent = list[float]  # seconds until each upload was acknowledged
 
 
 async def at_once(port: int, uploads: Iterator[bytes], connections: int, seconds: float) -> Sent:
-    """Each connection sends the next one as soon as it has its answer."""
+    """Send uploads on every connection, each as soon as the previous one is acknowledged."""
     pool, until = _Connections(port), perf_counter() + seconds
     sent: Sent = []
 
@@ -26,7 +26,10 @@ async def at_once(port: int, uploads: Iterator[bytes], connections: int, seconds
 
 
 async def at_random(port: int, uploads: Iterator[bytes], rate: float, seconds: float) -> Sent:
-    """So many a second, as independent agents send them; each has waited since its moment."""
+    """Send `rate` uploads a second at random times, as independent agents do.
+
+    Latency counts from the scheduled time of each upload, so waiting for a connection is included.
+    """
     pool, start, moment = _Connections(port), perf_counter(), 0.0
     chance, sending = random.Random(1), list[asyncio.Task[float]]()
     while (moment := moment + chance.expovariate(rate)) < seconds:
@@ -39,7 +42,7 @@ async def at_random(port: int, uploads: Iterator[bytes], rate: float, seconds: f
 
 @dataclass
 class _Connections:
-    """One is opened where all are busy."""
+    """Pool of connections that opens another one when all are busy."""
 
     port: int
     idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The figures of ingest beside their limits, what they aim at, and the peers'; one table."""
+"""Table of ingest figures beside their limits, targets and peers' figures."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from benchmarks.table import machine
 class Goal(NamedTuple):
     at_most: float
     aim: float
-    pyroscope: str = ""  # v2, as everything in one process
+    pyroscope: str = ""  # v2, with all its components in one process
     parca: str = ""
 
 
@@ -28,7 +28,7 @@ _PEAK_MB = Goal(400, 250, "457-2,673", "8,170")
 
 class Row(NamedTuple):
     what: str
-    values: list[float]  # one a database
+    values: list[float]  # one per database
     goal: Goal | None = None
 
     @property
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def show(measured: Mapping[str, Measured]) -> bool:
-    """Print them; False if a limit was missed on either database."""
+    """Print the rows; return False if a limit was exceeded on either database."""
     rows = [row for shape in SHAPES for row in _rows(shape, list(measured.values()))]
     print(f"\nIngest, the whole server and its database ({machine()})")
     _print("", list(measured), ["at most", "aim", "Pyroscope", "Parca"])

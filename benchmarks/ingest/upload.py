@@ -1,4 +1,4 @@
-"""The requests that upload profiles of a shape."""
+"""Upload requests for profiles of a shape."""
 
 import base64
 import gzip
@@ -10,11 +10,11 @@ from itertools import cycle
 from benchmarks.load import request_with
 from benchmarks.shapes import INSTANCES, SHAPES, variants
 
-DIFFERENT = 64  # of a shape at most: the same bytes under another name are another profile
+DIFFERENT = 64  # most bodies per shape; the same bytes under another name are another profile
 
 
 class Uploads(Iterator[bytes]):
-    """One request for each name, as our agents send them; the names may run out."""
+    """Iterator over one upload request per name, formatted as by our agents."""
 
     def __init__(self, shape: str, project: str, key: str, names: Sequence[str]) -> None:
         self._project, self._key = project, key

@@ -1,1 +1,1 @@
-"""What is measured in a process of its own, on a new database."""
+"""Queries over blocks, measured in a separate process on a new database."""

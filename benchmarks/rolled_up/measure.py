@@ -1,7 +1,7 @@
-"""Roll a day of shape A up, ask, and ask again beside ever more that is stored.
+"""Compact a day of shape A, query it, and repeat the query as more and more data is stored.
 
-What is more are further rows of blocks: half of other services, half of other days of the same
-one. They point at the bytes of the first day, which nobody asks them for.
+The additional data are block rows only: half belong to other services, half to other days of the
+same service. They refer to the bytes of the first day, which no query reads through them.
 """
 
 import sys
@@ -37,7 +37,7 @@ from projects.profile_types import ProfileType  # noqa: E402
 from projects.project_ids import create_project  # noqa: E402
 from tests.profiles import rows  # noqa: E402
 
-PROFILES, VARIANTS = 5_760, 64  # a day, one each 15 s
+PROFILES, VARIANTS = 5_760, 64  # profiles of a day, one every 15 s
 MIDNIGHT = rows.NOON - timedelta(hours=12)
 DAY = timedelta(days=1)
 CPU = ProfileType.CPU
@@ -59,7 +59,7 @@ def fill() -> Project:
 
 
 def store_more(project: Project, times: int) -> None:
-    """Until there are so many times as many blocks as at first."""
+    """Add block rows until there are `times` as many as the first day has."""
     first = list(Block.objects.filter(service="shop", start__gte=MIDNIGHT))
     while Block.objects.count() < times * len(first):
         number = Block.objects.count()

@@ -1,4 +1,4 @@
-"""A project with profiles of an hour, and somebody who asks for them."""
+"""Project with profiles of one hour, and a client that queries them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ Ask = Callable[..., httpx.Response]
 
 @pytest.fixture
 def shop(project: Project) -> Deployment:
-    """Two profiles of version 1 in eu-1, of the instances a and b, and one of 2 in us-1."""
+    """Store two profiles of version 1 in eu-1 (instances a and b) and one of version 2 in us-1."""
     of = rows.deployment(project)
     rows.stored(of, labels={"instance": "a"})
     rows.stored(of, minutes=1, labels={"instance": "b"})
@@ -30,7 +30,7 @@ def shop(project: Project) -> Deployment:
 
 @pytest.fixture
 def ask(shop: Deployment, reader: Client) -> Ask:
-    """Ask a resource; parameters that are None are left out of the usual ones."""
+    """Return a function that requests a resource; None removes one of the default parameters."""
 
     def get(name: str, headers: dict[str, str] | None = None, **changes: Any) -> httpx.Response:
         params = {k: v for k, v in (SHOP | changes).items() if v is not None}

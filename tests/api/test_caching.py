@@ -1,4 +1,4 @@
-"""What caches are told: ETags, closed ranges, compression."""
+"""HTTP caching: ETags, closed ranges, compression."""
 
 import gzip
 

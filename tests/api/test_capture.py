@@ -1,4 +1,4 @@
-"""Capture now: `POST /api/v1/projects/<project>/capture`."""
+"""Capture now, by `POST /api/v1/projects/<project>/capture`."""
 
 import asyncio
 from typing import Any
@@ -20,7 +20,7 @@ OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}
 
 @pytest.fixture(autouse=True)
 def long_holds(settings: Settings) -> None:
-    """So that the agent is still there when the person asks."""
+    """Set a long poll timeout, so that the agent is still parked when the request arrives."""
     settings.HOLD_SECONDS = 50
 
 
@@ -33,16 +33,16 @@ def path(project: str) -> str:
 
 
 def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Response]:
-    """The answers to a person who asks while an agent is held, and to that agent."""
+    """Return the responses to a capture request and to the agent that is parked meanwhile."""
 
     async def both() -> list[httpx.Response]:
-        await agent.send("POST", agent.profiles, json=OFFERED)  # the first profile
+        await agent.send("POST", agent.profiles, json=OFFERED)  # the agent's first profile
         held = asyncio.create_task(agent.send("POST", agent.profiles, json=OFFERED))
         await until_held()
         asked = await asker.send("POST", path(asker.project), json=WANTED | changes)
         await (
             queue_of_process().empty()
-        )  # it captures its first profile still: no need to wait for it
+        )  # the agent still captures its first profile, so waiting for it is unnecessary
         return [asked, await held]
 
     return asyncio.run(both())

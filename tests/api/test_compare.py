@@ -1,4 +1,4 @@
-"""`…/compare`: both sides, in one answer."""
+"""Responses of `…/compare`, with both sides in one result."""
 
 import csv
 import io

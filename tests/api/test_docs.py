@@ -1,4 +1,4 @@
-"""Run the examples of docs/reference/api.md and compare the answers; every URL has one."""
+"""Run the examples of docs/reference/api.md and compare responses; require one for every URL."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _EXAMPLE = re.compile(
 
 @dataclass(frozen=True)
 class Example:
-    """A line of curl as far as these examples use it, and what it answers ("" where not said)."""
+    """One curl command of the documentation, and its response ("" where none is shown)."""
 
     command: str
     answer: str
@@ -69,7 +69,7 @@ def examples() -> Iterator[Example]:
 
 @pytest.fixture
 def shop(project: Project) -> None:
-    """What the examples are about."""
+    """Store the profiles that the examples query."""
     of = rows.deployment(project)
     rows.stored(of, name_id="p1", labels={"instance": "web-1"})
     rows.stored(of, name_id="p2", minutes=1, labels={"instance": "web-2"})

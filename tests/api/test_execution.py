@@ -1,4 +1,4 @@
-"""Queries of the API: within their deadline and their project's share of threads."""
+"""Execution of API queries within their deadline and their project's share of threads."""
 
 import asyncio
 import threading
@@ -28,7 +28,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> FairThreads:
 
 
 class Gate:
-    """Work that begins and waits to be let through."""
+    """Blocking work that reports its start and ends when the gate opens."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -62,7 +62,7 @@ def key_of(project: int, key: int = 1) -> Access:
 
 async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+        while not true():  # noqa: ASYNC110  the change happens in threads
             await asyncio.sleep(0.001)
 
 
@@ -108,7 +108,7 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
         with pytest.raises(QueryTooSlow):
             await execute(key_of(1), gate.work)
 
-    while gate.begun < LIMITS.running_of_client:  # a thread may be too late to begin at all
+    while gate.begun < LIMITS.running_of_client:  # a thread may start after its deadline
         await too_slow()
     await too_slow()
     await too_slow()

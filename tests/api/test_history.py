@@ -1,4 +1,4 @@
-"""`…/history`: functions over time."""
+"""Functions over time, by `…/history`."""
 
 import pytest
 

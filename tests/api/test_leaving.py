@@ -1,4 +1,4 @@
-"""A client that leaves takes its query with it."""
+"""Cancellation of queries whose client disconnects."""
 
 import asyncio
 import threading

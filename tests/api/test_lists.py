@@ -1,4 +1,4 @@
-"""`…/services`, `…/profiles` and `…/deployments`."""
+"""Lists by `…/services`, `…/profiles` and `…/deployments`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the query API refuses, and how it says so."""
+"""Error responses of the query API."""
 
 import threading
 import time
@@ -102,7 +102,7 @@ def test_more_than_a_key_may_ask_in_a_minute_is_429(
     settings.QUERIES_PER_MINUTE = 2
     answers = [ask("services", service=None, type=None) for _ in range(6)]
     refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(refused) >= 2  # a minute may have ended meanwhile
+    assert len(refused) >= 2  # a new minute may have started
     assert_refused(refused[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
     assert 0 < int(refused[0].headers["retry-after"]) <= 90
     other = stranger.request("GET", "/api/v1/projects/-/services")
@@ -124,7 +124,7 @@ def test_a_query_that_takes_too_long_is_504(
 def until_abandoned(
     ended: threading.Event, begun: Callable[[], object] = lambda: None
 ) -> Callable[..., None]:
-    """A query that never ends by itself, but looks whether anybody waits."""
+    """Return a query that never ends by itself, but checks for cancellation."""
 
     def run(*_: object) -> None:
         begun()

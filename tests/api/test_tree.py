@@ -1,4 +1,4 @@
-"""`…/tree` and `…/top`: what they answer, in every form."""
+"""Responses of `…/tree` and `…/top` in every format."""
 
 import csv
 import io

@@ -1,1 +1,1 @@
-"""Attacks by one tenant with one key, measured by what a neighbour of the same server notices."""
+"""Attacks by one tenant with one key, measured by their effect on a neighbour tenant."""

@@ -1,4 +1,4 @@
-"""One server for the attacks of a module: what it survives, it has to survive in a row."""
+"""One server for all attacks of a module, which it has to survive one after another."""
 
 from collections.abc import Iterator
 

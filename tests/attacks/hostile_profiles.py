@@ -1,4 +1,4 @@
-"""pprof profiles made to be small on the wire and large in memory, by hand."""
+"""Handwritten pprof profiles that are small on the wire and large in memory."""
 
 import gzip
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def assembled(
     locations: Sequence[bytes] = (),
     samples: Sequence[bytes] = (),
 ) -> bytes:
-    """An unpacked profile; the strings begin with "", "cpu", "nanoseconds", then `strings`."""
+    """Encode an uncompressed profile; its strings are "", "cpu", "nanoseconds", then `strings`."""
     table = [b"", b"cpu", b"nanoseconds", *strings]
     messages = [
         *((1, field(1, name) + field(2, unit)) for name, unit in sample_types),
@@ -36,7 +36,7 @@ def sample(locations: Sequence[int], value: int = 1, labels: Sequence[bytes] = (
 
 
 def one_name_of_many_locations(size: int, locations: int) -> bytes:
-    """A mapping with a file name of `size` bytes; unsymbolised locations, named by it."""
+    """Return unsymbolised locations, all named by a mapping's file name of `size` bytes."""
     return assembled(
         [b"a" * size],
         mappings=[field(1, 1) + field(5, 3)],
@@ -52,7 +52,7 @@ def packed(raw: bytes) -> bytes:
 
 
 def nodes_of_inlined_lines(lines: int, stacks: int) -> bytes:
-    """Each stack is a root of its own and then one location with so many lines."""
+    """Return stacks of a distinct root followed by one location with `lines` inlined lines."""
     roots = range(2, stacks + 2)
     return assembled(
         [b"f"],
@@ -66,7 +66,7 @@ def nodes_of_inlined_lines(lines: int, stacks: int) -> bytes:
 
 
 def deep_stacks(depth: int, stacks: int) -> bytes:
-    """Stacks of one function, each below a line of its own."""
+    """Return stacks of one repeated function, each below a distinct line."""
     ids = range(1, stacks + 2)
     return assembled(
         [b"f"],
@@ -77,7 +77,7 @@ def deep_stacks(depth: int, stacks: int) -> bytes:
 
 
 def one_label_value_of_many_labels(size: int, labels: int) -> bytes:
-    """A sample for each label: distinct numbers beside the same long text."""
+    """Return one sample per label: distinct numbers beside the same string of `size` bytes."""
     return assembled(
         [b"f", b"key", b"v" * size],
         functions=[field(1, 1) + field(2, 3)],
@@ -90,7 +90,7 @@ def one_label_value_of_many_labels(size: int, labels: int) -> bytes:
 
 
 def bad_strings(count: int) -> bytes:
-    """Strings of one byte that is not UTF-8; nothing uses them."""
+    """Return unused strings, each one byte that is not UTF-8."""
     return assembled([b"\xff"] * count)
 
 
@@ -99,12 +99,12 @@ def empty_samples(count: int) -> bytes:
 
 
 def comments(size: int, count: int) -> bytes:
-    """Comments that are one string of this size."""
+    """Return `count` comments that all refer to one string of `size` bytes."""
     return assembled(["é".encode() * (size // 2)]) + field(13, 3) * count
 
 
 def symbols(count: int) -> bytes:
-    """Functions of one name, a location of each, and one sample of each."""
+    """Return functions of one name, with one location and one sample each."""
     ids = range(1, count + 1)
     return assembled(
         [b"f"],

@@ -1,4 +1,4 @@
-"""An attack and its bounds: memory, threads, and what the neighbour notices."""
+"""Attacks and their bounds on memory, threads and the neighbour's latency."""
 
 import http.client
 import threading
@@ -14,17 +14,17 @@ WARM_UP_SECONDS = 1.5
 QUIET_SECONDS = 4.0
 ATTACK_SECONDS = 6.0
 TIMEOUT_SECONDS = 90.0
-# Attackers wait between requests: these attacks are heavy requests, not many of them.
+# Attackers pause between requests, because these attacks are heavy requests, not many of them.
 PAUSE_SECONDS = 0.1
-# Below this the neighbour's latency is noise of a machine of two cores that also attacks.
+# Lower latencies are noise on a machine with two cores that also runs the attack.
 LEAST_P95_SECONDS = 0.050
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    memory: int  # bytes, resident, more than before the attack
-    threads: int = 8  # more than before the attack
-    latency: float = 5.0  # p95 of the neighbour, as a multiple of that before the attack
+    memory: int  # resident bytes, increase over before the attack
+    threads: int = 8  # increase over before the attack
+    latency: float = 5.0  # the neighbour's p95, as a multiple of its p95 before the attack
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Result:
     usage: Usage
 
     def check(self, bounds: Bounds) -> None:
-        """Raise AssertionError with every bound that was passed."""
+        """Raise AssertionError with a message for every exceeded bound."""
         assert not self._passed(bounds), "\n".join(self._passed(bounds))
 
     def _passed(self, bounds: Bounds) -> list[str]:
@@ -59,7 +59,7 @@ class Result:
 
 
 def measure(site: Site, attack: Callable[[Site], None]) -> Result:
-    """The neighbour before and during an attack, which returns when it has ended."""
+    """Measure the neighbour's latency before and during an attack, which blocks until its end."""
     with neighbour(site):
         time.sleep(WARM_UP_SECONDS)
     with neighbour(site) as before:
@@ -79,13 +79,13 @@ class Request:
 
 @dataclass(slots=True)
 class Repeated:
-    """An attack by requests of the attacker, one after the other on each connection."""
+    """Attack by requests in sequence on each of the attacker's connections."""
 
     requests: Callable[[Site], Sequence[Request]]
     connections: int = 1
     pause: float = PAUSE_SECONDS
     seconds: float = ATTACK_SECONDS
-    answers: Counter[int] = field(default_factory=Counter)  # by status; 0: none
+    answers: Counter[int] = field(default_factory=Counter)  # by status; 0: no response
     messages: set[str] = field(default_factory=set)
 
     def __call__(self, site: Site) -> None:
@@ -124,4 +124,4 @@ def _answer(
     connection.request(request.method, request.path, request.body or None, headers)
     response = connection.getresponse()
     said = response.read().decode("utf-8", "replace")
-    return response.status, said.partition('"details"')[0][:400]  # details vary by chance
+    return response.status, said.partition('"details"')[0][:400]  # details vary

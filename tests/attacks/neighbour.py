@@ -1,4 +1,4 @@
-"""The neighbour: uploads a small real profile and gets /ok, five times a second each."""
+"""Neighbour tenant that uploads a small real profile and requests /ok, each five times a second."""
 
 import base64
 import contextlib
@@ -21,20 +21,20 @@ _DEPLOYMENT = {"target": "neighbour", "labels": {"zone": "eu-1", "version": "1"}
 
 @dataclass(slots=True)
 class Experience:
-    """Requests of the neighbour in a period."""
+    """Results of the neighbour's requests in a period."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: {"upload": [], "ok": []})
-    rejected: list[str] = field(default_factory=list)  # what was not answered with 200
+    rejected: list[str] = field(default_factory=list)  # requests without status 200
 
     def p95(self, kind: str) -> float:
-        """Seconds within which 95 of 100 requests of this kind were answered."""
+        """Return the 95th percentile latency of requests of this kind, in seconds."""
         ordered = sorted(self.seconds[kind])
         return ordered[int(0.95 * (len(ordered) - 1))]
 
 
 @contextlib.contextmanager
 def neighbour(site: Site) -> Iterator[Experience]:
-    """Requests on two connections until the block ends; the last ones are waited for."""
+    """Send requests on two connections until the block ends, and wait for the last responses."""
     experience, ended = Experience(), threading.Event()
     threads = [
         threading.Thread(target=_repeat, args=(site, kind, experience, ended))
@@ -78,7 +78,7 @@ def _request(connection: http.client.HTTPConnection, site: Site, kind: str) -> t
 
 
 def _upload() -> bytes:
-    """The same profile at another time is another profile."""
+    """Build an upload with the current time, because the time makes it a new profile."""
     message = {
         "profileType": "WALL",
         "deployment": _DEPLOYMENT,

@@ -1,4 +1,4 @@
-"""People at pages: they sign in, and ask for flame graphs of large profiles."""
+"""Signed-in users who request flame graphs of large profiles."""
 
 import base64
 import gzip
@@ -18,12 +18,12 @@ from tests.end_to_end.signing_in import signed_in
 from tests.ingest.pprof import CPU, field, varint
 
 FUNCTIONS, STACKS, DEPTH = 10_000, 15_000, 10
-DISTINCT = 6  # large profiles: to make one takes longer than to store it
+DISTINCT = 6  # distinct large profiles; building one takes longer than storing it
 _PAUSE_SECONDS = 0.1
 
 
 def large_profile(seed: int) -> bytes:
-    """gzip pprof of many stacks, of which few share much with those of another seed."""
+    """Return gzip pprof with many stacks, few of which share frames with those of another seed."""
     chance = random.Random(seed)
     pieces = [field(1, field(1, at) + field(2, at + 1)) for at, _ in zip((1, 3), CPU, strict=True)]
     for _ in range(STACKS):
@@ -60,7 +60,7 @@ def store(site: Site, tenant: Tenant, count: int, body: bytes = b"") -> None:
 
 
 def flame_path(tenant: Tenant, number: int = 0) -> str:
-    """The address of a flame graph's data; another number is another, equally large, question."""
+    """Return the URL of a flame graph's data; each `number` is a distinct, equally large query."""
     start = datetime.now(UTC) - timedelta(hours=2, seconds=number)
     return (
         f"/p/{tenant.project}/flame/tree?service=shop&type=CPU"
@@ -69,7 +69,7 @@ def flame_path(tenant: Tenant, number: int = 0) -> str:
 
 
 class Visitor:
-    """Somebody who reloads a flame graph, and notes how long each took."""
+    """User who reloads a flame graph and records the seconds of each load."""
 
     def __init__(self, site: Site, tenant: Tenant, email: str) -> None:
         self._site, self._tenant, self._email = site, tenant, email

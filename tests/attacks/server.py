@@ -1,4 +1,4 @@
-"""A server with two tenants: the attacker, and the neighbour who must not notice."""
+"""Server with two tenants: an attacker, and a neighbour who must not be affected."""
 
 import contextlib
 import resource
@@ -17,7 +17,7 @@ _PROC = Path("/proc")
 @dataclass(frozen=True, slots=True)
 class Tenant:
     project: str
-    key: str  # may write
+    key: str  # write scope
 
     @property
     def profiles(self) -> str:
@@ -30,7 +30,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running server under a limit of address space, and its two tenants."""
+    """Running server with limited address space, and its two tenants."""
 
     server: RunningServer
     attacker: Tenant
@@ -45,28 +45,30 @@ class Site:
         return self.server.process.pid
 
     def status(self, field: str) -> int:
-        """A number of the process's /proc status: `Threads`, or kB such as `VmRSS`."""
+        """Return a number of the process's /proc status: `Threads`, or kB such as `VmRSS`."""
         lines = (_PROC / str(self.pid) / "status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
     def limit_address_space(self, more: int) -> None:
-        """Let the process map so many bytes more than it has mapped now."""
+        """Let the process map at most `more` bytes beyond its present size."""
         allowed = self.status("VmSize") * 1024 + more
         resource.prlimit(self.pid, resource.RLIMIT_AS, (allowed, allowed))
 
 
 @dataclass(slots=True)
 class Usage:
-    """Peaks of the server while it is watched, less the values at the beginning."""
+    """Peaks of the server while watched, minus the values at the start."""
 
-    memory: int = 0  # bytes, resident
+    memory: int = 0  # resident bytes
     threads: int = 0
 
 
 @contextlib.contextmanager
 def attacked_site(address_space: int = 6 * 2**30, **environment: str) -> Iterator[Site]:
-    """A server with an empty database; `address_space` is a last resort for this machine: tests
-    bound the resident memory."""
+    """Start a server with an empty database.
+
+    `address_space` (bytes) only protects this machine: the tests bound the resident memory.
+    """
     with running_server(**environment) as server:
         tenants = [_tenant(server, name) for name in ("attacker", "neighbour")]
         site = Site(server, *tenants)
@@ -81,8 +83,8 @@ def _tenant(server: RunningServer, name: str) -> Tenant:
 
 @contextlib.contextmanager
 def watched(site: Site) -> Iterator[Usage]:
-    """Measure the peaks of memory and threads inside the block; they are set at its end."""
-    (_PROC / str(site.pid) / "clear_refs").write_text("5")  # VmHWM is VmRSS again
+    """Measure the peaks of memory and threads inside the block; `Usage` is filled at its end."""
+    (_PROC / str(site.pid) / "clear_refs").write_text("5")  # resets the peak VmHWM to VmRSS
     usage, ended = Usage(), threading.Event()
     memory, threads = site.status("VmRSS"), site.status("Threads")
 

@@ -1,4 +1,4 @@
-"""Uploads that are small on the wire, and would be large or slow to decode."""
+"""Uploads that are small on the wire but could be large or slow to decode."""
 
 import base64
 import json
@@ -13,12 +13,12 @@ from tests.attacks.server import Site
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
-# So much is taken by the raw bytes (several at once), and by what one decode may make of them.
+# Covers the raw bytes of several uploads at once, and the memory limit of one decode.
 MEMORY = 256 * MIB
 
 
 def offline(profile: bytes) -> Callable[[Site], Sequence[Request]]:
-    """One request: a profile that nobody asked for, as gzip."""
+    """Return one createOffline request with the profile as gzip."""
     message = {
         "profileType": "CPU",
         "deployment": {"target": "attacker"},
@@ -54,7 +54,7 @@ def offline(profile: bytes) -> Callable[[Site], Sequence[Request]]:
         ),
         pytest.param(
             lambda: bytes(120 * MIB),
-            Bounds(memory=3 * MEMORY),  # six times as many bytes as are unpacked
+            Bounds(memory=3 * MEMORY),  # uncompressed it has six times as many bytes
             id="120 MiB of zeros",
         ),
     ],

@@ -1,4 +1,4 @@
-"""A disk without room: queries go on, uploads are told why, and nothing has to be mended."""
+"""Full disk: queries continue, uploads get an error response, and no repair is needed."""
 
 import base64
 import contextlib
@@ -23,7 +23,7 @@ SECONDS = 60.0
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder whose `data` is a small disk of its own; mounting it needs root."""
+    """Yield a folder whose `data` is a small separate disk; mounting it needs root."""
     disk = tmp_path / "data"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", disk], check=True)
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path) -> Path:
-    """Write to the disk until not a byte fits."""
+    """Write to the disk until no byte fits."""
     path = folder / "data" / "filler"
     with path.open("ab", buffering=0) as file:
         for size in (2**20, 2**12, 1):
@@ -59,7 +59,7 @@ def ask(
 
 
 class Shop:
-    """A project with a key for each scope, on whichever server serves its data now."""
+    """Project with one key per scope, on whichever server serves its data at present."""
 
     def __init__(self, server: RunningServer) -> None:
         self._uploads = 0
@@ -68,13 +68,13 @@ class Shop:
 
     def upload(self, server: RunningServer) -> tuple[int, bytes]:
         path = f"/v2/projects/{self.project}/profiles:createOffline"
-        self._uploads += 1  # each is another profile
+        self._uploads += 1  # makes each upload a different profile
         body = base64.b64encode(profile({("main", "work"): (self._uploads, 10**7)})).decode()
         message = {"profileType": "CPU", "deployment": {"target": "shop"}, "duration": "10s"}
         return ask(server, path, self.write, orjson.dumps(message | {"profileBytes": body}))
 
     def profiles(self, server: RunningServer) -> int:
-        """How many profiles a merged tree is made of."""
+        """Return the number of profiles in a merged tree."""
         path = f"/api/v1/projects/{self.project}/tree?service=shop&type=CPU"
         status, text = ask(server, path, self.read)
         assert status == 200, text
@@ -113,7 +113,7 @@ def test_a_full_disk_stops_uploads_alone_and_they_go_on_by_themselves(folder: Pa
         until(lambda: shop.profiles(server) == 2, SECONDS, "second profile")
         fill(folder)
         assert server.interrupt() == 0
-    filler = fill(folder)  # what the server gave back when it stopped, too
+    filler = fill(folder)  # including the space freed when the server stopped
     with server_in(folder) as server:
         assert_full_but_serving(server, shop, profiles=2)
         filler.unlink()

@@ -1,4 +1,4 @@
-"""Uploads that are announced and do not come, and request heads without an end."""
+"""Announced uploads whose body does not arrive, and request heads without an end."""
 
 import contextlib
 import socket
@@ -12,12 +12,12 @@ from tests.attacks.measured import Bounds, measure
 from tests.attacks.server import Site
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
-ANNOUNCED = 22_369_621  # the most that an upload may have
-LATER = 10.0  # a loaded machine is late
+ANNOUNCED = 22_369_621  # the limit of an upload's body, in bytes
+LATER = 10.0  # seconds of tolerance for a loaded machine
 
 
 def announce(site: Site, path: str, sent: bytes = b"") -> socket.socket:
-    """A connection whose request has an announced body, of which this much is sent."""
+    """Open a connection with the head of a request and the first `sent` bytes of its body."""
     head = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {ANNOUNCED}"]
     head += [f"{name}: {value}" for name, value in site.attacker.headers.items()]
     connection = socket.create_connection(("127.0.0.1", site.port))
@@ -26,7 +26,7 @@ def announce(site: Site, path: str, sent: bytes = b"") -> socket.socket:
 
 
 def answer(connection: socket.socket, seconds: float) -> bytes:
-    """What the server says before it closes the connection, or before it has waited so long."""
+    """Return what the server sends before it closes the connection or `seconds` have passed."""
     connection.settimeout(seconds)
     text = b""
     with contextlib.suppress(TimeoutError, ConnectionError):
@@ -59,7 +59,7 @@ def test_a_project_that_sends_much_at_once_fills_its_own_share_only(site: Site) 
     said: list[bytes] = []
 
     def attack(site: Site) -> None:
-        """Each sends most of a body, and then no more."""
+        """Send most of each body, then stop."""
         half = [announce(site, path) for _ in range(12)]
         for each in half:
             each.settimeout(30)

@@ -1,4 +1,4 @@
-"""Bodies that are small on the wire, and millions of objects when they are parsed."""
+"""Bodies that are small on the wire and become millions of objects when parsed."""
 
 import gzip
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ PLAIN = b'{"profileType":"CPU","labels":[' + b"{}," * (2 * MIB) + b"{}]}"
 
 
 def requests(site: Site, body: bytes, headers: dict[str, str]) -> Sequence[Request]:
-    """The body at each endpoint that takes one."""
+    """Return requests with the body for each endpoint that reads one."""
     profiles = site.attacker.profiles
     capture = f"/api/v1/projects/{site.attacker.project}/capture"
     return [

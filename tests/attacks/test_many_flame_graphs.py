@@ -1,4 +1,4 @@
-"""200 flame graphs at once, by one person, over 60 large profiles."""
+"""Two hundred concurrent flame graphs by one user, over 60 large profiles."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from tests.ingest.pprof import profile
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 PARALLEL, PROFILES = 200, 60
 RATIO = 5.0
-# Below this the neighbour's latency is noise of the machine that runs the tests.
+# Lower latencies are noise of the machine that runs the tests.
 LEAST_SECONDS = 0.1
 _STACKS: dict[tuple[str, ...], tuple[int, int]] = {
     ("main", f"handler_{i % 9}", f"work_{i}"): (1, 10**7) for i in range(300)
@@ -24,7 +24,7 @@ _STACKS: dict[tuple[str, ...], tuple[int, int]] = {
 
 
 def flame_graphs(site: Site, answers: list[tuple[int, float, str]]) -> None:
-    """All at once, each over another range."""
+    """Request all flame graphs at once, each with a different range."""
     with signed_in(site.server, "attacker@example.org") as client:
         cookies = dict(client.cookies)
 
@@ -69,7 +69,7 @@ def test_the_neighbour_hardly_notices(site: Site) -> None:
 
 
 def test_a_closed_browser_takes_its_queries_along(site: Site) -> None:
-    """Whoever closes it and asks again need not wait for what nobody waits for any more."""
+    """Check that new requests do not wait for queries whose client has disconnected."""
     with signed_in(site.server, "attacker@example.org") as client:
         client.timeout = httpx.Timeout(120)
         began = time.perf_counter()

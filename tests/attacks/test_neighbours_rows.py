@@ -1,4 +1,4 @@
-"""Values that a database refuses, in a loop: they fail alone."""
+"""Repeated values that a database rejects, which must fail only their own request."""
 
 import base64
 import gzip
@@ -21,13 +21,13 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 @pytest.fixture(scope="module")
 def site_on_postgresql() -> Iterator[Site]:
     with tempfile.TemporaryDirectory(prefix="flamewatch-attack-") as folder:
-        Path(folder).chmod(0o755)  # PostgreSQL runs as a user of its own
+        Path(folder).chmod(0o755)  # PostgreSQL runs under its own user
         with postgresql(Path(folder)) as url, attacked_site(DATABASE_URL=url) as running:
             yield running
 
 
 def bad_rows(site: Site) -> Sequence[Request]:
-    """A NUL, and half a pair of surrogates, wherever text goes into a column."""
+    """Return requests with a NUL or a lone surrogate in every text that goes into a column."""
     path = f"{site.attacker.profiles}:createOffline"
     named = [
         gzip.compress(assembled([b"cpu\0"], sample_types=types)) for types in ([(3, 2)], [(1, 3)])
@@ -59,4 +59,4 @@ def test_values_that_the_database_refuses_fail_alone(site_on_postgresql: Site) -
     result = measure(site_on_postgresql, attack)
     print(result, dict(attack.answers), *sorted(attack.messages)[:3])
     result.check(Bounds(memory=64 * MIB))
-    assert set(attack.answers) <= {400, 403}  # 403: a key that may write may not list
+    assert set(attack.answers) <= {400, 403}  # 403: a key with write scope may not list

@@ -1,4 +1,4 @@
-"""A disk that is nearly full is noticed, and errors that say that it is full are recognised."""
+"""Detection of nearly full disks, and recognition of the errors of full ones."""
 
 import errno
 import sqlite3

@@ -1,4 +1,4 @@
-"""Threads are shared fairly, and a queue has an end."""
+"""Fair sharing of threads, and bounded queues."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ SECONDS = 30.0
 
 
 class Gate:
-    """Work that notes that it began and waits until it is let through."""
+    """Blocking work that records its start and waits until the gate opens."""
 
     def __init__(self) -> None:
         self.began: list[str] = []
@@ -47,7 +47,7 @@ def threads(**changed: int) -> FairThreads:
 
 
 def ask(pool: FairThreads, gate: Gate, name: str) -> "Future[str]":
-    """`name` is of a tenant and, after a slash, of its client."""
+    """Submit work; `name` is the tenant, optionally followed by a slash and its client."""
     tenant, _, client = name.partition("/")
     return pool.submit(tenant, client, lambda: gate.work(name))
 
@@ -75,7 +75,7 @@ def test_tenants_and_their_clients_have_turns(gate: Gate) -> None:
     gate.open()
     for future in [first, *later]:
         future.result(SECONDS)
-    # Two tenants in turns, and within A its two clients.
+    # The two tenants alternate, and within A its two clients do.
     assert gate.began == ["A/x", "A/x", "B/z", "A/y", "B/z", "A/x", "A/x"]
 
 

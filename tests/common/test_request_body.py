@@ -1,4 +1,4 @@
-"""A body is read as long as it comes fast enough, and each piece is charged as it arrives."""
+"""Reading of request bodies: a minimum rate, and a charge for each received chunk."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from common.request_body import TooLong, TooSlow, read_body
 
 
 class Sender:
-    """Sends each chunk after its delay in seconds; then nothing more, and no end."""
+    """ASGI client that sends each chunk after a delay in seconds, and then never ends the body."""
 
     def __init__(self, *chunks: tuple[float, bytes]) -> None:
         self._chunks = list(chunks)

@@ -1,9 +1,9 @@
-"""`make container-check`: build the Containerfile without a container engine, and start it.
+"""Build the Containerfile without a container engine, and run the result.
 
-A plain Debian root, made by debootstrap, stands for the base image. The instructions are executed
-in it by chroot; then the image's command runs as its user, on a read-only root with one volume,
-and its pages are fetched. As root; two minutes of CPU time (13 minutes on a machine that is busy
-with other work) and 1.5 GB of temporary files.
+`make container-check` runs this. A plain Debian root, made by debootstrap, stands for the base
+image. The instructions are executed in it by chroot; then the image's command runs as its user, on
+a read-only root with one volume, and its pages are requested. Needs root, two minutes of CPU time
+(13 minutes of wall time on a busy machine) and 1.5 GB of temporary files.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from tests.container.containerfile import (
 )
 from tests.services import free_port
 
-# Debian's release with the Python of the base image, python:3.13-slim.
+# Debian release with the Python version of the base image, python:3.13-slim.
 SUITE, PYTHON = "trixie", "python:3.13-slim"
 PACKAGES = "ca-certificates,python3,python3-dev,python3-venv"
 BASE_SECONDS, RUN_SECONDS, START_SECONDS, STOP_SECONDS = 600, 900, 90, 15
@@ -40,11 +40,11 @@ PAGES = ("/ok", "/ready", "/account/login/", "/help/concepts", "/agents/python/"
 
 
 class CheckFailed(Exception):
-    """The image cannot be built or does not work; the text says why."""
+    """Failure to build or run the image; the text has the reason."""
 
 
 def main(arguments: list[str]) -> int:
-    """Check the image; an argument names a folder with the Debian root of an earlier run."""
+    """Check the image; an argument is the folder of the Debian root of an earlier run."""
     if os.geteuid() != 0:
         sys.exit("The check changes root folders: run it as root (make container-check).")
     if shutil.which("debootstrap") is None:
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_base(folder: Path) -> None:
-    """Install a minimal Debian with Python, as the base image has it."""
+    """Install a minimal Debian with the base image's version of Python."""
     asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
     sites = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
     mirrors = [site.rstrip("/") for site in sites if site.rstrip("/").endswith("/debian")]
@@ -110,7 +110,7 @@ def _execute(instruction: Instruction, root: Root, roots: Mapping[str, Root]) ->
         case "RUN":
             root.run(instruction.text, RUN_SECONDS)
         case "VOLUME" | "EXPOSE" | "STOPSIGNAL" | "HEALTHCHECK" | "CMD":
-            pass  # about the container that runs: _serve
+            pass  # instructions for the running container, which _serve reads
         case unknown:
             raise CheckFailed(f"the instruction {unknown} is new: add it to this check")
 
@@ -130,7 +130,7 @@ def _copy(words: list[str], root: Root, roots: Mapping[str, Root]) -> None:
 
 
 def _serve(stage: Stage, root: Root, scratch: Path) -> None:
-    """Start the image's command on a read-only root, as its user, and fetch its pages."""
+    """Start the image's command on a read-only root, as its user, and request its pages."""
     volume, port = scratch / "volume", str(free_port())
     volume.mkdir()
     os.chown(volume, *map(int, root.user.split(":")))
@@ -182,7 +182,7 @@ def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None
 
 @contextlib.contextmanager
 def _killed(process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """No process is left, whatever happens."""
+    """Kill the process at the end of the block, whatever happens inside."""
     try:
         yield
     finally:
@@ -200,6 +200,6 @@ def _megabytes(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    # Leave through the context managers, which end processes and delete the roots.
+    # Exit through the context managers, which end processes and delete the roots.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main(sys.argv[1:]))

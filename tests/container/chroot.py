@@ -1,4 +1,4 @@
-"""Run commands in a root folder as a container engine would: own mounts and processes."""
+"""Commands in a root folder, with their own mounts and processes as in a container engine."""
 
 import os
 import shlex
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# Configuration of package installers on this machine that commands in the root need too.
+# Configuration of this machine's package installers, which commands in the root need too.
 _FILES = ("/etc/resolv.conf", "/etc/pip.conf", "/etc/apt/apt.conf.d")
 _CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 _MAX_OUTPUT = 4000  # characters
@@ -17,12 +17,12 @@ _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY"
 
 
 class CommandFailed(Exception):
-    """A command in a root failed; the text has the command, its status and its output."""
+    """Failed command in a root; the text has the command, its status and its output."""
 
 
 @dataclass(slots=True)
 class Root:
-    """A folder that is the root of commands, with the state that instructions leave behind."""
+    """Root folder of commands, with the state that earlier instructions set."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})
@@ -30,11 +30,11 @@ class Root:
     user: str = "0:0"
 
     def resolve(self, path: str) -> Path:
-        """The place on this machine of a path in the root, relative ones from the workdir."""
+        """Return this machine's path for a path in the root; relative ones start at the workdir."""
         return self.folder / os.path.join(self.workdir, path).lstrip("/")
 
     def run(self, command: str, seconds: float) -> None:
-        """Run a shell command; CommandFailed with the end of its output if it fails."""
+        """Run a shell command; raise `CommandFailed` with the end of its output if it fails."""
         line = self.command(["/bin/sh", "-ec", command], network_files=True)
         done = subprocess.run(
             line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False
@@ -51,7 +51,7 @@ class Root:
         volumes: Mapping[str, Path] | None = None,
         network_files: bool = False,
     ) -> list[str]:
-        """The line that runs a command in the root, the first process of its own PID namespace."""
+        """Return the command line that runs a command in the root, as PID 1 of a new namespace."""
         root, environment = shlex.quote(str(self.folder)), dict(self.environment)
         mounts = [f"mount --bind {root} {root}", f"mount -t proc proc {root}/proc"]
         if network_files:
@@ -72,13 +72,13 @@ class Root:
 
 
 def installer_environment() -> dict[str, str]:
-    """Proxies and the certificates of this machine, for apt and pip in the root."""
+    """Return this machine's proxies and certificates, for apt and pip in the root."""
     proxies = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     return proxies | {"PIP_CERT": _CERTIFICATES, "SSL_CERT_FILE": _CERTIFICATES}
 
 
 def copy_installer_configuration(root: Path) -> None:
-    """Let apt and pip in the root use what they use on this machine."""
+    """Copy this machine's configuration of apt and pip into the root."""
     for name in (*_FILES, _CERTIFICATES):
         source, target = Path(name), root / name.lstrip("/")
         if source.is_dir():

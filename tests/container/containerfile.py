@@ -1,4 +1,4 @@
-"""Read a Containerfile: stages and instructions, and the files that its context has."""
+"""Reader of Containerfiles: stages, instructions, and the files of the build context."""
 
 import json
 import re
@@ -14,11 +14,11 @@ IGNORE_FILE = ROOT / ".containerignore"
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    name: str  # in upper case
+    name: str  # upper case
     text: str
 
     def words(self) -> list[str]:
-        """Words of the exec form (JSON), or of a text without quotes."""
+        """Return the words of the exec form (JSON), or of the shell form without quotes."""
         if self.text.startswith("["):
             words: list[str] = json.loads(self.text)
             return words
@@ -36,7 +36,7 @@ class Stage:
 
 
 def parse(text: str) -> list[Stage]:
-    """Return the stages in their order; comments and continued lines are resolved."""
+    """Return the stages in order, without comments and with continued lines joined."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     stages: list[Stage] = []
     for line in re.sub(r"\\\n\s*", "", "\n".join(lines)).splitlines():
@@ -63,7 +63,7 @@ def ignore_patterns(text: str) -> list[str]:
 
 
 def is_ignored(path: str, patterns: Iterable[str]) -> bool:
-    """The last pattern that matches the path, or a folder above it, decides."""
+    """Return whether the last pattern that matches the path or a parent folder ignores it."""
     parts = path.split("/")
     above = ["/".join(parts[: count + 1]) for count in range(len(parts))]
     ignored = False

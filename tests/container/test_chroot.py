@@ -1,4 +1,4 @@
-"""The command line that enters a root; `make container-check` runs it for real."""
+"""Command line that enters a root; `make container-check` executes it."""
 
 from pathlib import Path
 

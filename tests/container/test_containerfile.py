@@ -1,4 +1,4 @@
-"""The container files, as far as they can be checked without building an image."""
+"""Checks of the container files that need no image."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ COMPOSE = (ROOT / "compose.yaml").read_text()
 
 
 def test_the_image_runs_as_a_numbered_user_that_is_not_root() -> None:
-    # A number: Kubernetes cannot tell of a name that it is not root.
+    # The user is a number, because Kubernetes cannot verify that a named user is not root.
     assert STAGES[-1].last("USER").text == "10001:10001"
 
 

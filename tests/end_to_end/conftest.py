@@ -1,4 +1,4 @@
-"""One real server for the whole main job, with the agent's files that it serves."""
+"""One real server for the onboarding of a user, with the agent's files that it serves."""
 
 from collections.abc import Iterator
 from pathlib import Path

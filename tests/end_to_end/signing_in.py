@@ -1,4 +1,4 @@
-"""Forms sent as the browser sends them."""
+"""Browser forms, submitted over HTTP."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ def browser(server: RunningServer) -> httpx.Client:
 
 
 def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
-    """Send a form with the token of the page that it stands on."""
+    """Submit a form with the CSRF token of its page."""
     client.get(path)
     token = client.cookies["csrftoken"]
     return client.post(path, data=fields | {"csrfmiddlewaretoken": token})

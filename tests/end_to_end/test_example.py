@@ -1,4 +1,4 @@
-"""The documented example, profiled for real: the flame graph that explains flame graphs."""
+"""Documented example program, profiled by the real agent."""
 
 import os
 import subprocess
@@ -17,9 +17,9 @@ from tests.waiting import until
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "main_foo_bar.py"
 PROFILES = 5
-# On a busy machine profiles hold less CPU time, and five of them too few samples.
+# On a busy machine profiles hold less CPU time, and five of them have too few samples.
 CPU_NANOSECONDS = 16e9
-# Short captures end anywhere in a cycle: many cycles in each leave nothing of that to chance.
+# Captures end anywhere in a cycle; many short cycles per capture make the remainder negligible.
 UNIT = 0.02
 
 
@@ -32,7 +32,7 @@ def server() -> Iterator[RunningServer]:
 
 
 def shares(tree: dict[str, Any]) -> dict[str, float]:
-    """Total of each path of functions, as a share of main's."""
+    """Return the total of each path of functions, as a share of main's."""
     totals: dict[str, float] = {}
     path: list[str] = []
     names = [tree["names"][name] for name in tree["frames"]["name"]]

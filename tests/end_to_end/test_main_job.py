@@ -1,4 +1,4 @@
-"""The main job as a newcomer does it: sign up, paste the lines, see the flame graph."""
+"""Onboarding of a new user: sign up, paste the commands, see the flame graph."""
 
 import html
 import os
@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "main_foo_bar.py"
 
 
 def text_of(page: str, element: str) -> str:
-    """The text of the element with this id, as a person would select and copy it."""
+    """Return the text of the element with this id, as a user would select and copy it."""
     found = re.search(rf'<(\w+)[^>]*\bid="{element}"[^>]*>(.*?)</\1>', page, re.DOTALL)
     assert found, f"no element {element}"
     return html.unescape(re.sub(r"<[^>]+>", "", found[2]))
@@ -29,7 +29,7 @@ def text_of(page: str, element: str) -> str:
 
 @pytest.fixture
 def newcomer(server: RunningServer) -> httpx.Client:
-    """Somebody who has just signed up and created the project Acme Shop."""
+    """Return a user who has just signed up and created the project Acme Shop."""
     client = browser(server)
     answer = post(
         client,
@@ -43,7 +43,7 @@ def newcomer(server: RunningServer) -> httpx.Client:
 
 
 def run_as_pasted(lines: str, folder: Path, bin: Path, **environment: str) -> str:
-    """Run pasted lines in a shell that has nothing but an empty Python environment."""
+    """Run pasted commands in a shell that has only an empty Python environment."""
     done = subprocess.run(
         ["/bin/bash", "-e"],
         input=lines,
@@ -66,13 +66,13 @@ def empty_environment(tmp_path: Path) -> Path:
 
 
 def shown_lines(newcomer: httpx.Client) -> str:
-    """The set-up page once a key was made: the only time that its lines are whole."""
+    """Create a key and return the set-up page, which shows the key only this once."""
     token = newcomer.cookies["csrftoken"]
     return newcomer.post("/p/acme-shop/setup", data={"csrfmiddlewaretoken": token}).text
 
 
 def opened_by(newcomer: httpx.Client, lines: str, folder: Path, bin: Path) -> httpx.Response:
-    """The flame graph that the set-up page leads to while these lines run."""
+    """Run these commands, and return the flame graph that the set-up page links to meanwhile."""
     link = re.compile(r'href="(/p/acme-shop/flame\?[^"]+)"')
     with subprocess.Popen(
         ["/bin/bash", "-c", lines],

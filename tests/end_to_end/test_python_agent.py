@@ -1,4 +1,4 @@
-"""The Python agent, as its wheel brings it, against the real server."""
+"""Python agent from its wheel, against the real server."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def server() -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def installed(built_agent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, unpacked: all that installing it would do."""
+    """Unpack the wheel, which is equivalent to installing it."""
     [wheel] = built_agent.glob("flamewatch_agent-*.whl")
     folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel) as archive:
@@ -57,7 +57,7 @@ def begin(installed: Path, url: str, key: str, *options: str) -> subprocess.Pope
 
 
 def end(process: subprocess.Popen[str]) -> str:
-    """What it wrote to stderr."""
+    """Terminate the process and return its stderr."""
     process.terminate()
     _, errors = process.communicate(timeout=60)
     return errors

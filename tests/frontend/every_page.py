@@ -1,6 +1,6 @@
-"""Each page and each of its fragments, with the data of a day behind it.
+"""Every page and every fragment, with a day of data.
 
-Tests that hold of all of them take them from here.
+Tests of properties that hold for all pages take them from this module.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ HTMX = {"HX-Request": "true"}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`view` is the name of its address, `address` one with everything on it."""
+    """Page or fragment: `view` is the name of its URL, `address` a URL with everything on it."""
 
     name: str
     view: str
     address: str
-    fragment: bool = False  # as htmx asks for it
-    stranger: bool = False  # whoever it is for is not signed in
+    fragment: bool = False  # requested by htmx
+    stranger: bool = False  # for visitors who are not signed in
 
     def __str__(self) -> str:
         return f"{self.name}, fragment" if self.fragment else self.name
@@ -83,7 +83,7 @@ FRAGMENTS = (
 
 
 def furnish(project: Project, owner: User, now: datetime) -> None:
-    """Members, keys, and eight services with a day of profiles, one an hour of each."""
+    """Add members, keys, and eight services with a day of profiles, one profile an hour each."""
     scene.people(project)
     scene.api_keys(project, owner, now)
     scene.services(project, now, step=timedelta(hours=1))

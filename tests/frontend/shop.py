@@ -1,4 +1,4 @@
-"""A shop's profiles, as a Python service sends them: its own code, libraries and native frames."""
+"""Profiles of a shop as a Python service sends them: its own code, libraries and native frames."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -76,7 +76,7 @@ def send(
     type: ProfileType = ProfileType.CPU,
     sample_types: Sequence[tuple[str, str]] = (("cpu", "microseconds"),),
 ) -> None:
-    """Stores one profile of these stacks for each of these times."""
+    """Store one profile of these stacks for each of these times."""
     raw = pprof(stacks, sample_types)
     digested = decode_profile(raw, type, DecodeLimits())
     rows = [
@@ -110,5 +110,5 @@ def pprof(stacks: FrameStacks, sample_types: Sequence[tuple[str, str]]) -> bytes
 
 
 def minutes_before(moment: datetime, count: int) -> list[datetime]:
-    """A profile a minute, the last a minute before the moment."""
+    """Return one time per minute before `moment`, starting a minute before it."""
     return [moment - timedelta(minutes=i + 1) for i in range(count)]

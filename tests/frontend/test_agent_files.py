@@ -1,4 +1,4 @@
-"""`/agents/python/`: what pip installs the agent from."""
+"""`/agents/python/`, from which pip installs the agent."""
 
 import hashlib
 import io
@@ -17,13 +17,13 @@ WHEEL = "flamewatch_agent-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl"
 SDIST = "flamewatch_agent-0.1.0.tar.gz"
 SETUPTOOLS = "setuptools-84.2.1-py3-none-any.whl"
 JSON = "application/vnd.pypi.simple.v1+json"
-# As pip 22.3 to 23.0 look for the hash of a file: in the whole address, up to its end.
+# pip 22.3 to 23.0 search for the hash of a file in the whole URL, up to its end.
 OLD_PIP_HASH = re.compile(r"(sha1|sha224|sha384|sha256|sha512|md5)=(.*)")
 
 
-@lru_cache  # both have times in them
+@lru_cache  # cached because both archives contain timestamps
 def wheel(requires_python: str = ">=3.11") -> bytes:
-    """Return a wheel with metadata and nothing else."""
+    """Return a wheel that contains only metadata."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         metadata = f"Metadata-Version: 2.4\nRequires-Python: {requires_python}\n\nText.\n"
@@ -33,7 +33,7 @@ def wheel(requires_python: str = ">=3.11") -> bytes:
 
 @lru_cache
 def sdist() -> bytes:
-    """Return an sdist with metadata and nothing else."""
+    """Return an sdist that contains only metadata."""
     content, metadata = io.BytesIO(), b"Requires-Python: >=3.11\n"
     with tarfile.open(fileobj=content, mode="w:gz") as archive:
         member = tarfile.TarInfo("flamewatch_agent-0.1.0/PKG-INFO")
@@ -43,7 +43,7 @@ def sdist() -> bytes:
 
 
 class Links(HTMLParser):
-    """Attributes of the links of a page, unescaped, by the name of their file."""
+    """Attributes of the links of a page, unescaped, by file name."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What kind of agent it is, for people."""
+"""Names of agent kinds for users."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`/p/<project>/agents`: who profiles, and what it costs them."""
+"""`/p/<project>/agents`, the agents of a project and their overhead."""
 
 import re
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def hosts(html: str) -> list[str]:
 
 
 def cells(html: str) -> list[str]:
-    """The texts of the cells, without their marks."""
+    """Return the texts of the table cells, without markup."""
     found = re.findall(r"<td[^>]*>(.*?)</td>", html, re.S)
     return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]
 
@@ -248,7 +248,7 @@ def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> 
 def test_deployments_say_what_they_sent_wherever_it_is_stored(
     signed_in: Client, project: Project
 ) -> None:
-    """Blocks inside the day, one that its begin cuts, and rows."""
+    """Check counts over blocks inside the day, a block that its start cuts, and head rows."""
     of = rows.deployment(project, "checkout", version="2.31.0")
     now = timezone.now()
     start = now - timedelta(hours=24)

@@ -1,4 +1,4 @@
-"""`/p/<project>/compare`: two sets of profiles, and what is said of their differences."""
+"""`/p/<project>/compare`, two sets of profiles and their differences."""
 
 import csv
 import gzip
@@ -30,7 +30,7 @@ def now() -> datetime:
 
 @pytest.fixture
 def versions(project: Project, now: datetime) -> None:
-    """Thirty profiles of each: one function takes 10 % more in the newer, one is new."""
+    """Store thirty profiles per version; in the newer, one function takes 10 % more, one is new."""
     for version, grown, added in (("2.30.4", 100, 0), ("2.31.0", 200, 50)):
         of = shop.deployment(project, version=version)
         for n, moment in enumerate(shop.minutes_before(now, 30)):
@@ -56,7 +56,7 @@ def shown(client: Client, parameters: dict[str, str]) -> str:
 
 
 def rows(html: str) -> list[list[str]]:
-    """The list's texts, row by row."""
+    """Return the texts of the list, row by row."""
     body = html.partition("<tbody>")[2].partition("</tbody>")[0]
     return [
         [

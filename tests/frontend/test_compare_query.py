@@ -1,4 +1,4 @@
-"""Addresses of comparisons ⇄ their two sides."""
+"""Conversion between URLs of comparisons and their two sides."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""`/help/concepts`, and the Markdown that it is made of."""
+"""`/help/concepts`, and the Markdown renderer behind it."""
 
 import pytest
 from django.test import Client

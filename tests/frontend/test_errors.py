@@ -1,4 +1,4 @@
-"""Error pages: what happened, and the next step."""
+"""Error pages: the error and the next step."""
 
 import pytest
 from django.template.loader import render_to_string

@@ -1,4 +1,4 @@
-"""What holds of all pages and fragments: small, few queries, and patient with addresses."""
+"""Properties of all pages and fragments: small, few queries, tolerant of invalid parameters."""
 
 import gzip
 from urllib.parse import urlencode
@@ -14,9 +14,9 @@ from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = (*PAGES, *STATES, *FRAGMENTS)
-BYTES = 30_000  # compressed
+BYTES = 30_000  # bytes, compressed
 QUERIES = 10
-# Of whole pages that ask several questions about profiles; their fragments take fewer.
+# Limits for whole pages that run several profile queries; their fragments need fewer.
 MORE = {"flame": 11, "profiles": 11}
 
 
@@ -33,14 +33,14 @@ def alices(client: Client, alice: User, furnished: None) -> Client:
 
 @pytest.fixture
 def with_a_profile(client: Client, alice: User, project: Project) -> Client:
-    """Less data, for tests of many addresses."""
+    """Sign alice in with a single profile stored, for tests of many URLs."""
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 1))
     client.force_login(alice)
     return client
 
 
 def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
-    """All in one test: their data is made once."""
+    """Check all pages in one test, so that their data is created once."""
     heavy = []
     for shown in EVERYTHING:
         with count_queries() as queries:
@@ -60,7 +60,7 @@ def test_each_is_found_by_whom_it_is_for(alices: Client) -> None:
     assert failed == {"no such project": 404, "no such page": 404}
 
 
-# Parameters of each page that have to be read, and whether it says what it left out.
+# Parameters that each page validates, and whether it reports those that it ignored.
 READ = {
     "services": ("span", "sort", "page"),
     "flame": (
@@ -74,7 +74,7 @@ READ = {
 }
 LISTS = ("services", "agents")
 ASKED = {"service": "checkout", "type": "CPU", "span": "1d"}
-# What people and their mail programs make of addresses.
+# Values that users and their mail programs put into URLs.
 WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202eabc", "x" * 10_000)
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_said(with_a_profile: Client, place: str) -> None
     for name in READ[place]:
         for value in WRITTEN:
             if name == "page" and value.isascii() and value.isdigit():
-                continue  # there is a last page
+                continue  # replaced by the last page
             query = urlencode(other | {name: value})
             answer = with_a_profile.get(f"{P}/{place}?{query}")
             html = answer.content.decode()

@@ -1,4 +1,4 @@
-"""`/p/<project>/flame`: what the page says, and who may see it."""
+"""`/p/<project>/flame`, its content and its access control."""
 
 import gzip
 import html
@@ -73,7 +73,7 @@ def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> 
     client.force_login(alice)
     answer = client.get(f"{url}?span=30m", headers=HTMX)
     assert answer.content.decode().lstrip().startswith('<div class="bench"')
-    assert "HX-Push-Url" not in answer  # the browser has the address already
+    assert "HX-Push-Url" not in answer  # the browser has this URL already
     assert "HX-Request" in answer["Vary"]
 
 
@@ -224,7 +224,7 @@ def test_its_parts_are_small_and_ask_the_database_little(
     now: datetime,
     django_assert_max_num_queries: type,
 ) -> None:
-    """The page has merged its profiles already: the graph and the list take what it found."""
+    """Check that the graph and the list reuse the merged tree of the page."""
     stacks: shop.FrameStacks = {
         ((f"shop.module{i}.Class.method", f"/app/shop/module{i}.py"),): 1000 + i for i in range(99)
     }

@@ -1,4 +1,4 @@
-"""POST `/p/<project>/capture`: a person asks for a profile now."""
+"""POST `/p/<project>/capture`, by which a user requests a profile at once."""
 
 from unittest.mock import patch
 

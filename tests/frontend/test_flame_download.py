@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/download/<format>`: the file, its name, and who gets it."""
+"""`/p/<project>/flame/download/<format>`: content, file name and access control."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tests.frontend import shop
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
-TOTAL = 2 * 1000 * sum(shop.STACKS.values())  # of two profiles, in nanoseconds
+TOTAL = 2 * 1000 * sum(shop.STACKS.values())  # nanoseconds, of two profiles
 
 
 def selected(project: int) -> Selection:

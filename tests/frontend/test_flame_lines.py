@@ -1,4 +1,4 @@
-"""`/p/<project>/flame/lines`: the lines of one function."""
+"""`/p/<project>/flame/lines`, the lines of one function."""
 
 import pytest
 from django.test import Client

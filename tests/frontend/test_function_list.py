@@ -1,4 +1,4 @@
-"""The list of functions: order, shares, bars, and how many rows are shown."""
+"""Function list: order, shares, bars, and the number of rows shown."""
 
 from datetime import UTC, datetime
 

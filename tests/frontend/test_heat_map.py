@@ -1,4 +1,4 @@
-"""The map of weight over time, drawn."""
+"""Drawing of the heat map of weight over time."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""`/p/<project>/history`: what functions cost, step by step."""
+"""`/p/<project>/history`, the cost of functions step by step."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ HOSTILE = "<script>alert(1)</script>\u202e"
 
 @pytest.fixture
 def profiles(project: Project) -> None:
-    """Half an hour of 2.31.0 after half an hour of 2.30.4; nothing five minutes in between."""
+    """Store 20 minutes each of 2.30.4 and 2.31.0, one profile a minute, with a gap between."""
     now = timezone.now()
     for version, first, grown in (("2.31.0", 1, 200), ("2.30.4", 36, 100)):
         times = [now - timedelta(minutes=first + n) for n in range(20)]

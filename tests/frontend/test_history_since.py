@@ -1,4 +1,4 @@
-"""What changed since a version began, told from the steps before and after it."""
+"""Changes since a version began, estimated from the steps before and after it."""
 
 from datetime import UTC, datetime, timedelta
 

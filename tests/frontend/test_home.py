@@ -1,4 +1,4 @@
-"""`/`: on to one's first project; and a project's address alone: on to its services."""
+"""Redirects from `/` to the user's first project, and from a project to its services."""
 
 import pytest
 from django.test import Client

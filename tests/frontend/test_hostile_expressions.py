@@ -1,4 +1,4 @@
-"""Expressions that explode elsewhere cost a page no more than others."""
+"""Expressions that explode in other engines cost a page no more than other expressions do."""
 
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ PAGES = ("flame", "flame_tree")
 
 @pytest.fixture(autouse=True)
 def profiles(project: Project, client: Client, bob: User) -> None:
-    """One of a name that backtracking would try in exponentially many ways."""
+    """Store a name that makes backtracking engines try exponentially many matches."""
     stacks: shop.FrameStacks = {(("main", "app.py"), ("a" * 5000 + "!", "app.py")): 5}
     shop.send(shop.deployment(project), [NOON], stacks)
     client.force_login(bob)

@@ -1,4 +1,4 @@
-"""The browser derives the ids of nodes that the server has: the twins agree."""
+"""Node ids derived by the browser, which equal the server's."""
 
 import json
 import random
@@ -59,7 +59,7 @@ def wire(depth: list[int], frame: list[int], root: str | None = None) -> dict[st
 
 
 def random_tree(chance: random.Random, count: int) -> tuple[list[int], list[int], list[str]]:
-    """Depths, frames and the ids that the server gives them."""
+    """Return depths, frames and the server's ids of a random tree."""
     depths, frames, ids = [], [], []
     path: list[tuple[str, str, int]] = []
     for _ in range(count):
@@ -75,7 +75,7 @@ def random_tree(chance: random.Random, count: int) -> tuple[list[int], list[int]
 def test_every_node_has_the_servers_id_and_is_found_by_it() -> None:
     depths, frames, ids = random_tree(random.Random(5), 300)
     (answer,) = derived(wire(depths, frames))
-    assert sorted(filter(None, answer["ids"])) == sorted(ids)  # beside them: service, folded
+    assert sorted(filter(None, answer["ids"])) == sorted(ids)  # root and folded box have no id
     first = {id_: at for at, id_ in reversed(list(enumerate(answer["ids"]))) if id_}
     assert answer["found"] == [first.get(id_, 0) for id_ in answer["ids"]]
 

@@ -1,4 +1,4 @@
-"""Pages say how many matching profiles are in no number of theirs."""
+"""Notices of the number of matching profiles that a page's values leave out."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def signed_in(client: Client, bob: User) -> Client:
 
 @pytest.fixture
 def profiles(project: Project) -> None:
-    """Three profiles of CPU time, and two of an agent that only counts samples."""
+    """Store three profiles with CPU time, and two of an agent that only counts samples."""
     of = rows.deployment(project, service="checkout")
     before = (timezone.now() - rows.NOON - timedelta(minutes=30)) / timedelta(minutes=1)
     for number in range(3):

@@ -1,4 +1,4 @@
-"""The search of a list on its own, page by page."""
+"""Search of the function list alone, page by page."""
 
 import re
 from datetime import UTC, datetime

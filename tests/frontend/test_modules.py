@@ -1,4 +1,4 @@
-"""The browser's modules: their own tests under Node.js, and their types."""
+"""Browser modules: their tests under Node.js, and their types."""
 
 import json
 import shutil

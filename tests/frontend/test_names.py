@@ -1,4 +1,4 @@
-"""Functions, types and metrics under the names that people read."""
+"""Display names of functions, types and metrics."""
 
 import pytest
 

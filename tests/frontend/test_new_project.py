@@ -1,4 +1,4 @@
-"""`/projects/new`: a project from a name."""
+"""`/projects/new`, which creates a project from a name."""
 
 from django.test import Client
 

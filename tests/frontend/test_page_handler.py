@@ -1,4 +1,4 @@
-"""Pages through ASGI: from few threads, shared fairly, and not for closed browsers."""
+"""Pages through ASGI: a bounded thread pool, fair sharing, cancellation on disconnect."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ HTML = (b"accept", b"text/html")
 
 
 class View:
-    """A page that is made until it is let through, or until nobody waits for it."""
+    """View that blocks until the test releases it or the request is cancelled."""
 
     def __init__(self) -> None:
         self.threads: list[str] = []
@@ -43,7 +43,7 @@ class View:
 
 
 view = View()
-urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  `view` is another in each test
+urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  each test replaces `view`
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ class Browser:
 
 async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110  what it waits for happens in threads
+        while not true():  # noqa: ASYNC110  the change happens in threads
             await asyncio.sleep(0.001)
 
 
@@ -128,7 +128,7 @@ def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
     async def many() -> None:
         asked = [await _ask(Browser(flame(project), member)) for _ in range(20)]
         await until(lambda: len(view.threads) == LIMITS.running_of_client)
-        other = await _ask(Browser(flame(project), outsider))  # their own share, not the project's
+        other = await _ask(Browser(flame(project), outsider))  # a share of their own
         await until(lambda: len(view.threads) == LIMITS.running_of_client + 1)
         sign_in = await _ask(Browser("/account/login/"))
         await until(lambda: view.threads[-1].startswith("flamewatch-page"))

@@ -1,4 +1,4 @@
-"""A long list in pages."""
+"""Pagination of long lists."""
 
 from frontend.components.pagination import Pages, pages_of
 

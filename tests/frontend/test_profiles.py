@@ -1,4 +1,4 @@
-"""`/p/<project>/profiles`: single profiles."""
+"""`/p/<project>/profiles`, a list of single profiles."""
 
 import csv
 import io

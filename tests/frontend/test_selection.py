@@ -1,4 +1,4 @@
-"""Addresses ⇄ what they ask for."""
+"""Conversion between URLs and selections."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""`/p/<project>/services`: every service, and how it does."""
+"""`/p/<project>/services`, every service with its state."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`/p/<project>/settings`: the project, its keys, quotas and members."""
+"""`/p/<project>/settings`, the project with its keys, quotas and members."""
 
 import re
 

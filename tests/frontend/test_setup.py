@@ -1,4 +1,4 @@
-"""`/p/<project>/setup`: lines to paste, and how far the service has come."""
+"""`/p/<project>/setup`, commands to paste and the progress of the service."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The frame of every page: bar, menus, and what the browser is allowed."""
+"""Frame of every page: bar, menus, and the content security policy."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Signing up, in and out."""
+"""Sign-up, sign-in and sign-out."""
 
 from django.test import Client
 from pytest_django import Settings

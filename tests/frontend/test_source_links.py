@@ -1,4 +1,4 @@
-"""Links from lines to a repository, by a pattern that owners give."""
+"""Links from lines to a repository, by the owner's link template."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The lines of the list of services."""
+"""Sparklines of the services list."""
 
 from frontend.pages.services.sparkline import LineSegment, stretches
 

@@ -1,4 +1,4 @@
-"""Static files are collected under hashed names, with imports and templates following."""
+"""Static files collected under hashed names, with imports and templates rewritten."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_modules_import_each_other_by_their_hashed_names(collected: Path) -> Non
 def test_foreign_scripts_are_never_searched_for_imports(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pass over all scripts of others for each level of our imports took seconds."""
+    """Check that vendored scripts are not searched: one pass per import level took seconds."""
     searched: list[str] = []
     original = ModuleManifestStorage.url_converter
 

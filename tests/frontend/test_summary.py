@@ -1,4 +1,4 @@
-"""What a selection comes to, in a sentence."""
+"""Summary sentence of a selection."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Profiles over time: what the chart draws, and round moments."""
+"""Time strip: what its chart draws, and ticks at round times."""
 
 import json
 from dataclasses import replace

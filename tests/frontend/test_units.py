@@ -1,4 +1,4 @@
-"""frontend/components/units.py on the table of cases that static/units.js passes too."""
+"""Cases for frontend/components/units.py, shared with static/units.js."""
 
 import json
 import random

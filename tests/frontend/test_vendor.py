@@ -1,4 +1,4 @@
-"""Vendored files are those that their README lists, unedited."""
+"""Vendored files are those listed in their README, unedited."""
 
 import hashlib
 import re

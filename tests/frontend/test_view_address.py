@@ -1,4 +1,4 @@
-"""One parameter of an address changed, with its dependents: in Python and in the browser alike."""
+"""Change one parameter of a URL and its dependents, identically in Python and in the browser."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What each page makes a browser fetch and run."""
+"""Size of the scripts that each page loads."""
 
 import gzip
 import re
@@ -13,15 +13,15 @@ from tests.frontend.every_page import PAGES
 
 pytestmark = pytest.mark.django_db
 STATIC = Path(__file__).parent.parent.parent / "frontend" / "static"
-LIMIT = 120_000  # compressed
+LIMIT = 120_000  # bytes, compressed
 LOADED = re.compile(r'<script src="/static/([^"]+)"')
-# Imports of a module, its workers and what it fetches later: each is a path in quotes.
+# Imports of a module, of its workers and of lazily loaded modules: each is a quoted path.
 NAMED = re.compile(r"""(?:from|import|import\(|new URL\()\s*['"](\.{1,2}/[^'"]+\.js)['"]""")
 
 
 @pytest.fixture
 def loaded(alice: User, project: Project) -> dict[str, set[Path]]:
-    """The scripts of each page, and all that they import."""
+    """Return the scripts of each page with everything that they import."""
     member, stranger = Client(), Client()
     member.force_login(alice)
     found = {}
@@ -38,7 +38,7 @@ def test_no_page_loads_more_than_120_kb_of_scripts(loaded: dict[str, set[Path]])
 
 
 def test_every_script_is_some_pages(loaded: dict[str, set[Path]]) -> None:
-    """What no page loads is in none of these sums."""
+    """Check that some page loads each script, so that the sums above miss none."""
     assert set(STATIC.rglob("*.js")) - set().union(*loaded.values()) == set()
 
 

@@ -1,7 +1,7 @@
-"""Ask `go tool pprof` every question of questions.py, and keep what it says: `make golden`.
+"""Run `go tool pprof` on every query of questions.py and store its output (`make golden`).
 
-The tests read the kept answers, so that they need no Go. What we export of each sample is asked
-the same, and has to be answered alike.
+The tests read the stored output, so they need no Go. The same queries run on our own export of each
+sample, and must give the same output.
 """
 
 import re
@@ -16,13 +16,13 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.pprof.encode import PERIOD_TYPES, encode
 from tests.golden.questions import HERE, QUESTIONS, Question, Sample
 
-# Without symbolising, which would rewrite names; nothing is too small to be listed.
+# Without symbolisation, which would rewrite names; no function is too small to be listed.
 ASKED = ("-functions", "-symbolize=none", "-nodecount=1000000", "-nodefraction=0")
-_INLINED = re.compile(r" \((partial-)?inline\)$", re.MULTILINE)  # which a tree does not know
+_INLINED = re.compile(r" \((partial-)?inline\)$", re.MULTILINE)  # call trees do not store this
 
 
 def answer(question: Question, profiles: list[Path], base: Path | None) -> str:
-    """The table alone: what stands above it names files and moments of the capture."""
+    """Return the table alone, because the lines above it contain files and times of the capture."""
     subtracted = [f"-diff_base={base}"] if base else []
     lines = pprof(*ASKED, *question.arguments(), *subtracted, *profiles).decode().splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["flat", "flat%"])
@@ -35,20 +35,20 @@ def pprof(*arguments: str | Path) -> bytes:
 
 
 def joined(sample: Sample, folder: Path) -> Path:
-    """What pprof makes of many: of several bases it would take the last alone."""
+    """Merge a sample's profiles with pprof, which uses only the last of several base profiles."""
     path = folder / f"{sample.name}.joined.pb.gz"
     pprof("-proto", "-symbolize=none", f"-output={path}", *sample.paths)
     return path
 
 
 def tree_of(sample: Sample) -> Tree:
-    """The sum of its profiles."""
+    """Return the merged tree of a sample's profiles."""
     raws = (gunzip(path.read_bytes(), 2**24) for path in sample.paths)
     return merge(decode_profile(raw, sample.type, DecodeLimits()).tree for raw in raws)
 
 
 def exported(sample: Sample, folder: Path) -> Path:
-    """Our own pprof file of what we read from a sample."""
+    """Export the decoded tree of a sample to a pprof file."""
     path = folder / f"{sample.name}.pb.gz"
     path.write_bytes(encode(tree_of(sample), period_type=PERIOD_TYPES.get(sample.type)))
     return path

@@ -1,4 +1,4 @@
-"""What is asked of `go tool pprof` and of the engine, each in its own words."""
+"""Queries for `go tool pprof` and for the engine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,11 @@ SAMPLES = HERE.parent / "samples"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One profile, or many of one program: what is asked of is their sum."""
+    """One profile, or several of one program, which queries merge."""
 
     name: str
-    type: str  # of profile
-    files: str = ""  # a pattern; empty: the one of its name
+    type: str  # of the profiles
+    files: str = ""  # a glob pattern; empty: the file of the sample's name
 
     @property
     def paths(self) -> list[Path]:
@@ -24,25 +24,25 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A list of functions (`-top`, or `-peek` with callers and callees) of one metric."""
+    """List of functions for one metric (`-top`, or `-peek` with callers and callees)."""
 
     sample: Sample
     metric: str
-    unit: str  # pprof's, for exact numbers
+    unit: str  # as pprof names it; makes its numbers exact
     title: str
     focus: str = ""
     ignore: str = ""
     hide: str = ""
     show_from: str = ""
     peek: str = ""
-    base: Sample | None = None  # what is subtracted
+    base: Sample | None = None  # subtracted from the sample
 
     @property
     def path(self) -> Path:
         return HERE / f"{self.sample.name}.{self.metric}.{self.title}.txt"
 
     def arguments(self) -> list[str]:
-        """Those of `go tool pprof`."""
+        """Return the command line options of `go tool pprof`."""
         asked = {
             "peek": self.peek,
             "sample_index": self.metric,
@@ -80,7 +80,7 @@ GO_CPU, GO_HEAP = Sample("go-cpu", "CPU"), Sample("go-heap", "HEAP")
 GO_MUTEX, GO_THREADS = Sample("go-mutex", "CONTENTION"), Sample("go-goroutine", "THREADS")
 PYTHON_WALL, PYTHON_HEAP = Sample("python-wall", "WALL"), Sample("python-heap", "HEAP")
 NODE_HEAP = Sample("node-heap", "HEAP")
-# 20 profiles each, but 4 of Node.js.
+# 20 profiles each, except 4 of Node.js.
 MANY_GO = Sample("many-go-cpu", "CPU", "series/go-cpu-*")
 MANY_PYTHON = Sample("many-python-wall", "WALL", "series/python-wall-*")
 EARLY_PYTHON = Sample("early-python-wall", "WALL", "series/python-wall-0*")

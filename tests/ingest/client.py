@@ -1,4 +1,4 @@
-"""The whole ASGI application as an agent sees it, without a socket; a loop for each request."""
+"""Agent's client of the whole ASGI application, without a socket, with one event loop a request."""
 
 import asyncio
 import base64
@@ -41,7 +41,7 @@ class Client:
         return self.request("POST", self.profiles, json=message)
 
     def asked(self) -> dict[str, Any]:
-        """The answer to the first handshake of a deployment: a profile is wanted at once."""
+        """Return the response to a deployment's first handshake, which assigns a profile."""
         answer = self.handshake()
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
@@ -61,12 +61,12 @@ class Client:
 
 
 async def until_held(agents: int = 1) -> None:
-    while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  the queue has no event for it
         await asyncio.sleep(0.001)
 
 
 def assert_refused(response: httpx.Response, status: int, code: str, *words: str) -> dict[str, Any]:
-    """A refusal of this status, with RetryInfo, whose message has these words; its error."""
+    """Check an error response's status, RetryInfo and message words; return its error."""
     assert response.status_code == status, response.text
     error: dict[str, Any] = response.json()["error"]
     assert (error["code"], error["status"]) == (status, code)

@@ -17,7 +17,7 @@ def brief_waits(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """No agent waits for the next test, and no connection of the head's thread stays open."""
+    """Clear the long-poll queue around each test, and close the head thread's connection."""
     queue_of_process.cache_clear()
     yield
     queue_of_process.cache_clear()

@@ -1,4 +1,4 @@
-"""The server as it is, in a thread of the tests: real sockets, and a room to look into."""
+"""Real server in a thread of the tests, with real sockets and an accessible long-poll queue."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ _LONG = 30.0
 
 @contextlib.contextmanager
 def live_server() -> Iterator[int]:
-    """Its port; when it ends, everyone is sent away first."""
+    """Yield the server's port; at the end all parked agents are released first."""
     serving = threading.Event()
     server = Server(
         "profiler_site.asgi:application",
@@ -36,7 +36,7 @@ def live_server() -> Iterator[int]:
 
 @dataclass
 class Connection:
-    """One agent's socket."""
+    """Socket of one agent."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter

@@ -1,4 +1,4 @@
-"""Small pprof profiles, written by hand (github.com/google/pprof/proto/profile.proto)."""
+"""Small handwritten pprof profiles (github.com/google/pprof/proto/profile.proto)."""
 
 import gzip
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def profile(
     duration_ns: int = 0,
     comments: Sequence[str] = (),
 ) -> bytes:
-    """gzip pprof of stacks (root first) and their values, one for each sample type."""
+    """Return gzip pprof of stacks (root first) with one value per sample type."""
     strings = [""]
 
     def text(value: str) -> int:

@@ -1,4 +1,4 @@
-"""Bodies are read within bounds of size and time."""
+"""Reading of request bodies, bounded in size and time."""
 
 import asyncio
 import gzip
@@ -15,7 +15,7 @@ from endpoints.errors import BadRequest, BodyTooLarge
 
 
 class Sender:
-    """Sends these chunks, then nothing, or that it has left."""
+    """ASGI client that sends these chunks, and then nothing or a disconnect."""
 
     def __init__(self, *chunks: bytes, ends: bool = True, leaves: bool = False) -> None:
         self.messages: list[Mapping[str, Any]] = [

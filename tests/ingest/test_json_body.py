@@ -1,4 +1,4 @@
-"""Bodies of uploads: a profile of any size, and little JSON around it."""
+"""Upload bodies: a profile of any size in a small JSON object."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A label of profiles has so many values a day, and no more."""
+"""Daily limit on the number of distinct values of a label."""
 
 from datetime import date, timedelta
 

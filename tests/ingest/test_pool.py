@@ -1,4 +1,4 @@
-"""The threads that digest: as many as said, and none that an error ends."""
+"""Pool of decoding threads: its size, and its survival of errors."""
 
 import threading
 from functools import partial
@@ -7,7 +7,7 @@ import pytest
 
 from ingest.uploads.decode_pool import LARGE_BYTES, THREADS, Pool, submit
 
-SECONDS = 30.0  # more than enough
+SECONDS = 30.0  # more than any test takes
 
 
 def meet(meeting: threading.Barrier) -> None:
@@ -22,7 +22,7 @@ def test_as_many_works_as_threads_are_under_way_at_once() -> None:
     pool, meeting = Pool("some", 2), threading.Barrier(3)
     for _ in range(2):
         pool.submit(partial(meet, meeting))
-    meeting.wait(SECONDS)  # raises should one of them not come
+    meeting.wait(SECONDS)  # raises if a thread does not arrive
 
 
 def test_work_is_done_in_its_order_where_there_is_one_thread() -> None:

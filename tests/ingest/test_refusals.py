@@ -1,4 +1,4 @@
-"""Every refusal says what happened and when to come back."""
+"""Error responses, each with a reason and a retry delay."""
 
 import logging
 

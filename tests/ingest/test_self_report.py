@@ -1,4 +1,4 @@
-"""What an agent's profile says of the agent."""
+"""Self-report of an agent in its profile."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A refusal reaches the sender, also where the request was not read to its end."""
+"""Error responses reach the client even when its request was not read to the end."""
 
 import asyncio
 import socket
@@ -13,13 +13,13 @@ from tests.ingest.live import live_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-BODY = b"x" * 40_000_000  # more than an upload may have, and than sockets hold
+BODY = b"x" * 40_000_000  # more than the limit of an upload and the socket buffers together
 UPLOAD = "PATCH /v2/projects/acme/profiles/name"
 HANDSHAKE = "POST /v2/projects/acme/profiles"
 
 
 def send(port: int, request: str, *headers: str) -> bytes:
-    """All that is answered until the server closes."""
+    """Return everything that the server sends until it closes the connection."""
     fields = ["Host: 127.0.0.1", f"Content-Length: {len(BODY)}", "Connection: close", *headers]
     head = "\r\n".join([f"{request} HTTP/1.1", *fields, "", ""])
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
@@ -43,7 +43,7 @@ def test_it_is_answered_before_the_connection_is_closed(request_line: str, statu
 
 
 class Exchange:
-    """Requests of these chunks that never end, and what was sent of the response."""
+    """ASGI request of these chunks that never ends, with a record of the response."""
 
     def __init__(self, *chunks: bytes) -> None:
         self.chunks = list(chunks)

@@ -1,4 +1,4 @@
-"""Memory of uploads is charged by project, and given back."""
+"""Memory budget of uploads: charged by project, and released."""
 
 import pytest
 

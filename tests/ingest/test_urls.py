@@ -1,4 +1,4 @@
-"""Every address that takes keys, and who gets in: nobody, strangers, the wrong scope, the right."""
+"""Access control of every URL that takes API keys: none, foreign, wrong scope, right scope."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @dataclass(frozen=True)
 class Address:
     method: str
-    path: str  # after the project
+    path: str  # after the project's part
     message: dict[str, object] | None
     scope: str  # "write", "read" or "any"
     root: str = "/v2/projects"
@@ -24,7 +24,7 @@ class Address:
         return f"{self.method} {self.root}/…{self.path}"
 
     def ask(self, client: Client, project: str) -> tuple[int, str]:
-        """Status and google.rpc code of the answer; the code is empty where it has none."""
+        """Return status and google.rpc code of the response; the code is empty for a success."""
         path = f"{self.root}/{project}{self.path}"
         answer = client.request(self.method, path, json=self.message)
         if answer.status_code >= 400:
@@ -45,7 +45,7 @@ ADDRESSES = [
     *(Address("GET", f"/{name}?service=a&type=CPU", None, "read", API) for name in SELECTING),
     *(Address("GET", f"/{name}", None, "read", API) for name in LISTS),
 ]
-# What the right key gets for the messages above.
+# Responses to the messages above with the right key.
 WELCOME = {
     "POST /v2/projects/…/profiles": (200, ""),
     "GET /v2/projects/…/profiles": (200, ""),
@@ -60,14 +60,14 @@ each = pytest.mark.parametrize("address", ADDRESSES, ids=str)
 
 
 def test_the_table_has_every_address_that_django_serves() -> None:
-    assert len(get_resolver(URLCONF).url_patterns) == 1  # GET and POST of …/profiles
+    assert len(get_resolver(URLCONF).url_patterns) == 1  # GET and POST of …/profiles share one
     assert len(urlpatterns) == len([each for each in ADDRESSES if each.root == API])
 
 
 @each
 def test_without_a_key_nobody_gets_in(address: Address, agent: Client) -> None:
     answer = address.ask(Client(agent.project), agent.project)
-    # An upload is known by its name, which cannot be guessed, and needs no key.
+    # An upload needs no key, because its name is signed and cannot be guessed.
     refusal = (404, "NOT_FOUND") if address.method == "PATCH" else (401, "UNAUTHENTICATED")
     assert answer == refusal
 

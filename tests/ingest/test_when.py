@@ -1,4 +1,4 @@
-"""When a profile was taken, and for how long."""
+"""Start time and duration of profiles."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -53,7 +53,7 @@ def test_an_instant_has_none(type: ProfileType) -> None:
     assert profile_time.duration_ns(type, 3, 2, 1) == 0
 
 
-EPOCH_TIME = 1_700_000_000 * SECOND  # as converters of JFR write it
+EPOCH_TIME = 1_700_000_000 * SECOND  # as JFR converters write it
 
 
 @pytest.mark.parametrize("measured", [EPOCH_TIME, 86_400 * SECOND + 1, 0])

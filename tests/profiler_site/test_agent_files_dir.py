@@ -1,4 +1,4 @@
-"""The folder of the agent's files: the setting, else what `make install` built."""
+"""Folder of the agent's files: the setting, else what `make install` built."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PRINT = "import runpy, sys; print(runpy.run_path(sys.argv[1])['AGENT_FILES_DIR']
 
 
 def folder(checkout: Path, data: Path, **environment: str) -> Path:
-    """Return AGENT_FILES_DIR of the settings of a checkout."""
+    """Return AGENT_FILES_DIR in the settings of a checkout."""
     source = checkout / "profiler_site"
     source.mkdir(exist_ok=True)
     (source / "settings.py").write_text(Path(settings.__file__).read_text())

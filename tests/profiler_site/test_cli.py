@@ -154,6 +154,6 @@ def test_what_cannot_be_used_is_a_sentence(
         [*COMMAND, "migrate"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]  # before it PostgreSQL's pool says what it tries
+    last = done.stderr.splitlines()[-1]  # PostgreSQL's pool logs its attempts before it
     assert last.startswith(f"flamewatch: {said}")
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Static files are collected again only where one has changed."""
+"""Static files are collected again only after a change."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from profiler_site.process import collect_static
 
 @pytest.fixture
 def collected(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The commands that were called; the only source is a.css."""
+    """Return the list of management commands that were called; the only source is a.css."""
     source = tmp_path / "source"
     source.mkdir()
     (source / "a.css").write_text("a {}")

@@ -1,4 +1,4 @@
-"""A data folder has one server at a time."""
+"""Exclusive use of a data folder by one server."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`manage.py check --deploy` has nothing to say about a server behind TLS."""
+"""`manage.py check --deploy` reports nothing for a server behind TLS."""
 
 import os
 import subprocess

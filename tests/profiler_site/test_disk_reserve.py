@@ -1,4 +1,4 @@
-"""The reserve is there while there is room, and gives way to a server that starts."""
+"""Disk reserve: allocated while there is space, and released for a server that starts."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ LEAST = 2**20
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Its only element is how many bytes are free."""
+    """Return a list whose only element is the number of free bytes."""
     free = [10 * BYTES]
     monkeypatch.setattr(disk_reserve, "free_bytes", lambda folder: free[0])
     return free

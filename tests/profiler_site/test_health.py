@@ -1,4 +1,4 @@
-"""/ok and /ready are answered beside Django."""
+"""Endpoints /ok and /ready, served without Django."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A connection has a while to send the head of a request, and no more."""
+"""Deadline for the head of a request on a connection."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from tests.ingest.live import Connection, live_server
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 HALF = b"GET /ok HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
-SECONDS = 2.0  # that a head may take here
+SECONDS = 2.0  # deadline for a request head in these tests
 CONNECTIONS = 2000
 
 
@@ -25,7 +25,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 async def _gone(connection: Connection) -> float:
-    """When the server closed it."""
+    """Return the time at which the server closed the connection."""
     with contextlib.suppress(ConnectionError):
         assert await asyncio.wait_for(connection.reader.read(), 60) == b""
     return time.monotonic()
@@ -47,7 +47,7 @@ async def test_thousands_of_half_heads_are_closed_and_meanwhile_ok_answers(port:
     assert await _ok_seconds(port) < 5
     last = time.monotonic()
     closed = await asyncio.gather(*map(_gone, half))
-    assert max(closed) - last < SECONDS + 10  # a loaded machine closes some later
+    assert max(closed) - last < SECONDS + 10  # a loaded machine closes later
     assert await _ok_seconds(port) < 5
     for connection in half:
         connection.close()

@@ -1,4 +1,4 @@
-"""A server that was killed in the middle of a compaction goes on with it when it starts again."""
+"""Restart of a server that was killed during a compaction, which it resumes."""
 
 import os
 import sqlite3
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
 def _counts(database: Path) -> tuple[int, int, int]:
-    """Profiles in the head, profiles in blocks, and leases."""
+    """Count profiles in the head, profiles in blocks, and leases."""
     with sqlite3.connect(database) as opened:
         (head,) = opened.execute("SELECT count(*) FROM profiles_profile").fetchone()
         (blocks,) = opened.execute(
@@ -44,5 +44,5 @@ def test_the_lease_of_the_dead_does_not_hold_it_up(tmp_path: Path) -> None:
     database = data / "flamewatch.sqlite3"
     assert _counts(database) == (5, 0, 1)
     with server_in(tmp_path):
-        # At once: beat begins with its first minute over, and the lease had two.
+        # Resumed at once: beat starts as if a minute had passed, and the lease would last two.
         until(lambda: _counts(database) == (0, 5, 0), 45, "compaction")

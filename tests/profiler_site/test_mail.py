@@ -1,4 +1,4 @@
-"""The mail server's address."""
+"""URL of the mail server."""
 
 import pytest
 

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
 def children(pid: int) -> list[str]:
-    """Process ids of the children; a thread may end while they are read."""
+    """Return the process ids of the children; threads may end while they are read."""
     found: list[str] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -27,7 +27,7 @@ def children(pid: int) -> list[str]:
 
 
 def demo_services(pid: int) -> list[str] | None:
-    """The children, once all of them are there."""
+    """Return the child processes once all of them exist."""
     found = children(pid)
     return found if len(found) == len(EXAMPLES) else None
 
@@ -43,7 +43,7 @@ def test_ctrl_c_ends_it_at_once_and_cleanly() -> None:
     with running_server() as server:
         began = time.monotonic()
         assert server.interrupt() == 0
-        # The promise is 2 s; a machine that is busy with other tests gets more.
+        # The documented bound is 2 s; a machine that is busy with other tests gets more.
         assert time.monotonic() - began < 10
         assert "Traceback" not in server.log.read_text()
 

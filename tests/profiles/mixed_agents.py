@@ -1,4 +1,4 @@
-"""Profiles of many agents for tests: each names and counts the same thing in its own way."""
+"""Profiles of many agents for tests, each with its own metric names and units."""
 
 import random
 from collections import Counter
@@ -21,14 +21,17 @@ Sum = Counter[str]  # by stack
 
 @dataclass(frozen=True)
 class Kind:
-    """What an agent sends, and which metric each of its sample types is: "" for none of two."""
+    """Sample types that an agent sends, each with the metric that it means.
+
+    `means` is "" for a sample type that is neither of the queried metrics.
+    """
 
     types: tuple[tuple[str, str], ...]
     means: tuple[str, ...]
     factor: int = 1
 
 
-# Of CPU: what is asked for are `cpu` in nanoseconds and `samples`.
+# For CPU, tests query `cpu` in nanoseconds and `samples`.
 CPU_KINDS = (
     Kind((("sample", "count"), ("CPU", "nanoseconds")), ("samples", "cpu")),  # Google's Python
     Kind((("cpu", "nanoseconds"),), ("cpu",)),  # Flamewatch's Python
@@ -61,7 +64,7 @@ _ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)
 
 @dataclass(frozen=True)
 class Sent:
-    """A stored profile, and what a brute-force sum finds in it."""
+    """Stored profile, with its values for brute-force sums."""
 
     name_id: str
     minutes: int
@@ -72,7 +75,7 @@ class Sent:
 def store(
     project: Project, type: ProfileType, count: int, chance: random.Random, minutes: int = 2880
 ) -> list[Sent]:
-    """Store profiles at random times of these minutes after noon, some under their old names."""
+    """Store profiles at random times within `minutes` after noon, some with old metric names."""
     return [_stored(project, type, number, chance, minutes) for number in range(count)]
 
 
@@ -85,7 +88,7 @@ def _stored(
         for stack in chance.sample(STACKS, chance.randint(1, len(STACKS)))
     }
     raw = pprof(stacks, kind.types, duration_nanos=10 * 10**9)
-    # Without a type names are left as they came: so older versions stored them.
+    # Without a type metric names are not normalised, as in profiles stored by older versions.
     named_as = chance.choice([type.value, ""])
     zone, at = chance.choice(["eu", "us"]), chance.randrange(minutes)
     of = rows.deployment(project, zone=zone, version=chance.choice("12"))
@@ -117,7 +120,7 @@ def _values(kind: Kind, stacks: dict[str, list[int]]) -> dict[str, Sum]:
 
 
 def summed(sent: Sequence[Sent], metric: str) -> Sum:
-    """Return Σ over the profiles that have the metric, by stack."""
+    """Return the sum of a metric's values by stack, over the profiles that have it."""
     return sum((each.values[metric] for each in sent if metric in each.values), Counter())
 
 

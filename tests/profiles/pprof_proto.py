@@ -1,6 +1,6 @@
-"""pprof's message Profile, described by hand: field names and numbers of its profile.proto.
+"""Handwritten description of pprof's message Profile, with the numbers of its profile.proto.
 
-Strings are bytes here, so that those that are not UTF-8 can be written and read.
+Strings are bytes here, so that strings that are not UTF-8 can be written and read.
 """
 
 from typing import Any
@@ -94,4 +94,4 @@ def _profile_class(packed: bool) -> Any:
 
 
 Profile = _profile_class(packed=True)
-UnpackedProfile = _profile_class(packed=False)  # writes each number of a list by itself
+UnpackedProfile = _profile_class(packed=False)  # writes lists unpacked

@@ -1,4 +1,4 @@
-"""Small pprof profiles for tests, from folded stacks."""
+"""Small pprof profiles for tests, built from folded stacks."""
 
 import gzip
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ EXAMPLE: Stacks = {
 
 
 class Builder:
-    """Enters strings, functions and locations once each."""
+    """Builder of a profile that adds each string, function and location once."""
 
     def __init__(self) -> None:
         self.message: Any = Profile(string_table=[b""])
@@ -34,7 +34,7 @@ class Builder:
         return self._strings[data]
 
     def frame(self, name: str, file: str = "app.py", line: int = 1) -> int:
-        """Id of the location of a frame."""
+        """Return the id of the location of a frame."""
         if (name, file, line) not in self._frames:
             number = len(self._frames) + 1
             self._frames[name, file, line] = number
@@ -49,7 +49,7 @@ def pprof(
     sample_types: Sequence[tuple[str, str]] = (("cpu", "microseconds"),),
     **fields: Any,
 ) -> bytes:
-    """An unpacked profile of these stacks; `fields` are other fields of the message."""
+    """Return an uncompressed profile of these stacks; `fields` are other fields of the message."""
     builder = Builder()
     for name, unit in sample_types:
         builder.message.sample_type.add(type=builder.string(name), unit=builder.string(unit))
@@ -63,5 +63,5 @@ def pprof(
 
 
 def upload(stacks: Stacks = EXAMPLE, **fields: Any) -> bytes:
-    """The same as an agent sends it."""
+    """Return the profile compressed, as an agent sends it."""
     return gzip.compress(pprof(stacks, **fields), mtime=0)

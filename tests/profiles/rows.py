@@ -14,7 +14,7 @@ from projects.profile_types import ProfileType
 from tests.profiles.pprofs import EXAMPLE, Stacks, pprof
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-_ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)  # what is stored may be of another limit
+_ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)  # profiles may have been stored under another limit
 _numbers = itertools.count()
 
 
@@ -41,7 +41,7 @@ def new(
     labels: dict[str, str] | None = None,
     **fields: Any,
 ) -> NewProfile:
-    """A profile of a deployment, `minutes` after noon."""
+    """Build a profile of a deployment, `minutes` after noon."""
     raw = pprof(stacks, duration_nanos=10 * 10**9, **fields)
     return new_of(of, raw, type=type, minutes=minutes, name_id=name_id, labels=labels)
 
@@ -55,7 +55,7 @@ def new_of(
     name_id: str | None = None,
     labels: dict[str, str] | None = None,
 ) -> NewProfile:
-    """The same, of given bytes."""
+    """Build a profile from pprof bytes."""
     return new_profile(
         decode_profile(raw, type, _ANY_TOTAL),
         raw,
@@ -78,12 +78,12 @@ def stored(of: Deployment, stacks: Stacks = EXAMPLE, **fields: Any) -> NewProfil
 
 
 def stored_raw(of: Deployment, raw: bytes, **fields: Any) -> NewProfile:
-    """The same, of given bytes."""
+    """Store a profile from pprof bytes."""
     made = new_of(of, raw, **fields)
     assert insert([made]) == [True]
     return made
 
 
 def again(made: NewProfile, time: datetime, name_id: str) -> NewProfile:
-    """The same profile, of another time."""
+    """Return the same profile with another time and name."""
     return replace(made, time=time, name_id=name_id)

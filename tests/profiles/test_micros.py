@@ -1,4 +1,4 @@
-"""Moments and µs since 1970 are the same thing said twice."""
+"""Conversion between datetimes and µs since 1970."""
 
 from datetime import UTC, datetime, timedelta
 

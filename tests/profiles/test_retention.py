@@ -1,4 +1,4 @@
-"""What is older than a project's days goes."""
+"""Retention: deletion of data older than a project's number of days."""
 
 from datetime import datetime, timedelta
 
@@ -38,7 +38,7 @@ def roll_up(project: Project) -> None:
 
 
 def at(hours: float) -> datetime:
-    """When the limit is so many hours after noon."""
+    """Return the time at which the retention limit is `hours` after noon."""
     return rows.NOON + timedelta(hours=hours) + KEPT
 
 
@@ -72,14 +72,14 @@ def test_whole_blocks_go(project: Project, shop: Deployment) -> None:
 def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     project: Project, shop: Deployment
 ) -> None:
-    """One block of eleven hours, of which the limit leaves four."""
+    """Check a block of eleven hours of which the limit leaves four."""
     for hour in range(11):
         rows.stored(shop, minutes=60 * hour, name_id=str(hour))
     roll_up(project)
     assert [block.level for block in Block.objects.order_by("pk")] == ["hour", "day"]
     retention.retain(project.pk, at(3))
     assert [block.level for block in Block.objects.all()] == ["hour"]
-    assert len(left(project)) == 11  # not yet worth it
+    assert len(left(project)) == 11  # too little to delete yet
     retention.retain(project.pk, at(7))
     assert left(project) == {"7", "8", "9", "10"}
     assert Block.objects.get().start == rows.NOON + timedelta(hours=7)
@@ -94,7 +94,7 @@ def test_agents_and_deployments_that_are_gone_are_forgotten(
     seen = {"first_seen": rows.NOON, "last_seen": rows.NOON}
     Agent.objects.create(deployment=shop, identity="a", **seen)
     other = rows.deployment(project, version="2")
-    rows.stored(other, minutes=60 * 24 * 3)  # it comes late, and keeps its deployment
+    rows.stored(other, minutes=60 * 24 * 3)  # arrives late, and keeps its deployment
     retention.retain(project.pk, at(20))
     assert Deployment.objects.count() == 2
     retention.retain(project.pk, at(50))

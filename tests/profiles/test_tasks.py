@@ -1,4 +1,4 @@
-"""What beat starts, and that two at once do no harm."""
+"""Periodic tasks started by beat, and their safe concurrent execution."""
 
 import threading
 from datetime import timedelta

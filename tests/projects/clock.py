@@ -1,4 +1,4 @@
-"""A clock that tests set: what `django.utils.timezone.now` says."""
+"""Settable clock behind `django.utils.timezone.now`."""
 
 from datetime import UTC, datetime, timedelta
 

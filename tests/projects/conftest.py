@@ -1,4 +1,4 @@
-"""Fixtures of the tenants' tests."""
+"""Fixtures for the tests of tenants."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.projects.clock import Clock
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """It is 12:00:20 UTC, the 1st of March 2026."""
+    """Return a clock set to 12:00:20 UTC on 1 March 2026."""
     return Clock(monkeypatch)

@@ -1,4 +1,4 @@
-"""Who may see and do what in a project."""
+"""Permissions in a project."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser

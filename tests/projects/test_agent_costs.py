@@ -1,4 +1,4 @@
-"""Sums by the hour of the last day."""
+"""Hourly sums of agent costs over the last day."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What is written of agents, a batch at a time."""
+"""Batched updates of agents' rows."""
 
 from datetime import timedelta
 

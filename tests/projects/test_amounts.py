@@ -1,4 +1,4 @@
-"""Amounts as people read them."""
+"""Human-readable amounts."""
 
 import pytest
 

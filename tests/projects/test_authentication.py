@@ -98,7 +98,7 @@ def test_a_revoked_key_is_refused_at_once(key: Made) -> None:
 def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(
     key: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The look-up read the row before the revocation, and comes back after it."""
+    """Revoke the key after the lookup has read its row, and before the lookup returns."""
     load = authentication._load
 
     def slow(key_id: str) -> object:

@@ -1,4 +1,4 @@
-"""One query for many who ask at the same time."""
+"""Shared query for concurrent lookups."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.real, pytest.mark.django_db]
 
 
 class Squares:
-    """Answers with squares, and remembers what was asked for together."""
+    """Loader that returns squares and records the keys of each query."""
 
     def __init__(self, bad: int | None = None) -> None:
         self.asked: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""The contract of both minute counters."""
+"""Contract of both minute counters."""
 
 import asyncio
 import logging

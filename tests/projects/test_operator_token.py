@@ -1,4 +1,4 @@
-"""The operator's token."""
+"""Operator token."""
 
 import time
 

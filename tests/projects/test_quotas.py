@@ -113,7 +113,7 @@ def test_what_failed_is_given_back(project: Project, clock: Clock) -> None:
 def test_nothing_is_captured_that_could_not_come_in_today(project: Project) -> None:
     asyncio.run(quotas.require_room(project.pk))
     Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=0)
-    asyncio.run(quotas.require_room(project.pk))  # the minute will have passed by then
+    asyncio.run(quotas.require_room(project.pk))  # the next minute has begun by then
     Quota.objects.filter(project=project).delete()
     Quota.objects.create(project=project, profiles_per_day=0)
     with pytest.raises(QuotaReached, match="profiles a day"):

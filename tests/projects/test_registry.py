@@ -1,4 +1,4 @@
-"""Deployments and agents as they show themselves."""
+"""Registration of deployments and agents from their handshakes."""
 
 import asyncio
 import threading
@@ -77,7 +77,7 @@ def test_a_fleet_that_starts_at_once_takes_a_handful_of_queries(project: Project
 
 
 def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
-    """Each process has its own cache; only the database can tell them that the other was first."""
+    """Check that processes with separate caches agree, through the database, on the first row."""
     start, found = threading.Barrier(4), []
 
     def process() -> None:
@@ -119,7 +119,7 @@ def test_what_changed_is_written_behind(project: Project) -> None:
 
 
 def test_many_agents_that_changed_are_written_in_one_commit(project: Project) -> None:
-    """A commit is a write to the disk: one for each agent would take a stopping server minutes."""
+    """Check the number of commits: one per agent would take a stopping server minutes on disk."""
     for nth in range(20):
         see(project, agent=AgentSeen(f"{nth:032}"))
         see(project, agent=AgentSeen(f"{nth:032}", "host", "agent/2", CPU_WALL))

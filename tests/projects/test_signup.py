@@ -1,4 +1,4 @@
-"""Signing up, with and without a mail server."""
+"""Sign-up, with and without a mail server."""
 
 import re
 

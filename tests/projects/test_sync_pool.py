@@ -1,4 +1,4 @@
-"""The threads that run SQL for asynchronous code."""
+"""Thread pool that runs SQL for asynchronous code."""
 
 import asyncio
 import threading

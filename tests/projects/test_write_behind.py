@@ -1,4 +1,4 @@
-"""Batches of small facts."""
+"""Write-behind buffer."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only this test's batches are written."""
+    """Isolate the test from the batches of other modules."""
     monkeypatch.setattr(write_behind, "_batches", [])
 
 
@@ -39,7 +39,7 @@ def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
     away, written = True, []
 
     def write(facts: dict[str, int]) -> None:
-        batch.note("a", 10)  # comes in while it is being written
+        batch.note("a", 10)  # arrives during the write
         if away:
             raise OperationalError("database is locked")
         written.append(facts)

@@ -1,4 +1,4 @@
-"""Each test has a waiting room of its own; those that need Redis get an empty one."""
+"""Each test has its own long-poll queue; tests with Redis get an empty database."""
 
 from collections.abc import Iterator
 

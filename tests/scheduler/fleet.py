@@ -1,4 +1,4 @@
-"""A fleet of well-behaved agents, and the beat, on a virtual clock."""
+"""Simulated fleet of well-behaved agents, with beat, on a virtual clock."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ class Capture:
     agent: str
     type: ProfileType
     at: float  # seconds since the start
-    delay: float  # seconds after the slot's moment
+    delay: float  # seconds after the capture request's time
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ async def _watch(
     rng = random.Random(seed)
     room = InProcessQueue(32, CAPTURE, clock=clock, rng=rng)
     log = Log()
-    # A fixed seed of the plan would be the same minute over and over: beat starts somewhere else.
+    # With a fixed seed every run would plan the same minutes, so beat starts at a random one.
     await asyncio.sleep(PERIOD * rng.randrange(1_000_000))
     begin = clock()
     tasks = [
@@ -91,6 +91,6 @@ def watch(
     rate: float = 1.0,
     seed: int = 0,
 ) -> Log:
-    """What a deployment's agents do within so many minutes from their start."""
+    """Return a log of what a deployment's agents do within `minutes` of their start."""
     with override_settings(SECRET_KEY="the seed of the plan"):
         return run(_watch(agents, types, minutes * 60, rate, seed))

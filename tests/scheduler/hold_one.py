@@ -1,4 +1,4 @@
-"""A web process that holds one agent: python -m tests.scheduler.hold_one REDIS_URL AGENT."""
+"""Web process that parks one agent: python -m tests.scheduler.hold_one REDIS_URL AGENT."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Capture now: the next free agent, written down, and bounded."""
+"""Capture now: assignment to the next free agent, audit and limits."""
 
 from functools import partial
 

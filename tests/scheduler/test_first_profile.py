@@ -1,4 +1,4 @@
-"""Newcomers are asked for their first profiles at once."""
+"""First profiles of new deployments, requested at once."""
 
 import pytest
 

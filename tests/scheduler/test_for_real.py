@@ -1,4 +1,4 @@
-"""Ten agents, a real server with its own beat, and minutes of two seconds."""
+"""Ten agents on a real server with its own beat, with plan periods of two seconds."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ MINUTES_OF_TWO_SECONDS = {
     "FLAMEWATCH_HOLD_SECONDS": "3",
 }
 TYPES = ["CPU", "WALL", "THREADS"]
-Captures = list[tuple[float, str, str]]  # when (time.monotonic), agent, type
+Captures = list[tuple[float, str, str]]  # time (time.monotonic), agent, type
 
 pytestmark = pytest.mark.server
 
 
 async def agent(name: str, server: RunningServer, project: str, key: str, log: Captures) -> None:
-    """Ask, capture and ask again; it uploads nothing, which costs nobody else a slot."""
+    """Repeat handshake and capture without uploading, which does not affect other agents."""
     connection = await Connection.open(urlsplit(server.url).port or 0)
     deployment = {"projectId": project, "target": "shop", "labels": {"version": "1"}}
     message = {"deployment": deployment, "profileType": TYPES}
@@ -43,7 +43,7 @@ async def agent(name: str, server: RunningServer, project: str, key: str, log: C
 
 
 async def watch(server: RunningServer) -> Captures:
-    """What the agents captured within ten periods, once the plan runs."""
+    """Return what the agents capture within ten periods, after planning has started."""
     project = server.add_project()
     key = server.add_key(project)
     log: Captures = []
@@ -64,7 +64,7 @@ async def test_ten_agents_give_about_ten_profiles_of_each_type_in_ten_minutes() 
     by_type = Counter(kind for _, _, kind in captures)
     by_agent = Counter(name for _, name, _ in captures)
     by_both = Counter((name, kind) for _, name, kind in captures)
-    # One slot a period, a little earlier or later than its period's edge.
+    # One capture request a period, slightly before or after the edge of its period.
     assert all(8 <= by_type[kind] <= 12 for kind in TYPES), by_type
     assert len(by_agent) >= AGENTS - 1, by_agent
     assert max(by_both.values()) <= 3, by_both

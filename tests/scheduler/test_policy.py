@@ -1,4 +1,4 @@
-"""The policy's functions: what they promise for any input."""
+"""Policy functions: properties for any input."""
 
 import random
 from collections import Counter
@@ -40,14 +40,14 @@ def test_moments_are_spread_evenly_over_the_period() -> None:
         [offer(nth) for nth in range(6000)], {1: 1.0}, 60, START, "seed"
     )
     tenths = Counter(int((slot.moment - START) // 6) for slot in planned)
-    # 600 expected in each; six standard deviations are 139
+    # 600 are expected in each; six standard deviations are 139.
     assert all(461 < tenths[tenth] < 739 for tenth in range(10))
 
 
 def test_a_fraction_of_a_rate_is_met_by_chance() -> None:
     offers = [offer(nth) for nth in range(4000)]
     planned = policy.plan_capture_requests(offers, {1: 0.25}, 60, START, "seed")
-    # 1,000 expected; six standard deviations are 164
+    # 1,000 are expected; six standard deviations are 164.
     assert 836 < len(planned) < 1164
     more = policy.plan_capture_requests(offers, {1: 2.25}, 60, START, "seed")
     assert len(more) == 8000 + len(planned)
@@ -86,7 +86,7 @@ def chosen(history: dict[str, float], now: float, agents: str = "abcd") -> Count
 
 
 def test_newcomers_are_equally_likely() -> None:
-    # 1,000 expected for each; six standard deviations are 164
+    # 1,000 are expected for each; six standard deviations are 164.
     assert all(836 < count < 1164 for count in chosen({}, 100).values())
 
 

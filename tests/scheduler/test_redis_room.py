@@ -1,4 +1,4 @@
-"""What only the Redis room has to do: many processes, some of which die, and so may Redis."""
+"""Redis queue: several processes, some of which are killed, and failures of Redis."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ def slot(name: str = "s") -> CaptureRequest:
 
 @pytest.fixture
 async def rooms(redis_url: str) -> AsyncIterator[list[RedisQueue]]:
-    """Two web processes, as far as Redis can tell."""
+    """Yield two queues on one Redis, which act as two web processes."""
     made = [RedisQueue(redis_url, PLACES, CAPTURE) for _ in range(2)]
     for room in made:
         await room.open()
@@ -117,7 +117,7 @@ async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_h
 ) -> None:
     room = RedisQueue(redis_url, PLACES, CAPTURE)
     await room.open()
-    # As a process leaves them that dies right after: in Redis, and held by nobody.
+    # State that a process leaves when it dies: agents in Redis that no process holds.
     for nth in range(PLACES):
         await room._scripts.arrive(f"dead.{nth}", agent(f"dead-{nth}"), SHORT)
     assert isinstance(await room.wait(agent("early"), LONG), BackOff)

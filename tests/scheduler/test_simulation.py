@@ -1,4 +1,4 @@
-"""The schedule as a whole, over many seeds, on a clock that jumps."""
+"""Simulation of the whole schedule over many seeds, on a virtual clock."""
 
 from collections import Counter
 from statistics import mean
@@ -14,7 +14,7 @@ SEEDS = range(40)
 
 
 def ten_minutes(agents: int, seed: int) -> list[Capture]:
-    """Ten minutes of a fleet that has been there for two."""
+    """Return the captures of ten minutes of a fleet that started two minutes before."""
     return watch(agents, TYPES, minutes=12, seed=seed).between(120, 720)
 
 
@@ -28,7 +28,7 @@ def test_ten_agents_give_ten_profiles_of_each_type_in_ten_minutes(
 ) -> None:
     for run in captures:
         by_type = Counter(capture.type for capture in run)
-        # Moments are anywhere in their minute, and what began at the edges may fall outside.
+        # Request times are anywhere in their minute, so captures at the edges may fall outside.
         assert all(9 <= by_type[kind] <= 11 for kind in TYPES), by_type
 
 
@@ -40,8 +40,8 @@ def test_each_agent_gives_about_one_of_each_type(captures: list[list[Capture]]) 
         for nth in range(10)
     ]
     shares = {count: times.count(count) / len(times) for count in range(5)}
-    # Of 1,600 counts; drawn evenly, it would be 34 %, 41 %, 19 % and 7 % for three and more.
-    # One standard deviation of these shares is at most 0.013.
+    # Distribution of 1,600 counts; independent draws would give 34 %, 41 %, 19 % and 7 % for 0, 1,
+    # 2, and 3 or more. The standard deviation of these shares is at most 0.013.
     assert abs(mean(times) - 1) < 0.02
     assert shares[1] > 0.58
     assert shares[0] < 0.25
@@ -83,7 +83,7 @@ def test_the_turn_of_those_who_find_no_place_comes_up(agents: int) -> None:
     log = watch(agents, (ProfileType.CPU,), minutes=90, seed=3)
     names = Counter(capture.agent for capture in log.captures)
     assert len(log.captures) >= 86
-    # 88 captures by 88 different agents would be the most; at least 60 % of what can be.
+    # At most 88 captures by 88 different agents are possible; require 60 % of the maximum.
     assert len(names) > 0.6 * min(agents, 88)
     assert log.counts.waiting > 0.7 * 32
 
@@ -93,7 +93,7 @@ def test_requests_a_minute_do_not_grow_with_the_number_of_agents() -> None:
         agents: watch(agents, TYPES, minutes=20, seed=1).requests_by_minute(20)[3:]
         for agents in (200, 2_000, 100_000)
     }
-    # 32 places, freed each 50 s, two tries for each: 77 a minute, and those that captured return.
+    # 32 places, freed every 50 s, with two tries each: 77 a minute, plus agents that have captured.
     most = {agents: mean(counts) for agents, counts in per_minute.items()}
     assert all(requests < 2 * 32 * 60 / HOLD * 1.5 for requests in most.values()), most
 

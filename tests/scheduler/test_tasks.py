@@ -1,4 +1,4 @@
-"""The plan: from what the room is offered, at the projects' rates, into the room."""
+"""Planning task, from the offers in the queue and the projects' rates to capture requests."""
 
 import time
 
@@ -32,7 +32,7 @@ def test_plans_a_minute_apart_leave_no_gap_and_agree_where_they_overlap() -> Non
     all_slots = {slot.id: slot for plan in plans for slot in plan}
     assert len({(slot.id, slot.moment) for plan in plans for slot in plan}) == len(all_slots)
     assert all(NOW <= slot.moment < NOW + 11 * 60 for slot in all_slots.values())
-    # ten minutes and a half, 20 deployments, 2 types, 1.5 a minute: 630; six deviations are 60
+    # 10.5 minutes, 20 deployments, 2 types, 1.5 a minute: 630; six standard deviations are 60.
     assert 560 < len(all_slots) < 700
 
 

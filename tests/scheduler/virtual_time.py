@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps to the next timer: hours of waiting in moments, exactly."""
+"""Event loop whose clock jumps to the next timer, so that hours pass in an instant."""
 
 import asyncio
 import selectors
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-START = 1_800_000_000.0  # a Unix time that is a whole minute
+START = 1_800_000_000.0  # Unix time of a whole minute
 
 
 class _JumpingSelector(selectors.SelectSelector):
@@ -16,7 +16,7 @@ class _JumpingSelector(selectors.SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise RuntimeError("Everybody waits, and no timer is set: nothing will ever happen.")
-        # A little beyond: a timer that is due at this very moment would not be run yet.
+        # Slightly beyond, because a timer that is due at exactly this time would not run yet.
         self.now += max(0.0, timeout) + 1e-6
         return super().select(0)
 
@@ -31,7 +31,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def clock() -> float:
-    """The time of the running loop; a Unix time too."""
+    """Return the time of the running loop, in seconds since the epoch."""
     return asyncio.get_running_loop().time()
 
 

@@ -1,13 +1,13 @@
-"""Waits that tests hold in a room, and how they end."""
+"""Helpers that park agents in a queue, and check their results."""
 
 import asyncio
 from collections.abc import Callable
 
 from scheduler.long_poll.interface import Assignment, BackOff, LongPollQueue, Waiter
 
-LONG = 90.0  # seconds; no test waits for its end
+LONG = 90.0  # seconds; longer than any test
 
-PATIENCE = 60.0  # on a machine that does other things meanwhile
+PATIENCE = 60.0  # seconds, for a busy machine
 
 Wait = asyncio.Task[Assignment | BackOff]
 
@@ -19,7 +19,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
-    """Waits that are in the room by now."""
+    """Start these waits, and return them once the queue has parked all."""
     before = room.counts().waiting
     waits = [asyncio.create_task(room.wait(waiter, hold)) for waiter in waiters]
     await until(lambda: room.counts().waiting == before + len(waits))

@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page; of the checks of JavaScript, nothing that is shipped."""
+"""Accessibility violations found by axe-core, a development dependency that is not shipped."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ _SOURCE = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def violations(page: Page) -> list[str]:
-    """A line for each: the rule, and where."""
+    """Return one line per violation: the rule and the element."""
     assert _SOURCE.exists(), "these tests need axe-core: npm ci"
     page.evaluate(_SOURCE.read_text())
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")

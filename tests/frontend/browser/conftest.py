@@ -1,4 +1,4 @@
-"""A real Chromium on a real server; any error on the browser's console fails the test."""
+"""Real Chromium on a real server; any error on the browser's console fails the test."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,13 +16,13 @@ from tests.frontend import shop
 
 HERE = Path(__file__).parent
 
-# A machine that does other things meanwhile takes longer than the five seconds that are usual.
+# A busy machine needs longer than the default of five seconds.
 expect.set_options(timeout=20_000)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks them, and puts them last: Playwright's loop stays in the thread of the tests."""
+    """Mark browser tests and run them last, because Playwright's loop stays in their thread."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.browser)
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def database_beside_playwright() -> Iterator[None]:
-    """Because of that loop Django takes the tests for async code."""
+    """Let Django use the database in the tests, which Playwright's event loop makes look async."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         yield
@@ -64,9 +64,9 @@ def base_url(live_server: LiveServer) -> str:
 
 @pytest.fixture
 def allowed_errors() -> list[str]:
-    """Parts of console errors that a test provokes: it appends to this list.
+    """Return parts of the console errors that are expected; a test appends its own.
 
-    htmx logs each request that a newer one took the place of.
+    htmx logs each request that a newer one replaced.
     """
     return ["htmx:sendAbort", "htmx:afterRequest", "AbortError", "willReadFrequently"]
 
@@ -89,7 +89,7 @@ def page(page: Page, allowed_errors: list[str]) -> Iterator[Page]:
 
 @pytest.fixture
 def sign_in(page: Page, base_url: str) -> Callable[[User], None]:
-    """Signs a person in, without the form."""
+    """Return a function that signs a user in without the form."""
 
     def sign_in(user: User) -> None:
         client = Client()
@@ -104,13 +104,13 @@ def sign_in(page: Page, base_url: str) -> Callable[[User], None]:
 
 @pytest.fixture
 def url(project: Project, alice: User, sign_in: Callable[[User], None], base_url: str) -> str:
-    """The page's address, for alice, who is signed in."""
+    """Return the URL of the flame page, with alice signed in."""
     sign_in(alice)
     return f"{base_url}/p/{project.project_id}/flame"
 
 
 @pytest.fixture
 def shop_url(project: Project, url: str) -> str:
-    """The same, with thirty profiles of the shop."""
+    """Return the URL of the flame page, with thirty profiles of the shop stored."""
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 30))
     return url

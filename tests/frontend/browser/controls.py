@@ -1,4 +1,4 @@
-"""Every control of a page, used once each, and the address that each leads to."""
+"""Exercise every control of a page once, and check the URL that it leads to."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 Parameters = dict[str, list[str]]
 
-# Parameters that a change removes, see docs/reference/urls.md; of the second side beside them.
+# Parameters that a change removes, per docs/reference/urls.md; the second side has its own.
 RANGE = {"from", "to"}
 OF_TYPE = {"metric", "weight", "weights", "profile", "root", "frame", "page"}
 OF_VIEW = {"root", "frame"}
@@ -33,9 +33,9 @@ DEPENDENTS: Mapping[str, set[str]] = {
     "function": {"top"},
     "top": {"function"},
 }
-MOVING = ("from:", "hideframes:")  # filters after which frames have other ids
+MOVING = ("from:", "hideframes:")  # filters that change the ids of frames
 
-# The page stays where it is: an address is read, and the one before it set again.
+# The page does not navigate: the new URL is read, and the previous one is restored.
 USE = """() => {
     const before = location.href;
     const found = [];
@@ -90,7 +90,7 @@ class Use(NamedTuple):
     address: str
 
     def changes(self, before: Parameters) -> dict[str, list[str] | None]:
-        """Return the parameters that it is meant to change; None where any value will do."""
+        """Return the parameters that the control should change; None accepts any value."""
         if self.kind == "link":
             return {name: [v for v in values if v] for name, values in json.loads(str_of(self))}
         if self.kind == "chip":
@@ -117,7 +117,7 @@ def parameters(address: str) -> Parameters:
 
 
 def check(use: Use, before: Parameters) -> None:
-    """Fail where a control changed less or more than its parameters and their dependents."""
+    """Fail if a control changed fewer or more than its parameters and their dependents."""
     after = parameters(use.address)
     changes = use.changes(before)
     removed = {name for changed in changes for name in _dependents(changed)}
@@ -149,7 +149,7 @@ def _moving(filters: list[str]) -> list[str]:
 
 
 def _settled(changes: Mapping[str, object], before: Parameters) -> set[str]:
-    """Return what stands for `from` and `to` after one half of the range has changed."""
+    """Return the parameters that replace `from` and `to` after one half of the range changed."""
     found = set()
     if any(name.startswith("b.") for name in changes) and not any(
         name.startswith("b.") for name in before

@@ -1,4 +1,4 @@
-"""What tests look at on the flame page."""
+"""Helpers that read the flame page in a browser."""
 
 from typing import TypedDict
 
@@ -22,12 +22,12 @@ def view(page: Page) -> Locator:
     return page.locator(".fg-view")
 
 
-# Nothing while the tree of the address that it was last given is still on its way.
+# Returns no boxes while the tree of the latest `src` is still loading.
 BOXES = "graph => graph.source === graph.getAttribute('src') ? graph.boxes : []"
 
 
 def drawn(page: Page) -> list[Box]:
-    """What the graph shows, once it has what it was told to show, and nothing moves any more."""
+    """Return the boxes of the graph once it has loaded its tree and stopped moving."""
     expect(page.locator("#legend li").first).to_be_visible()
     before: list[Box] = []
     for _ in range(PATIENCE_MS // LOOK_MS):

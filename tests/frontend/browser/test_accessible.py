@@ -1,4 +1,4 @@
-"""Every page for those who read it otherwise: axe-core, both themes, wide and narrow."""
+"""Accessibility of every page: axe-core, both themes, wide and narrow windows."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ def alices(page: Page, alice: User, furnished: None, sign_in: Callable[[User], N
 
 
 def found_in_every_look(page: Page) -> list[str]:
-    """What axe-core finds, in both themes, wide and narrow."""
+    """Return the violations found by axe-core in both themes, in wide and narrow windows."""
     found = []
     for theme, width in LOOKS:
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]

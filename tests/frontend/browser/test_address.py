@@ -1,4 +1,4 @@
-"""The state of a view lives in its address: each control changes its own part and no other."""
+"""View state in the URL: each control changes only its own parameters."""
 
 import re
 from collections import Counter
@@ -87,13 +87,13 @@ PAGES: dict[str, dict[str, list[str]]] = {
         "pick_from": ["2026-01-01T00:00:00Z"],
     },
 }
-ADDRESSES = 4  # of each page; what they have is drawn from the seed
+ADDRESSES = 4  # URLs per page; their parameters are drawn from the seed
 METRICS = (("samples", "count"), ("cpu", "microseconds"))
 
 
 @pytest.fixture
 def versions_url(project: Project, url: str) -> str:
-    """Two versions and zones of a service with two metrics, and another service."""
+    """Store two versions and zones of a service with two metrics, and another service."""
     now = timezone.now()
     for version, zone in (("2.30.9", "europe-west1-c"), ("2.31.0", "europe-west1-b")):
         of = shop.deployment(project, zone=zone, version=version)

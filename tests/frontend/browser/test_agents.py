@@ -1,4 +1,4 @@
-"""The page of agents: found as one types, their deployments, and a capture from there."""
+"""Agents page: search while typing, deployments, and captures started from there."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The comparison's page: what the graph says, zooms together, and keeps in its address."""
+"""Comparison page: tooltips, synchronised zoom, and state in the URL."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ MAIN, QUOTE, TAX = ("main", "main.py"), ("pricing.quote", "quote.py"), ("tax", "
 
 @pytest.fixture
 def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User], None]) -> Page:
-    """Ten profiles of each: quote takes 4.67 s instead of 6.91 s, tax is new."""
+    """Open a comparison of ten profiles each: quote takes 4.67 s instead of 6.91 s, tax is new."""
     now = timezone.now()
     for version, main, quote, tax in (
         ("1", 3_100_000, 6_910_000, 0),
@@ -34,7 +34,7 @@ def versions(page: Page, alice: User, project: Project, sign_in: Callable[[User]
 
 
 def pointed_at(page: Page, row: int, share: float) -> None:
-    """Points at a level of the (first) graph."""
+    """Move the pointer to a row of the first graph."""
     box = page.locator(".fg-view").first.bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] * share, box["y"] + 20 * row + 10)

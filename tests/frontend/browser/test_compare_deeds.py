@@ -1,4 +1,4 @@
-"""What can be done with a comparison: search, filter, act on a frame, open what is folded."""
+"""Actions on a comparison: search, filter, use a frame's menu, open folded frames."""
 
 import re
 from collections.abc import Callable
@@ -110,7 +110,7 @@ def test_a_row_of_the_list_has_a_menu(versions: Page) -> None:
 
 
 def test_what_is_folded_opens_and_is_left_again(versions: Page) -> None:
-    """As a click on a folded box does, by the id that the browser derives."""
+    """Open a folded box as a click does, by the id that the browser derives."""
     graph = versions.locator("flame-diff")
     at = graph.evaluate(NAMES).index("Rule.matches")
     graph.evaluate("(graph, at) => graph.open(at)", at)

@@ -1,4 +1,4 @@
-"""The flame page in a browser."""
+"""Flame page in a browser."""
 
 import re
 from datetime import timedelta
@@ -205,7 +205,7 @@ def test_an_end_is_picked_in_the_time_of_the_browser(page: Page, shop_url: str) 
     moment = page.get_by_label("End at")
     expect(moment).to_be_visible()
     expect(page).to_have_url(re.compile("end=20"))
-    moment.fill("2026-11-20T13:00")  # Berlin, in winter
+    moment.fill("2026-11-20T13:00")  # Berlin, in winter (UTC+1)
     moment.blur()
     expect(page).to_have_url(re.compile("end=2026-11-20T12%3A00%3A00Z"))
     expect(moment).to_have_value("2026-11-20T13:00")

@@ -1,4 +1,4 @@
-"""The list on its own: it needs no tree, and its search narrows it."""
+"""Function list without the graph: no tree request, and a search that narrows the list."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The flame page's views, filters, search, menus and keys, in a browser."""
+"""Views, filters, search, menus and keys of the flame page in a browser."""
 
 import re
 
@@ -63,7 +63,7 @@ def test_highlights_change_no_width(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?f=highlight:django")
     assert drawn(page) == before
     lit = page.evaluate("Array.from(document.querySelector('#graph').data.tree.highlight)")
-    assert sum(lit) == 3  # get_response and both of QuerySet.get
+    assert sum(lit) == 3  # get_response and both QuerySet.get
 
 
 def test_a_focus_has_callers_above_and_callees_below(page: Page, shop_url: str) -> None:
@@ -304,7 +304,7 @@ def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
 
 
 def test_what_is_folded_opens_and_is_left_again(page: Page, shop_url: str) -> None:
-    """As a click on a folded box does, by the id that the browser derives."""
+    """Open a folded box as a click does, by the id that the browser derives."""
     page.goto(shop_url)
     drawn(page)
     page.evaluate(

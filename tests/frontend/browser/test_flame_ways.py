@@ -1,4 +1,4 @@
-"""Ways from the flame page to others, and filters that are changed where they stand."""
+"""Links from the flame page to other pages, and filters edited in place."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -71,7 +71,7 @@ def test_a_row_of_the_list_has_a_menu_too(page: Page, shop_url: str) -> None:
 
 
 def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str) -> None:
-    """The page asks for new profiles every 15 s; an answer without any changes nothing."""
+    """Check that the poll for new profiles (every 15 s) changes nothing when there are none."""
     page.clock.install()
     page.goto(f"{shop_url}?view=list")
     page.locator("#functions a.fn", has_text="Rule.matches").click(button="right")

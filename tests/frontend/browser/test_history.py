@@ -1,4 +1,4 @@
-"""The page of history: choosing a step and patterns, and the way back."""
+"""History page: choosing a step and patterns, and navigating back."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def test_filters_are_added_changed_and_removed(history: Page) -> None:
 
 
 def test_a_link_is_copied_and_keys_are_told(history: Page) -> None:
-    """Where a page may not write to the clipboard it shows the text."""
+    """Check that the page shows the link's text where it may not write to the clipboard."""
     history.context.grant_permissions(["clipboard-read", "clipboard-write"])
     history.keyboard.press("y")
     expect(history.locator("#said")).to_contain_text("Link copied")

@@ -1,4 +1,4 @@
-"""A new project: its id is shown as its name is typed."""
+"""New project page: the id follows the name while it is typed."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The page of profiles: choosing, ordering, paging, and opening one alone."""
+"""Profiles page: filtering, sorting, paging, and opening a single profile."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -70,7 +70,7 @@ def test_it_fits_a_narrow_window(profiles: Page) -> None:
 
 
 def cell(page: Page, column: int, row: int) -> tuple[float, float]:
-    """Where the middle of a cell is, counted from the right and from the top."""
+    """Return the centre of a heat map cell, counted from the right and from the top."""
     view, box = page.locator(".heat-view"), page.locator("svg.cells").bounding_box()
     assert box
     columns, rows = (int(view.get_attribute(f"data-{name}") or 0) for name in ("columns", "rows"))

@@ -1,4 +1,4 @@
-"""A function in focus: once on the page, its callers above and its callees below."""
+"""Focus on a function: it is drawn once, with its callers above and its callees below."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The list of services: found as one types, and Back goes back."""
+"""Services page: search while typing, and Back restores the previous state."""
 
 from collections.abc import Callable
 

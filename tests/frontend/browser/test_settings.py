@@ -1,4 +1,4 @@
-"""The settings: dialogs of keys."""
+"""Settings page: dialogs of API keys."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The set-up page: a key in the lines, and the wait that ends by itself."""
+"""Set-up page: a key inserted into the commands, and waiting for the first profile."""
 
 import re
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def test_it_follows_the_agent_to_its_first_profile(setup: Page, project: Project
 def test_it_says_so_while_the_server_does_not_answer(
     setup: Page, allowed_errors: list[str]
 ) -> None:
-    allowed_errors += ["ERR_FAILED", "htmx:sendError"]  # htmx logs what fails
+    allowed_errors += ["ERR_FAILED", "htmx:sendError"]  # htmx logs failed requests
     trouble = setup.locator("#trouble")
     setup.route("**/setup/status*", lambda route: route.abort())
     expect(trouble).to_contain_text("The server does not answer.")

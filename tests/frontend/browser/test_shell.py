@@ -1,4 +1,4 @@
-"""The frame of the pages: theme, menus, narrow windows."""
+"""Frame of the pages: theme, menus, narrow windows."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The chart of profiles over time: what it reads, and how it selects without a mouse."""
+"""Chart of profiles over time: readings at the cursor, and selection by keyboard."""
 
 import re
 

@@ -68,7 +68,7 @@ test('the node under a point is the one whose box is there', () => {
 test('where nothing is drawn there is no node', () => {
   const tree = readTree(example());
   const rows = rowsOf(tree);
-  assert.equal(nodeAt(tree, rows, 2, 750), -1); // main's own time
+  assert.equal(nodeAt(tree, rows, 2, 750), -1); // the self time of main
   assert.equal(nodeAt(tree, rows, 9, 10), -1);
   assert.equal(nodeAt(tree, rows, -1, 10), -1);
   assert.equal(nodeAt(tree, rows, 0, 900), -1);

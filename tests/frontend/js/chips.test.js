@@ -1,4 +1,4 @@
-// A filter in an address is changed in its place.
+// Replacement of a filter in a URL, at its position.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

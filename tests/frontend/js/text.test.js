@@ -4,7 +4,7 @@ import test from 'node:test';
 import { filled, fitted, harmless } from '../../../frontend/static/flame-graph/text.js';
 
 const CELL = 7;
-const measure = (text) => Array.from(text).length * CELL * 2; // as wide as Chinese
+const measure = (text) => Array.from(text).length * CELL * 2; // the width of Chinese characters
 
 test('a label that fits is whole, another is cut at its end', () => {
   assert.equal(fitted('discounts.apply', 15 * CELL, CELL, measure), 'discounts.apply');

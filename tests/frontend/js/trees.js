@@ -1,4 +1,4 @@
-/** Trees for tests, written by hand or made to measure, in the shape of the wire. */
+/** Handwritten and random trees for tests, in the wire format. */
 
 /**
  * @param {[number, string, number][]} rows depth, name, self
@@ -24,7 +24,7 @@ export function example() {
   return wireOf([[0, 'main', 200], [1, 'foo1', 150], [2, 'bar', 250], [1, 'foo2', 50], [2, 'bar', 250]]);
 }
 
-/** Pre-order rows of any shape, from a seed. @param {number} n @param {number} deepest @param {number} seed */
+/** Return random rows in pre-order. @param {number} n @param {number} deepest @param {number} seed */
 export function randomRows(n, deepest, seed) {
   let state = seed;
   const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;

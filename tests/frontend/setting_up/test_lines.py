@@ -1,4 +1,4 @@
-"""The lines to paste, for every kind of server."""
+"""Commands to paste, for every kind of server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What uploads begin with."""
+"""Fixture for upload tests."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.ingest.client import Client
 
 @pytest.fixture
 def name(agent: Client) -> str:
-    """A name that was issued for a CPU profile."""
+    """Return an issued name for a CPU profile."""
     return str(agent.asked()["name"])

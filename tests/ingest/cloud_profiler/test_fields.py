@@ -1,4 +1,4 @@
-"""Protobuf's JSON is read as protobuf reads it, and what it is not is named."""
+"""Protobuf's JSON mapping of fields, and errors that name the invalid field."""
 
 import base64
 import contextlib

@@ -134,7 +134,7 @@ def test_the_body_may_come_in_chunks(agent: Client) -> None:
     assert agent.request("POST", agent.profiles, content=chunks()).status_code == 200
 
 
-# -- refusals -----------------------------------------------------------------------------
+# -- error responses ----------------------------------------------------------------------
 
 
 def test_no_key_is_401(agent: Client) -> None:
@@ -223,7 +223,7 @@ def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, projec
 def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=0)
     assert_refused(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
-    assert Agent.objects.exists()  # it is seen all the same
+    assert Agent.objects.exists()  # the agent is registered all the same
 
 
 def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:

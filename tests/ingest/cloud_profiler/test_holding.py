@@ -1,4 +1,4 @@
-"""Held agents over real sockets: what they cost, how they are woken, and how they leave."""
+"""Parked agents over real sockets: cost, wake-up and disconnection."""
 
 import asyncio
 import threading
@@ -31,7 +31,7 @@ def long_holds(settings: Settings) -> None:
 
 @pytest.fixture
 def deployment(project: Project) -> Deployment:
-    """One that has its first profile, so that its agents are held."""
+    """Create a deployment that has its first profile, so that its agents are parked."""
     now = timezone.now()
     return Deployment.objects.create(
         project=project,
@@ -98,7 +98,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
 
 
 async def until_no_more_than(waiting: int) -> None:
-    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  a room has no event for it
+    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  the queue has no event for it
         await asyncio.sleep(0.001)
 
 

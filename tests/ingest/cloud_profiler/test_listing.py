@@ -19,7 +19,7 @@ def taken(hour: int) -> str:
 
 @pytest.fixture
 def three(agent: Client) -> None:
-    """Of checkout, checkout and billing, an hour apart."""
+    """Store profiles of checkout, checkout and billing, an hour apart."""
     agent.offline(startTime=taken(0))
     agent.offline(startTime=taken(1), deployment=DEPLOYMENT | {"labels": {"version": "1.5"}})
     threads = profile({("main",): (7,)}, types=[("goroutine", "count")])
@@ -78,7 +78,7 @@ def test_filters_restrict_it(
 def test_pages_follow_each_other(three: None, reader: Client, agent: Client) -> None:
     first = reader.request("GET", reader.profiles, params={"pageSize": 2}).json()
     assert len(first["profiles"]) == 2
-    agent.offline(startTime=taken(3))  # what comes in meanwhile shifts nothing
+    agent.offline(startTime=taken(3))  # new profiles do not shift the pages
     params = {"pageSize": 2, "pageToken": first["nextPageToken"]}
     second = reader.request("GET", reader.profiles, params=params).json()
     assert [profile["startTime"] for profile in second["profiles"]] == [taken(0)]

@@ -1,4 +1,4 @@
-"""Names are issued signed, and checked without asking anybody."""
+"""Signed profile names, verified without a database query."""
 
 import string
 

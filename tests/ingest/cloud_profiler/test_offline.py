@@ -97,7 +97,7 @@ def test_the_body_may_name_enums_by_number_and_fields_as_the_proto(agent: Client
     assert answer.json()["profileType"] == "CPU"
 
 
-# -- refusals -----------------------------------------------------------------------------
+# -- error responses ----------------------------------------------------------------------
 
 
 def test_no_key_is_401(agent: Client) -> None:
@@ -150,7 +150,7 @@ def test_another_method_is_405(agent: Client) -> None:
 def test_the_same_is_stored_once_also_after_it_left_the_head(
     age: timedelta | None, agent: Client, project: Project
 ) -> None:
-    """Without a time of its own it may be sent again whenever."""
+    """Check repeated uploads after compaction, at any later time if the profile has no time."""
     body = at(now() - age) if age else SIMPLE
     first = agent.offline(body).json()
     assert hour_blocks.compact_hours(project.pk, now() + timedelta(days=1)) == 1

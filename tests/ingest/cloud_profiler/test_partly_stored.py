@@ -1,4 +1,4 @@
-"""Uploads of which a part makes no sense: stored without it, and said so."""
+"""Uploads with invalid parts: stored without these, with a warning in the response."""
 
 import pytest
 

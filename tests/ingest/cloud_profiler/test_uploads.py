@@ -86,7 +86,7 @@ def test_agents_echo_the_whole_profile(agent: Client) -> None:
 def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -> None:
     agent.upload(name)
     assert Deployment.objects.get().profiled == ["CPU"]
-    assert_refused(agent.handshake(), 409, "ABORTED")  # no other is wanted at once
+    assert_refused(agent.handshake(), 409, "ABORTED")  # no second profile is requested at once
 
 
 def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:
@@ -122,7 +122,7 @@ def test_the_body_may_be_gzip_and_come_in_chunks(agent: Client, name: str) -> No
     assert answer.status_code == 200, answer.text
 
 
-# -- refusals -----------------------------------------------------------------------------
+# -- error responses ----------------------------------------------------------------------
 
 
 def refused(answer: httpx.Response, status: int, code: str, *words: str) -> None:
@@ -196,7 +196,7 @@ def test_a_field_that_cannot_be_used_is_400_and_named(
 
 
 def broken_index() -> bytes:
-    """A sample at a location that the profile does not have."""
+    """Return a profile with a sample at a location that does not exist."""
     sample = pprof.field(2, pprof.field(1, pprof.varint(99)) + pprof.field(2, pprof.varint(1)))
     kind = pprof.field(1, pprof.field(1, 1) + pprof.field(2, 2))
     strings = b"".join(pprof.field(6, text) for text in (b"", b"cpu", b"nanoseconds"))
@@ -217,7 +217,7 @@ def broken_index() -> bytes:
 )
 def test_bytes_that_are_no_profile_are_400(body: bytes, name: str, agent: Client) -> None:
     refused(agent.upload(name, body), 400, "INVALID_ARGUMENT")
-    assert agent.upload(name).status_code == 200  # and the name is still good
+    assert agent.upload(name).status_code == 200  # and the name is still valid
 
 
 def test_a_profile_that_is_too_large_packed_is_413(
@@ -371,8 +371,8 @@ def test_a_refused_upload_is_noted_with_its_reason(agent: Client, name: str) -> 
 def test_an_upload_comes_back_to_the_loop_once(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Digested and stored by two threads, of which the last alone wakes the loop."""
-    agent.upload(name)  # what is read from the database once is read
+    """Check that the event loop wakes once for an upload that two threads decode and store."""
+    agent.upload(name)  # fills the caches of what is read from the database once
     wakes = count_wakes(monkeypatch)
     assert agent.upload(name).status_code == 200
     assert len(wakes) == 1

@@ -1,4 +1,4 @@
-"""A profile that comes again: it is met wherever the first one is by now."""
+"""Repeated uploads, detected in the head and in blocks."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -36,7 +36,7 @@ def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> No
 
 
 def issued_before(name: str, project: Project, **ago: float) -> str:
-    """Such a name, issued a while ago."""
+    """Return the same name as if it had been issued earlier, by `ago` (as for `timedelta`)."""
     path, _, name_id = name.rpartition("/")
     now = timezone.now().timestamp()
     issued = names.check(name_id, project.project_id, now)
@@ -48,7 +48,7 @@ def issued_before(name: str, project: Project, **ago: float) -> str:
 def packed(
     agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[str, httpx.Response]:
-    """A name whose profile became part of a block, and what the upload was answered."""
+    """Return a name whose profile was compacted into a block, and the response to its upload."""
     name = issued_before(name, project, minutes=5)
     answer = agent.upload(name)
     pack(project, monkeypatch)
@@ -57,7 +57,7 @@ def packed(
 
 
 def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if its only profile had been there for a while."""
+    """Compact the only profile as if it had been stored five minutes ago."""
     now = timezone.now()
     Profile.objects.update(stored_at=now - timedelta(minutes=5))
     for at in ((pending_series, "LONG"), (level0, "LONG"), (level0, "LEFT")):

@@ -1,4 +1,4 @@
-"""What requests say, and what of it is refused, by the name of the field."""
+"""Parsing of requests, and errors that name the invalid field."""
 
 import contextlib
 import copy

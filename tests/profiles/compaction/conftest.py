@@ -1,4 +1,4 @@
-"""What is stored, and what is left of it when something breaks in between."""
+"""Fixtures of the compaction tests."""
 
 from datetime import datetime, timedelta
 
@@ -18,13 +18,13 @@ def shop(project: Project) -> Deployment:
 
 @pytest.fixture
 def later() -> datetime:
-    """When everything that was stored is long closed."""
+    """Return a time at which every stored hour and day is long closed."""
     return max(rows.NOON, timezone.now()) + timedelta(days=3)
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of so few a part is made."""
+    """Lower the row counts from which level 0 blocks are built."""
     for module in (pending_series, level0):
         monkeypatch.setattr(module, "LONG", FEW)
     monkeypatch.setattr(level0, "LEFT", FEW - 1)

@@ -1,4 +1,4 @@
-"""Heads of an hour that is not over, and what is packed of them at a moment."""
+"""Heads of an hour that has not ended, and their compaction at a given time."""
 
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ def stored(of: Deployment, *minutes: float, **fields: object) -> None:
 
 
 def all_came_at_noon() -> None:
-    """Of the day's bytes too."""
+    """Set the arrival of all profiles to noon, and move the stored bytes to that day too."""
     Profile.objects.update(stored_at=rows.NOON)
     noon = rows.NOON.date()
     for other in DayUsage.objects.exclude(day=noon):
@@ -29,7 +29,7 @@ def all_came_at_noon() -> None:
 
 
 def at(minutes: float) -> datetime:
-    """The moment at which what began so many minutes after noon is just settled."""
+    """Return the time at which profiles of `minutes` after noon have just settled."""
     return rows.NOON + (rows.NOON - settled_before(rows.NOON)) + minutes * MINUTE
 
 

@@ -1,4 +1,8 @@
-"""Roll five profiles up in a new database; "stop": say when the blob is written, and wait."""
+"""Compact five profiles in a process of its own.
+
+With the argument "stop", create them in a new database first, report the written blob, and then
+wait to be killed.
+"""
 
 import sys
 import time
@@ -37,6 +41,6 @@ if sys.argv[1] == "stop":
 project = Project.objects.get()
 assert Profile.objects.count() == 5
 with lease(f"roll-up {project.pk}") as ours:
-    assert ours or sys.argv[1] != "stop"  # whoever was killed leaves its lease
+    assert ours or sys.argv[1] != "stop"  # a killed process leaves its lease
     hour_blocks.compact_hours(project.pk, later)
 blob_sweep.sweep(later)

@@ -1,4 +1,4 @@
-"""Taking stock: every profile of a project, wherever it is stored."""
+"""Inventory of every profile of a project, in the head and in blocks."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from projects.models import DayUsage, Project
 
 
 def stock(project: Project) -> Counter[tuple[str, int]]:
-    """(name, total of its values) of each, and how often it is there."""
+    """Count the copies of each profile by (name, total of its values)."""
     found: Counter[tuple[str, int]] = Counter()
     for row in Profile.objects.filter(project=project):
         found[row.name_id, int(decode(bytes(row.tree)).self[0].sum())] += 1

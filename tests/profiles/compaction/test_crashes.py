@@ -1,4 +1,4 @@
-"""Whatever step of a roll-up dies, nothing is lost and nothing is there twice."""
+"""Crashes at any step of a compaction, which must neither lose nor duplicate profiles."""
 
 import contextlib
 import os
@@ -27,14 +27,14 @@ from tests.profiles.compaction.stock import counted_bytes, really_stored_bytes, 
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(days=40)
-FEW = 2  # rows of which parts are made
+FEW = 2  # rows from which level 0 blocks are built
 
 
 class Crash(Exception):
     pass
 
 
-# Between any two steps of a move: what is called there.
+# Functions called between any two steps of a compaction.
 POINTS = [
     "profiles.compaction.head_to_blocks.build_hour",
     "profiles.compaction.head_to_blocks.leave",
@@ -52,7 +52,7 @@ POINTS = [
 
 
 def crashing(target: str, after: bool, on_call: int) -> contextlib.AbstractContextManager[object]:
-    """The target dies at its nth call: before it has done anything, or when it is done."""
+    """Make the target raise at its nth call, before or after its work."""
     module, _, name = target.rpartition(".")
     owner: object = sys.modules.get(module)
     if owner is None:
@@ -85,7 +85,7 @@ def work(project: Project, now: datetime) -> None:
 def arrive(
     shop: Deployment, chance: random.Random, count: int, now: datetime | None = None
 ) -> None:
-    """At any time of some days, and more of them lately, if it is said what that is."""
+    """Store profiles at random times of two days, with more of them recent if `now` is given."""
     for number in range(count):
         minutes: float = chance.randrange(2 * 24 * 60)
         if now is not None and number % 3:
@@ -158,7 +158,7 @@ def test_a_store_that_is_away_leaves_everything_in_the_head(
 
 
 def test_what_a_kill_9_left_behind_is_swept(tmp_path: Path) -> None:
-    """A process is killed between its blob and its commit; another one goes on."""
+    """Check that another process continues after a kill between blob and commit."""
     database, folder = tmp_path / "killed.sqlite3", tmp_path / "blobs"
     environment = os.environ | {
         "FLAMEWATCH_DATA_DIR": str(tmp_path),

@@ -1,4 +1,4 @@
-"""Hour blocks of closed days are packed closer, and summed."""
+"""Compaction of the hour blocks of closed days, and their rollup."""
 
 from datetime import datetime, timedelta
 

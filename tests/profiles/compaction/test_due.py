@@ -1,4 +1,4 @@
-"""What is due is found at once, and is all that has something to do."""
+"""Series with head rows ready for compaction: found quickly, and no others found."""
 
 from collections.abc import Sequence
 

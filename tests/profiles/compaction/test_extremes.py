@@ -1,4 +1,4 @@
-"""The largest and strangest profiles that are let in, from their bytes to the blocks of a day."""
+"""Largest and strangest accepted profiles, from their bytes to the blocks of a day."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -21,7 +21,7 @@ from tests.profiles.pprofs import Builder, pprof
 
 pytestmark = pytest.mark.django_db
 CPU = Metric("cpu", "nanoseconds")
-GREATEST = 2**61  # four of them pass 64 bits
+GREATEST = 2**61  # the sum of four exceeds 64 bits
 
 
 def _built(change: Callable[[Builder], None]) -> bytes:
@@ -40,7 +40,7 @@ def deepest() -> bytes:
 
 
 def a_million_nodes() -> bytes:
-    """A hundred stacks of ten thousand frames that part at the root."""
+    """Return a hundred stacks of ten thousand frames that diverge at the root."""
 
     def change(b: Builder) -> None:
         common = [b.frame(f"f{i}") for i in range(9_999)]
@@ -84,7 +84,7 @@ def test_it_is_rolled_up_as_it_came(
 def test_profiles_that_pass_64_bits_together_are_rolled_up_too(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
-    """Each by itself is right; it is their sum that nobody can have."""
+    """Check profiles that are valid alone but whose sum exceeds 64 bits."""
     for minute in range(5):
         rows.stored_raw(shop, greatest(), minutes=minute)
     before = stock(project)

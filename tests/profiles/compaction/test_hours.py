@@ -1,4 +1,4 @@
-"""Head rows of closed hours become hour blocks."""
+"""Compaction of head rows of closed hours into hour blocks."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -80,7 +80,7 @@ def test_a_full_blob_is_followed_by_another(
 def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
     project: Project, shop: Deployment
 ) -> None:
-    rows.stored(shop)  # its hour is over for long, but it has just arrived
+    rows.stored(shop)  # its hour ended long ago, but it has just arrived
     assert hour_blocks.pending_hours(project.pk, timezone.now()) == []
     at = rows.NOON + timedelta(hours=1)
     Profile.objects.update(stored_at=rows.NOON)
@@ -171,7 +171,7 @@ def test_names_that_may_come_again_at_any_time_are_kept(
 def test_two_that_do_the_same_work_store_it_once(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other one is done while this one has built its block, but not yet moved it."""
+    """Let a competing run finish while this one builds its block."""
     for minute in range(3):
         rows.stored(shop, minutes=minute)
     before = stock(project)

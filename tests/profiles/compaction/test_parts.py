@@ -1,4 +1,4 @@
-"""Of an hour that is not over, what is settled becomes a block where there is much of it."""
+"""Level 0 blocks: settled head rows of an unfinished hour, compacted once there are enough."""
 
 import itertools
 import random
@@ -84,7 +84,7 @@ def test_a_short_head_stays_as_it_is(project: Project, shop: Deployment) -> None
 
 @pytest.mark.usefixtures("few")
 def test_a_part_lies_in_one_hour(project: Project, shop: Deployment) -> None:
-    """And of each hour it takes enough of them: of one that is over fewer."""
+    """Check that each block lies in one hour; an hour that has ended needs fewer rows."""
     stored(shop, 55, 57, 61, 62)
     assert pack(project, 59) == 0
     assert pack(project, 63) == 2
@@ -305,8 +305,10 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
 def test_however_it_is_cut_the_answers_are_the_same(
     seed: int, ticks: list[int], project: Project
 ) -> None:
-    """Whatever has become parts at the ticks, in minutes after each other, and whenever the rows
-    arrived: none, one or many hours, and some that are late."""
+    """Check that results do not depend on the times of compaction and arrival.
+
+    `ticks` are minutes between compactions. Profiles arrive at any time, and some of them late.
+    """
     chance = random.Random(seed)
     service = f"shop-{next(_numbers)}"
     shop = rows.deployment(project, service=service)

@@ -1,4 +1,4 @@
-"""The slow, obvious way to filter and invert: every stack as a list of its frames."""
+"""Slow reference for filtering and inverting, with every stack as a list of frames."""
 
 import re
 from collections import defaultdict
@@ -15,13 +15,13 @@ Sums = Mapping[Any, tuple[int, ...]]
 
 
 def stacks_of(tree: Tree) -> tuple[Sums, Sums, dict[Path, int]]:
-    """Values by path, values by (path, labels), and the id of every node."""
+    """Return values by path, values by (path, labels), and the id of every node."""
     said = oracle.meaning_of(tree, (), 0)
     return said.own, said.labelled, said.ids
 
 
 def obviously_filtered(tree: Tree, filters: Filters) -> tuple[Sums, Sums, dict[Path, int]]:
-    """What stacks_of says of the filtered tree."""
+    """Return the result of `stacks_of` for the filtered tree."""
     said = oracle.meaning_of(tree, (), 0)
     own, labelled = _sums(), _sums()
     for path, values in said.own.items():
@@ -33,7 +33,7 @@ def obviously_filtered(tree: Tree, filters: Filters) -> tuple[Sums, Sums, dict[P
 
 
 def ids_of(own: Mapping[Any, object]) -> dict[Path, int]:
-    """The ids of all nodes that lead to these paths."""
+    """Return the ids of all nodes on these paths."""
     paths = [path for path in own if isinstance(path, tuple)]
     return {path[:i]: node_id(path[:i]) for path in paths for i in range(1, len(path) + 1)}
 

@@ -1,4 +1,4 @@
-"""Large trees of a real shape: a captured profile, planted again and again with changes."""
+"""Large trees of a realistic shape: changed copies of a captured profile, merged."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from projects.profile_types import ProfileType
 
 CPU = Metric("cpu", "nanoseconds")
 _SAMPLE = Path(__file__).parent.parent.parent / "samples" / "go-cpu.pb.gz"
-_RENAMED, _SILENT = 0.1, 0.3  # of the functions, of the nodes: in each copy
+_RENAMED, _SILENT = 0.1, 0.3  # shares per copy: of the functions, of the nodes
 
 
 def grown(nodes: int, seed: int = 1) -> Tree:
-    """A tree grouped by function with so many nodes, in nanoseconds of CPU."""
+    """Return a tree by function, folded to `nodes` nodes, in nanoseconds of CPU."""
     rng = np.random.default_rng(seed)
     base = _base()
     copies = -(-nodes // len(base.parent)) * 2
@@ -38,7 +38,7 @@ def _base() -> Tree:
 
 
 def _changed(base: Tree, number: int, rng: np.random.Generator) -> Tree:
-    """Some functions have other names, some nodes no value, all of them other values."""
+    """Return a copy with some functions renamed, some nodes set to zero, and all values changed."""
     frames, count = base.frames, len(base.frames.name)
     named = [frames.strings[i] for i in frames.name.tolist()]
     renamed = rng.random(count) < _RENAMED

@@ -1,4 +1,4 @@
-"""A slow, obvious digest on protobuf, which the compiled one has to agree with."""
+"""Slow reference decoder on protobuf, which the compiled decoder must match."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ UNKNOWN: Frame = ("?", "", 0)
 
 @dataclass
 class Meaning:
-    """What a profile says; zeros and order carry no meaning."""
+    """Meaning of a profile, independent of zeros and order."""
 
     metrics: tuple[Metric, ...]
     own: dict[Path, tuple[int, ...]]
@@ -61,7 +61,7 @@ def digest(raw: bytes, profile_type: str) -> Meaning:
 
 
 def meaning_of(tree: Tree, totals: tuple[int, ...], samples: int) -> Meaning:
-    """What a digested tree says."""
+    """Return the meaning of a decoded tree."""
     frames, strings = tree.frames, tree.frames.strings
     of_frame = [
         (strings[name], strings[file], line)
@@ -113,7 +113,7 @@ class _Reader:
         return tuple(reversed(frames)) or (UNKNOWN,)
 
     def frames(self, location: Any) -> list[Frame]:
-        """Innermost first."""
+        """Return the frames of a location, innermost first."""
         named = []
         for line in location.line:
             function = self.functions[line.function_id] if line.function_id else None

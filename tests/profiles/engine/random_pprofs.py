@@ -1,4 +1,4 @@
-"""Random profiles with the dirt that is met: ids of any size, inlining, no names, no UTF-8."""
+"""Random profiles with real-world defects: ids of any size, inlining, missing names, no UTF-8."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ _values = st.one_of(st.integers(0, 5), st.integers(0, 2**40))
 
 @st.composite
 def messages(draw: st.DrawFn) -> Any:
-    """A consistent profile."""
+    """Draw a consistent profile."""
     message = draw(st.sampled_from([Profile, UnpackedProfile]))(string_table=TEXTS)
     text = st.integers(0, len(TEXTS) - 1)
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, unique=True))

@@ -1,4 +1,4 @@
-"""Random call trees, and what one means whatever the order of its nodes."""
+"""Random call trees, and their meaning independent of the order of nodes."""
 
 from collections.abc import Mapping
 
@@ -16,12 +16,12 @@ ANY_TOTAL = DecodeLimits(max_total=2**63 - 1)
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
-    """A tree with lines, mappings, sample labels and any of several metrics."""
+    """Draw a tree with lines, mappings, sample labels and several metrics."""
     return decode_profile(draw(messages()).SerializeToString(), "CPU", ANY_TOTAL).tree
 
 
 def folded() -> st.SearchStrategy[Stacks]:
-    """Folded stacks of few names, so that they overlap."""
+    """Draw folded stacks of few names, so that they overlap."""
     stack = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(";".join)
     return st.dictionaries(stack, st.integers(1, 100), max_size=12)
 
@@ -32,7 +32,7 @@ def tree_of(stacks: Stacks) -> Tree:
 
 
 def meaning(tree: Tree) -> Mapping[object, object]:
-    """Self values by (metric, path), labels, ids and mappings; zeros left out."""
+    """Return self values by (metric, path), labels, ids and mappings, without zeros."""
     said = oracle.meaning_of(tree, (), 0)
     strings = tree.frames.strings
     return {

@@ -1,9 +1,9 @@
-"""Profiles as they are, simulated: what a node or function shows in each of many captures.
+"""Simulation of the values of nodes and functions in many captures.
 
-A capture of 10 s at 100 Hz on one busy core takes 1,000 samples. How many of them fall on a node
-varies by sampling (Poisson) and because profiles differ: the load of the moment, what each
-function happened to do (gamma), and which agent was captured (log-normal, drawn anew for each
-profile from a fleet that both sides share).
+A capture of 10 s at 100 Hz on one busy core takes 1,000 samples. The number of samples in a node
+varies by sampling (Poisson) and between profiles: the load at the time, the work of each function
+(gamma), and the captured agent (log-normal, drawn anew for each profile from a fleet that both
+sides share).
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Service:
-    """A call tree of random shape; its leaves' shares are log-normal, so most are sparse."""
+    """Call tree of random shape with log-normal shares of the leaves, so that most are sparse."""
 
     seed: int = 1
     nodes: int = 1000
     functions: int = 300
-    samples: float = 300  # of a profile, on average
+    samples: float = 300  # mean number per profile
     load: float = 0.2  # coefficients of variation
     function: float = 0.1
     agent: float = 0.05
@@ -48,20 +48,20 @@ class Service:
 
     @cached_property
     def mean(self) -> Floats:
-        """Samples in each node itself, [N]."""
+        """Return the mean samples in each node itself, [N]."""
         weight = np.exp(self.rng.normal(0, 2, self.nodes))
         mean: Floats = self.samples * weight / weight.sum()
         return mean
 
     @cached_property
     def fleet(self) -> Floats:
-        """What each agent does with each function, [agents, functions]."""
+        """Return the factor of each agent on each function, [agents, functions]."""
         effects: Floats = np.exp(self.rng.normal(0, self.agent, (self.agents, self.functions)))
         return effects
 
     @cached_property
     def outermost(self) -> NDArray[np.bool_]:
-        """Nodes whose function is not open above them: recursion counts once."""
+        """Return a mask of the nodes whose function is not above them: recursion counts once."""
         above: list[frozenset[int]] = []
         for node, function in enumerate(self.function_of.tolist()):
             parent = int(self.parent[node])
@@ -70,7 +70,7 @@ class Service:
         return np.array([-1 - f not in above[i] for i, f in enumerate(self.function_of.tolist())])
 
     def capture(self, profiles: int) -> tuple[SampleVariance, SampleVariance]:
-        """Totals of nodes and of functions, over so many profiles."""
+        """Simulate the totals of nodes and of functions over `profiles` captures."""
         rng, shape = self.rng, (profiles, self.functions)
         effects = gamma(rng, self.load, (profiles, 1)) * gamma(rng, self.function, shape)
         effects *= self.fleet[rng.integers(0, self.agents, profiles)]
@@ -83,29 +83,29 @@ class Service:
 
 
 def moments(totals: Floats) -> SampleVariance:
-    """Of totals [M, profiles]."""
+    """Compute sums, sums of squares and counts of totals [M, profiles]."""
     present = np.count_nonzero(totals, axis=1).astype(np.int64)
     return SampleVariance(totals.shape[1], totals.sum(axis=1), (totals**2).sum(axis=1), present)
 
 
 def gamma(rng: Generator, variation: float, shape: tuple[int, ...]) -> Floats:
-    """Factors with mean 1."""
+    """Draw factors with mean 1."""
     return rng.gamma(variation**-2, variation**2, shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function's total: a Poisson number around a gamma mean, which makes it negative binomial.
+    """Total of one function: a Poisson number with a gamma mean, hence negative binomial.
 
-    Σ and Σ² over any number of profiles follow from how many of them have which value, and
-    that is one multinomial draw: exact, and as cheap for 43,200 profiles as for ten.
+    Σ and Σ² over any number of profiles follow from the number of profiles with each value, which
+    is one multinomial draw: exact, and as cheap for 43,200 profiles as for ten.
     """
 
     mean: float  # samples
     variation: float  # between profiles, beyond sampling
 
     def chances(self) -> Floats:
-        """Of 0, 1, 2 … samples."""
+        """Return the probabilities of 0, 1, 2 … samples."""
         size = self.variation**-2
         spread = (self.mean + (self.mean * self.variation) ** 2) ** 0.5
         ahead = np.arange(1, int(self.mean + 12 * spread + 30))
@@ -118,7 +118,7 @@ class Function:
 
 
 def captured(rng: Generator, functions: list[Function], profiles: int) -> SampleVariance:
-    """Each function's moments, independent of the others'."""
+    """Draw the sums and sums of squares of each function, independently."""
     rows = [_counted(rng.multinomial(profiles, function.chances())) for function in functions]
     sums, squares, present = zip(*rows, strict=True)
     return SampleVariance(profiles, np.array(sums), np.array(squares), np.array(present))

@@ -1,4 +1,4 @@
-"""Loops over cells that read by pointers: what points beyond an end is an error."""
+"""Bounds of the pointer loops over sparse values: indexes beyond an end are errors."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def summed(**columns: list[int]) -> tuple[list[int], list[int]]:
 
 
 def squares(**columns: list[int]) -> list[float]:
-    """Of a caller and its callee."""
+    """Return the sums of squares of a caller and its callee."""
     of = ROW | columns
     parent, function = np.array([-1, 0], np.int32), np.array([0, 1], np.int32)
     sums = RowMoments(parent, function, np.ones(2, np.uint8), 2, 1)

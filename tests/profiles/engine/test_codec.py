@@ -1,4 +1,4 @@
-"""Trees as bytes."""
+"""Encoding of trees as bytes."""
 
 import random
 import zlib
@@ -26,7 +26,7 @@ from tests.profiles.pprofs import EXAMPLE
 
 
 def same(one: Tree, other: Tree) -> bool:
-    """Equal in everything, order included."""
+    """Return whether two trees are equal, including the order of nodes."""
     arrays = [
         (one.id, other.id),
         (one.parent, other.parent),

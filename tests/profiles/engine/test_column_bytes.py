@@ -1,4 +1,4 @@
-"""Columns of stored trees: each in the narrowest width that holds it."""
+"""Columns of stored trees, each in the narrowest width that holds its values."""
 
 import math
 

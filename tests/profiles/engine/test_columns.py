@@ -1,4 +1,4 @@
-"""The tree on the wire."""
+"""Call trees in the wire format."""
 
 import numpy as np
 from hypothesis import given
@@ -10,7 +10,7 @@ from profiles.engine.metrics import Metric
 
 
 def tree(parent: list[int], names: list[str], own: list[int]) -> Tree:
-    """A tree whose node i is named names[i]."""
+    """Return a tree whose node i is named names[i]."""
     strings = tuple(sorted({*names, ""}))
     index = np.array([strings.index(name) for name in names], np.int32)
     count = len(names)
@@ -51,7 +51,7 @@ def test_the_documented_example_comes_out_exactly() -> None:
     assert names == ["main", "foo1", "bar", "foo2", "bar"]
     assert columns["depth"] == [0, 1, 2, 1, 2]
     assert columns["self"] == [4, 3, 5, 1, 5]
-    assert columns["frame"] == [0, 1, 2, 3, 2]  # each frame once
+    assert columns["frame"] == [0, 1, 2, 3, 2]  # the frame table has each once
 
 
 def test_siblings_can_be_ordered_by_name() -> None:

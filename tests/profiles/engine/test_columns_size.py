@@ -1,4 +1,4 @@
-"""What a large tree weighs on the wire."""
+"""Size of a large tree in the wire format."""
 
 import gzip
 

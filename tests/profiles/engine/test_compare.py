@@ -1,4 +1,4 @@
-"""Two sides, node by node."""
+"""Comparison of two sides, node by node."""
 
 from collections.abc import Sequence
 
@@ -60,7 +60,7 @@ def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bo
 @few
 @given(SIDES, SIDES)
 def test_intervals_are_those_of_the_profiles_totals(a: list[Stacks], b: list[Stacks]) -> None:
-    """By moments as by keeping every total of every profile."""
+    """Check that sums of squares give the same intervals as all totals of all profiles."""
     found = between(a, b)
     rows = [totals_by_id(found.tree, parts) for parts in (a, b)]
     expected = differences(moments(rows[0]), moments(rows[1]))
@@ -71,7 +71,7 @@ def test_intervals_are_those_of_the_profiles_totals(a: list[Stacks], b: list[Sta
 def totals_by_id(
     tree: Tree, parts: list[Stacks]
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-    """Total of each node of the tree in each of the profiles, [N, P]."""
+    """Return the total of each node of the tree in each profile, [N, P]."""
     at = {node: i for i, node in enumerate(tree.id.tolist())}
     found = np.zeros((len(at), len(parts)))
     for p, part in enumerate(parts):

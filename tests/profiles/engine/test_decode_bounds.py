@@ -14,7 +14,7 @@ from tests.attacks.hostile_profiles import MIB, assembled, sample
 from tests.ingest.pprof import field
 
 LIMITS = DecodeLimits()
-# Peak memory of one decode: this multiple of the raw bytes, and what any profile may take.
+# Peak memory of one decode: this multiple of the raw bytes, plus an allowance for any profile.
 DECODE_MULTIPLE, DECODE_FREE = 64, 24 * MIB
 
 
@@ -23,12 +23,12 @@ def read(raw: bytes) -> DecodedProfile:
 
 
 def function(name: bytes) -> bytes:
-    """A profile of one stack, a function of this name."""
+    """Return a profile with one stack of one function with this name."""
     return functions(name)
 
 
 def functions(*names: bytes) -> bytes:
-    """A profile of as many stacks, each one function."""
+    """Return a profile with one stack per name, each of a single function."""
     numbers = range(1, len(names) + 1)
     return assembled(
         names,
@@ -153,7 +153,7 @@ def test_the_memory_of_a_decode_is_a_bounded_multiple_of_the_raw_bytes(
 
 
 def peak_of(raw: bytes) -> tuple[int, str]:
-    """Bytes that Python and NumPy had allocated at most, and how it ended."""
+    """Return the peak bytes allocated by Python and NumPy, and the outcome."""
     tracemalloc.start()
     try:
         encode_columns(read(raw).columns)

@@ -1,4 +1,4 @@
-"""Profiles that are differences of two: what makes sense is kept, the rest named."""
+"""Profiles that are differences of two: valid metrics are kept, the others reported."""
 
 from typing import Any
 

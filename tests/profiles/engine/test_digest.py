@@ -1,4 +1,4 @@
-"""What the digest makes of the dirt that is met, and which limits it names."""
+"""Decoding of profiles with real-world defects, and its limits."""
 
 import gzip
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def read(raw: bytes, profile_type: str = "CPU", **limits: Any) -> DecodedProfile
 
 
 def own(digested: DecodedProfile) -> dict[str, int]:
-    """Self values of the first metric by the names of the stack."""
+    """Return self values of the first metric by the names of the stack."""
     meaning = meaning_of(digested.tree, digested.totals, digested.samples)
     return {_names(path): row[0] for path, row in meaning.own.items()}
 
@@ -37,7 +37,7 @@ def _names(path: Path) -> str:
 
 
 def built(change: Callable[[Builder], None]) -> bytes:
-    """The profile of one builder that has a sample type."""
+    """Build a profile with a sample type and this change."""
     builder = Builder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
     change(builder)
@@ -122,7 +122,7 @@ def test_labels_of_samples_are_kept_with_their_units() -> None:
 
 
 def each_labelled(b: Builder) -> None:
-    """100,000 samples, each with labels of its own: a number that is met once, twice a key."""
+    """Add 100,000 samples with distinct labels: a unique `request`, and two values of `part`."""
     main, request, part = b.frame("main"), b.string("request"), b.string("part")
     for number in range(100_000):
         sample = b.message.sample.add(location_id=[main], value=[1])
@@ -208,7 +208,7 @@ def test_a_heap_s_empty_allocation_columns_are_left_out() -> None:
 
 
 def test_stacks_have_values_that_are_left_in_them() -> None:
-    """Not of a column that was left out, and not where they add up to nothing."""
+    """Check that stacks have no entry for an omitted column, or where samples cancel out."""
     kinds = [("alloc_space", "bytes"), ("inuse_space", "bytes")]
     raw = pprof({"a": [5, 0], "b": [-5, 0], "c;a": [0, 2], "c": [0, 1]}, sample_types=kinds)
     columns = read(raw, "HEAP", negative=True).columns

@@ -1,4 +1,4 @@
-"""The compiled digest and the slow one agree; hostile bytes are refused, never worse."""
+"""The compiled decoder equals the slow reference; hostile bytes raise errors and nothing worse."""
 
 from typing import Any
 

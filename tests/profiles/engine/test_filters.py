@@ -1,4 +1,4 @@
-"""Filters agree with what they do to explicit stacks, and lose nothing that they should not."""
+"""Filters equal their effect on explicit stacks, and preserve totals where they should."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_shown_and_hidden_stacks_are_the_whole(tree: Tree, values: tuple[str, ..
 @few
 @given(TREES, VALUES)
 def test_hidden_frames_leave_their_cost(tree: Tree, values: tuple[str, ...]) -> None:
-    """All but the stacks of which nothing is left."""
+    """Check that hiding frames keeps all values, except of stacks without a remaining frame."""
     whole = ("no frame has this", *values)
     shown = filtered(tree, Filters(hide_frames=whole))
     alone = sum(
@@ -115,7 +115,7 @@ def test_highlighting_names_the_nodes_that_match(stacks: Stacks, values: tuple[s
 
 
 def own(tree: Tree) -> dict[str, int]:
-    """Folded stacks of the tree, with their values."""
+    """Return the folded stacks of the tree, with their values."""
     return {
         ";".join(frame[0] for frame in path): values[0]
         for path, values in stacks_of(tree)[0].items()

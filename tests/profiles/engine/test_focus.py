@@ -1,4 +1,4 @@
-"""A function once, with callers and callees, agrees with explicit stacks."""
+"""Focus on a function with callers and callees equals the result on explicit stacks."""
 
 from collections import Counter
 
@@ -109,7 +109,7 @@ def test_a_function_of_several_files_is_one() -> None:
 
 
 def tree_in_files(files: dict[str, str]) -> Tree:
-    """For each caller one `work` in a file of its own, which calls itself once."""
+    """Return a tree with, for each caller, a `work` in its own file that calls itself once."""
     builder = Builder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("ns"))
     for caller, file in files.items():

@@ -1,4 +1,4 @@
-"""Folded stacks: what was folded comes out folded."""
+"""Folded stacks: reading and writing them gives the same stacks."""
 
 from hypothesis import given, settings
 

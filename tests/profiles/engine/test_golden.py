@@ -1,4 +1,4 @@
-"""Lists, callers, callees and differences agree with `go tool pprof`, to the last unit."""
+"""Lists, callers, callees and differences equal `go tool pprof`, to the last unit."""
 
 import re
 from collections import Counter
@@ -90,7 +90,7 @@ def ours(question: Question) -> Costs:
 
 
 def compared(question: Question) -> Costs:
-    """What a comparison lists of its two sides, the second taken from the first."""
+    """Return the functions of the comparison, with the second side subtracted from the first."""
     assert question.base
     sides = [
         _one_metric(shown(side, question), question) for side in (question.sample, question.base)
@@ -106,7 +106,7 @@ def _one_metric(tree: Tree, question: Question) -> Tree:
 
 
 class Peeked(NamedTuple):
-    """A function with what pprof says of its callers and callees."""
+    """Function with its callers and callees, as pprof prints them."""
 
     name: str
     self: int
@@ -116,7 +116,7 @@ class Peeked(NamedTuple):
 
 
 def pprofs_peek(question: Question) -> Iterator[Peeked]:
-    """Parts between lines; the callers stand above the function."""
+    """Parse sections between dashed lines; the callers are printed above the function."""
     text = question.path.read_text().partition("\n")[2]
     for part in re.split(r"-+\+-+\n", text):
         lines = part.splitlines()
@@ -152,7 +152,7 @@ def _peeked_tree(question: Question) -> tuple[Tree, int]:
 
 
 def _beside_root(tree: Tree, metric: int) -> dict[str, int]:
-    """Totals of the nodes below the roots, by name."""
+    """Return the totals of the nodes below the roots, by name."""
     total = totals(tree.parent, tree.self[metric])
     sums: Counter[str] = Counter()
     for node, parent in enumerate(tree.parent.tolist()):
@@ -189,7 +189,7 @@ def _costs(rows: list[tuple[str, int, int]]) -> Costs:
 
 
 def _without_files(tree: Tree) -> Tree:
-    """pprof's list is by name alone."""
+    """Remove files, because pprof lists functions by name alone."""
     strings = (*tree.frames.strings, "")
     none = np.full(len(tree.frames.id), len(strings) - 1, np.int32)
     return replace(tree, frames=replace(tree.frames, strings=strings, file=none))

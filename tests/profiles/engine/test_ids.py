@@ -1,4 +1,4 @@
-"""The compiled ids and those in plain Python are the same."""
+"""Compiled ids equal those in plain Python."""
 
 import numpy as np
 from hypothesis import given
@@ -33,5 +33,5 @@ def test_paths(texts: list[str], lines: list[int]) -> None:
 
 
 def test_they_never_change() -> None:
-    """Merging old profiles with new ones rests on it."""
+    """Check a fixed id, because merging old profiles with new ones depends on it."""
     assert twin_ids.node_id([("main", "main.go", 7)]) == 0x4BE47BF4E42CA954

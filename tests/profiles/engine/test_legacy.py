@@ -1,4 +1,4 @@
-"""Legacy profiles are refused with the command that converts them."""
+"""Legacy profiles are rejected with the command that converts them."""
 
 import pytest
 

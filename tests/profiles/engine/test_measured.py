@@ -1,4 +1,4 @@
-"""What is measured of profiles is what they are one by one, kept apart or not."""
+"""Sums of squares of profiles equal those of the single profiles, for one or two sides."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ Moments = dict[object, tuple[float, int]]
 
 
 def by_brute_force(parts: list[Tree], metric: Metric) -> tuple[Moments, Moments]:
-    """(Σ total², profiles) by node id, and by (name, file)."""
+    """Return (Σ total², profiles) by node id, and by (name, file)."""
     nodes: dict[object, list[int]] = {}
     functions: dict[object, list[int]] = {}
     for part in map(by_function, parts):

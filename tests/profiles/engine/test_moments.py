@@ -1,4 +1,4 @@
-"""Moments by blocks are moments by brute force."""
+"""Sums of squares over blocks equal a brute-force computation."""
 
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What the values of filters match, and which are refused."""
+"""Matching of filter values, and rejected values."""
 
 import pytest
 

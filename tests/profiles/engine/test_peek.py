@@ -1,4 +1,4 @@
-"""Direct callers and callees agree with explicit stacks, and with pprof (test_golden.py)."""
+"""Direct callers and callees equal those of explicit stacks and of pprof (test_golden.py)."""
 
 from collections import Counter
 from itertools import pairwise

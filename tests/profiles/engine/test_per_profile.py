@@ -1,4 +1,4 @@
-"""A row for each profile, of one tree."""
+"""Values of single profiles as rows of one tree."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ CPU = Metric("cpu", "nanoseconds")
 
 
 def rows_of(tree: Tree) -> list[dict[int, int]]:
-    """Self by node id, of each row."""
+    """Return the self values of each row by node id."""
     return [
         {node: value for node, value in zip(tree.id.tolist(), row, strict=True) if value}
         for row in tree.self.tolist()

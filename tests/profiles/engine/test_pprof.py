@@ -1,4 +1,4 @@
-"""What is exported as pprof is read back as the same tree, by us and by protobuf."""
+"""Exported pprof files decode to the same tree, in our decoder and in protobuf."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Real profiles, captured by this project: digested as the oracle does, stored and merged."""
+"""Real profiles captured by this project: decoded like the reference, stored and merged."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows for spreadsheets."""
+"""CSV rows for spreadsheets."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Differences are called real when they are, and seldom otherwise."""
+"""Significance of differences: real changes are found, and false positives are rare."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ from tests.profiles.engine.simulated_profiles import Function, Service, captured
 from tests.profiles.engine.welch_theory import power
 
 RUNS = 300
-AT_MOST = 23  # of 300, where 5 % are expected: the binomial's 99 % quantile
+AT_MOST = 23  # of 300 runs, with 5 % expected: the binomial's 99 % quantile
 COMMON = [Function(mean=mean, variation=0.1) for mean in np.geomspace(0.05, 200, 100)]
 
 
@@ -59,7 +59,7 @@ def test_neither_do_independent_functions(profiles: int) -> None:
 def test_planted_changes_are_found_as_often_as_theory_says(
     profiles: int, change: float, least: float
 ) -> None:
-    """A function of 5 % of 1,000 samples, beside a hundred that stay as they are."""
+    """Check a function with 5 % of 1,000 samples beside a hundred unchanged ones."""
     rng = np.random.default_rng(3)
     before, after = Function(50, 0.1), Function(50 * (1 + change), 0.1)
     found = 0
@@ -96,7 +96,7 @@ def test_equal_sides_show_nothing() -> None:
 
 
 def side(profiles: int, value: float, present: int | None = None) -> SampleVariance:
-    """One quantity: this value in the first profiles, 0 in the others."""
+    """Return one quantity: `value` in the first `present` profiles, 0 in the others."""
     row = np.zeros((1, profiles))
     row[0, : profiles if present is None else present] = value
     return moments(row)
@@ -106,8 +106,8 @@ def side(profiles: int, value: float, present: int | None = None) -> SampleVaria
     ("a", "b"),
     [
         (side(7, 100), side(500, 0)),  # too few profiles on one side
-        (side(100, 100, present=7), side(100, 0)),  # seen too seldom
-        (side(250, 100, present=10), side(250, 0)),  # one of 512 shuffles does the same
+        (side(100, 100, present=7), side(100, 0)),  # present in too few profiles
+        (side(250, 100, present=10), side(250, 0)),  # one in 512 permutations gives the same
     ],
 )
 def test_what_is_too_little_is_not_tested(a: SampleVariance, b: SampleVariance) -> None:

@@ -1,4 +1,4 @@
-"""Speedscope's documents say what the tree says, in the schema's words."""
+"""Speedscope documents contain the tree's values and conform to the schema."""
 
 import json
 from typing import Any

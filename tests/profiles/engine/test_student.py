@@ -1,4 +1,4 @@
-"""Student's t, beside the integral of its density and the tables of textbooks."""
+"""Student's t, compared with the integral of its density and with textbook tables."""
 
 from functools import cache
 from math import lgamma, log, pi
@@ -12,12 +12,12 @@ from profiles.engine.stats.student_t import half_width, two_sided
 
 @cache
 def nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return abscissas and weights; they take half a second to compute."""
+    """Return abscissas and weights; cached, because computing them takes half a second."""
     return np.polynomial.legendre.leggauss(400)
 
 
 def integrated(t: float, df: float) -> float:
-    """2 ∫ from t of the density, by Gauss-Legendre in t / x."""
+    """Return 2 ∫ of the density from t on, by Gauss-Legendre quadrature in t / x."""
     x, weight = nodes()
     v = (x + 1) / 2
     scale = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * log(df * pi)

@@ -1,4 +1,4 @@
-"""Parts of a tree: below a node, and what is folded for drawing."""
+"""Subtrees below a node, and folding of narrow nodes for drawing."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Texts in one piece read like a list of strings."""
+"""String tables in one piece of memory behave like a list of strings."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The list of functions agrees with an obvious count over stacks."""
+"""The function list equals a plain count over stacks."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Unpacking what was uploaded."""
+"""Decompression of uploads."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""The ids of docs/decisions/0003-ids.md in plain Python, to check the compiled ones by."""
+"""Reference for the ids of docs/decisions/0003-ids.md in plain Python."""
 
 from collections.abc import Iterable
 
@@ -31,7 +31,7 @@ def frame_id(name: str, file: str, line: int) -> int:
 
 
 def node_id(path: Iterable[tuple[str, str, int]]) -> int:
-    """Id of the node at the end of a path of frames, root first."""
+    """Return the id of the node at the end of a path of frames, root first."""
     node = 0
     for frame in path:
         node = pair(node, frame_id(*frame))

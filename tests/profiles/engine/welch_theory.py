@@ -1,4 +1,4 @@
-"""What power a comparison can have: the normal distribution's answer."""
+"""Power of a comparison by the normal distribution."""
 
 from statistics import NormalDist
 
@@ -9,9 +9,9 @@ MARGIN = 1.5
 
 
 def power(before: Function, after: Function, profiles: int, tested: int) -> float:
-    """The chance that the difference passes the least p among `tested` hypotheses.
+    """Return the probability that the difference is found among `tested` hypotheses.
 
-    Each side's mean has the variance (mean + (mean × variation)²) / profiles.
+    The variance of each side's mean is (mean + (mean × variation)²) / profiles.
     """
     normal = NormalDist()
     least = normal.inv_cdf(1 - REAL / MARGIN / tested / 2)

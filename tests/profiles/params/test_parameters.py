@@ -1,4 +1,4 @@
-"""Parameters of an address: whatever comes in is read or refused by its name."""
+"""Query parameters: any input is parsed or rejected with the parameter's name."""
 
 import contextlib
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
 def test_anything_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
-    with contextlib.suppress(BadParameter):  # any other exception is a fault
+    with contextlib.suppress(BadParameter):  # any other exception is a bug
         of = Parameters(pairs)
         selection = read_selection(of, 1, NOW)
         read_view(of)

@@ -1,4 +1,4 @@
-"""Selections that tests of queries start from."""
+"""Selections shared by tests of queries."""
 
 from datetime import timedelta
 
@@ -17,6 +17,6 @@ def shop(project: Project) -> Deployment:
 
 @pytest.fixture
 def selection(project: Project) -> Selection:
-    """The hour from noon."""
+    """Return the selection of the hour from noon."""
     end = rows.NOON + timedelta(hours=1)
     return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, end)

@@ -1,4 +1,4 @@
-"""What is huge, odd or hostile among stored profiles: answered rightly, or refused by a limit."""
+"""Huge, odd or hostile stored profiles: correct results, or errors that name a limit."""
 
 import json
 import tracemalloc
@@ -85,7 +85,7 @@ listing = pytest.mark.parametrize("run", LISTING.values(), ids=LISTING)
 
 
 def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
-    """A tree as if it had been digested."""
+    """Store a tree as if an upload had been decoded to it."""
     like = rows.new(of, minutes=minutes)
     metric, total = tree.metrics[0], int(tree.self.sum())
     made = replace(
@@ -95,7 +95,7 @@ def store(of: Deployment, tree: Tree, minutes: float = 0) -> None:
 
 
 def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int) -> Tree:
-    """A tree of functions f0, f1, …"""
+    """Return a tree of the functions f0, f1, …"""
     strings = StringTable.of(["app.py", "", *(f"f{i}" for i in range(functions))])
     name = np.arange(2, functions + 2, dtype=np.int32)
     none, file = np.ones(functions, np.int32), np.zeros(functions, np.int32)
@@ -108,21 +108,21 @@ def grown(parent: np.ndarray, frame: np.ndarray, own: np.ndarray, functions: int
 
 
 def million_nodes() -> Tree:
-    """Each node calls ten others; every one has a value of its own."""
+    """Return a tree in which each node calls ten others and has a value."""
     count = 1_000_000
     parent = (np.arange(count) - 1) // 10
     return grown(parent, np.arange(count) % 5000, np.arange(count) % 7 + 1, 5000)
 
 
 def chain(depth: int, every: bool) -> Tree:
-    """One stack of so many frames; a value at its end, or at each frame."""
+    """Return one stack of `depth` frames, with a value at its end or at each frame."""
     own = np.ones(depth) if every else np.arange(depth) == depth - 1
     return grown(np.arange(depth) - 1, np.arange(depth), own, depth)
 
 
 @pytest.fixture
 def a_day(selection: Selection) -> Selection:
-    """The day of the hour, from midnight to midnight."""
+    """Return the selection's day, from midnight to midnight."""
     start = selection.start.replace(hour=0)
     return replace(selection, start=start, end=start + timedelta(days=1))
 
@@ -136,7 +136,7 @@ ROLLED: dict[str, Callable[[int, datetime], object]] = {
 
 @pytest.fixture(params=ROLLED)
 def rolled(request: pytest.FixtureRequest, shop: Deployment) -> Callable[[], None]:
-    """Brings what is stored to where it is to be read from."""
+    """Return a function that moves the stored profiles into the storage under test."""
     later = timezone.now() + timedelta(days=3)
 
     def roll() -> None:
@@ -147,7 +147,7 @@ def rolled(request: pytest.FixtureRequest, shop: Deployment) -> Callable[[], Non
 
 @pytest.fixture
 def beyond_64_bits(shop: Deployment, rolled: Callable[[], None]) -> None:
-    """Each profile and each stack fits; all together do not."""
+    """Store profiles that fit 64 bits each, but not in sum."""
     for minute in range(3):
         rows.stored(shop, {f"main;work{minute}": 2**62}, sample_types=NANOSECONDS, minutes=minute)
     rolled()
@@ -285,7 +285,7 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 1000 * len(tree.id)  # bytes: bounded by the nodes, whatever hangs together
+    assert peak < 1000 * len(tree.id)  # bytes: bounded by the nodes, for any shape
     assert len(document["frame"]) == 250_000
     assert sum(document["self"]) + sum(document["folded"]["total"]) == total
     assert sum(document["folded"]["count"]) == 750_000
@@ -311,7 +311,7 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
 
 
 def labelled(count: int) -> bytes:
-    """One stack, of which each sample has a label of its own."""
+    """Return one stack whose samples have a distinct label each."""
     builder = Builder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
     frame, key = builder.frame("main"), builder.string("request")
@@ -322,7 +322,7 @@ def labelled(count: int) -> bytes:
 
 
 def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
-    """As many as a label may have in a day."""
+    """Check as many values as a label may have in a day."""
     first = rows.stored(shop)
     like = Profile.objects.get(name_id=first.name_id)
     made = []

@@ -1,4 +1,4 @@
-"""Two selections of a service, compared."""
+"""Comparison of two selections of a service."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ PROFILES = 12
 
 
 def stacks(number: int, version: str) -> Stacks:
-    """Profiles that vary; in version 2 `slow` takes half as much again, and `new` is new."""
+    """Return stacks that vary by profile; in version 2 `slow` takes 50 % more and `new` is new."""
     noise = number % 5
     found = {"main": 50, "main;slow;io": 1000 + 20 * noise, "main;steady": 700 + 30 * noise}
     if version == "2":
@@ -47,7 +47,7 @@ def stacks(number: int, version: str) -> Stacks:
 
 @pytest.fixture
 def sides(project: Project, selection: Selection) -> tuple[Selection, Selection]:
-    """Version 1 and version 2 of the shop."""
+    """Store profiles of two versions of the shop, and return their selections."""
     for version in "12":
         shop = rows.deployment(project, version=version)
         made = [rows.new(shop, stacks(i, version), minutes=i) for i in range(PROFILES)]
@@ -131,7 +131,7 @@ def test_a_side_without_profiles_is_answered(sides: tuple[Selection, Selection])
 def test_views_that_change_the_nodes_have_exact_intervals(
     sides: tuple[Selection, Selection], view: View
 ) -> None:
-    """`io` is worth the same in all of them."""
+    """Check `io`, whose values are the same in all views."""
     plain, result = run_compare(*sides, View()), run_compare(*sides, view)
     io, expected = by_name(result)["io"], by_name(plain)["io"]
     assert (io.a_self, io.b_self) == (expected.a_self, expected.b_self)
@@ -202,7 +202,7 @@ def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
 
 
 def test_changes_are_those_of_functions_with_a_value_and_ties_stand_by_name() -> None:
-    """The second `b` stands in another file; its name may be all that a damaged text leaves."""
+    """Check the order of equal names, which differ by file or come from damaged strings."""
     names = ["none", "b", "b", "a", "large", "b"]
     files = ["", "2", "1", "", "", "1"]
     total = np.array([[0, 5, 5, 5, 40, 5], [0, 10, 10, 10, 10, 10]])

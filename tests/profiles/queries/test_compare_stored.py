@@ -1,4 +1,4 @@
-"""Comparisons and histories are the same wherever the profiles are stored."""
+"""Comparisons and histories give the same results for all forms of storage."""
 
 import threading
 from dataclasses import replace
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sides(shop: Deployment, selection: Selection) -> tuple[Selection, Selection]:
-    """Two hours of one day; in the second one `work` takes longer."""
+    """Return selections of two hours of one day; in the second hour `work` takes longer."""
     for i in range(24):
         work = 1000 + 10 * (i % 5) + 300 * (i >= 12)
         rows.stored(shop, {"main;work": work, "main;rest": 700 + 20 * (i % 7)}, minutes=5 * i)

@@ -1,4 +1,4 @@
-"""A question ends at its deadline, or when nobody waits any more, wherever its work has come to."""
+"""Deadlines and cancellation of queries, at any stage of their work."""
 
 import itertools
 import threading
@@ -87,7 +87,10 @@ LISTS: list[Ask] = [
 
 
 class Clock:
-    """Goes on by one second at each look; far ahead of the real one, by which files are read."""
+    """Clock that advances by one second at each call.
+
+    It is far ahead of the real clock, which times the reads of files.
+    """
 
     def __init__(self) -> None:
         self.looks = 0
@@ -131,7 +134,7 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
         clock.looks = 0
         with pytest.raises(DeadlinePassed):
             ask(stored, AHEAD + moment + 0.5)
-        assert clock.looks <= moment + 2  # two threads may look, where there are two
+        assert clock.looks <= moment + 2  # one extra check when a second thread runs
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -161,7 +164,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
             rows.stored(shop, minutes=60 * hour + minute)
         hour_blocks.compact_hours(shop.project_id, rows.NOON + timedelta(days=3))
         clock.looks = 0
-        start = rows.NOON + timedelta(hours=hour, minutes=1)  # sums of all are stored
+        start = rows.NOON + timedelta(hours=hour, minutes=1)  # avoids the stored sums of all rows
         one = Selection(
             selection.project, "shop", selection.type, start, start + timedelta(hours=1)
         )
@@ -171,7 +174,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
 
 
 class Hanging:
-    """A folder whose file system does not answer until it is let go."""
+    """Folder whose file system does not answer until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.again, self.asked = Event(), 0
@@ -191,7 +194,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
     monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
     monkeypatch.setattr(
         blob_deadline, "SPARE_SECONDS", MINUTE - 0.1
-    )  # none is late before it reads
+    )  # the deadline does not pass before the read
     made = Hanging(monkeypatch)
     yield made
     made.again.set()
@@ -229,7 +232,7 @@ def test_it_ends_once_nobody_waits(
     name: str, stored: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Left(Event):
-        """Of somebody who leaves when it was asked about for the second time."""
+        """Cancellation event that is set from its second check on."""
 
         def __init__(self) -> None:
             super().__init__()

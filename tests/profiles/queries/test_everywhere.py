@@ -1,4 +1,4 @@
-"""Every question has the same answer wherever the profiles are stored."""
+"""Every query gives the same result for all forms of storage."""
 
 import dataclasses
 import random
@@ -40,7 +40,7 @@ DAY = timedelta(days=1)
 
 
 def fill(project: Project) -> None:
-    """Two days, of two zones and two versions, with labels; some at the same moment."""
+    """Store two days of profiles of two zones and versions, with labels; some times are equal."""
     chance = random.Random(5)
     for number in range(90):
         of = rows.deployment(
@@ -59,8 +59,11 @@ def fill(project: Project) -> None:
 
 @contextmanager
 def at_stage(project: Project, stage: str) -> Iterator[None]:
-    """Rolled up so far: "hours", "days", "late" (days, then some that come late), "half", "parts"
-    (half, and what follows in small parts)."""
+    """Compact up to a stage.
+
+    "hours"; "days"; "late" (days, then late profiles); "half"; "parts" (half, and the rest in small
+    level 0 blocks).
+    """
     later = max(rows.NOON, timezone.now()) + 5 * DAY
     if stage in {"half", "parts"}:
         later = rows.NOON + timedelta(hours=20)
@@ -74,7 +77,7 @@ def at_stage(project: Project, stage: str) -> Iterator[None]:
         few = patch.multiple(level0, LONG=2, LEFT=2)
         with patch.object(pending_series, "LONG", 2), few:
             level0.compact_long_heads(project.pk, later)
-            # As if those hours were still open: parts of theirs are made ever after.
+            # Treat those hours as open, so that level 0 blocks are built for them.
             with patch.object(level0, "hours_before", return_value=rows.NOON):
                 assert level0.compact_long_heads(project.pk, later + 2 * DAY) > 5
         assert Block.objects.filter(is_part=True).count() > 2

@@ -1,4 +1,4 @@
-"""What is shown, as files: sums over the profiles, uncut."""
+"""File exports of the shown view, with full sums over the profiles."""
 
 import csv
 import io
@@ -133,7 +133,7 @@ def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: De
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 30]}, minutes=6, sample_types=kinds)
     rows.stored(shop, {"main": [4]}, minutes=7, sample_types=kinds[:1])
-    message, file = exported(selection, View())  # beside two with cpu alone
+    message, file = exported(selection, View())  # beside two profiles with cpu alone
     assert types_of(message) == [(b"cpu", b"nanoseconds")]
     assert file.left_out == 1
     comment = message.string_table[message.comment[0]].decode()

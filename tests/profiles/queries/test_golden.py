@@ -1,4 +1,4 @@
-"""Stored profiles are merged, filtered and listed as `go tool pprof` does it (tests/golden)."""
+"""Stored profiles are merged, filtered and listed like `go tool pprof` does it (tests/golden)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ ASKED = [q for q in QUESTIONS if q.sample == MANY_GO and not q.peek and not q.ba
 
 
 def stored(project: Project, sample: Sample) -> Selection:
-    """All profiles of the sample, half of them of another deployment."""
+    """Store all profiles of the sample, alternating between two deployments."""
     type_ = ProfileType(sample.type)
     for minute, path in enumerate(sample.paths):
         of = rows.deployment(project, version=str(minute % 2))
@@ -49,7 +49,7 @@ def view(question: Question) -> View:
 
 
 def by_name(listed: Sequence[FunctionRow]) -> Costs:
-    """pprof's list is by name alone; two functions of the runtime are met in two files each."""
+    """Sum rows by name as pprof does, because two runtime functions occur in two files each."""
     own, total = Counter[str](), Counter[str]()
     for row in listed:
         own[row.name] += row.self

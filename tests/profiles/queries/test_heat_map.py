@@ -1,4 +1,4 @@
-"""How many profiles had which weight when."""
+"""Heat map: number of profiles by time and weight."""
 
 from dataclasses import replace
 from datetime import timedelta

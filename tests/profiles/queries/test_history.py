@@ -1,4 +1,4 @@
-"""What functions cost over time."""
+"""Cost of functions over time."""
 
 import time
 from collections.abc import Sequence
@@ -206,7 +206,7 @@ def test_times_are_utc(shop: Deployment, selection: Selection) -> None:
 def test_it_does_not_matter_how_profiles_are_stored(
     profiles: list[BlockProfile], one: int, other: int
 ) -> None:
-    """Each third in its own step: from the head, an hour block and a day block."""
+    """Check one step per third of the profiles: in the head, an hour block and a day block."""
     first, last = sorted((one, other))
     thirds = profiles[:first], profiles[first:last], profiles[last:]
     stored, plain = TimeSeriesMerge(CPU, 3), TimeSeriesMerge(CPU, 3)

@@ -1,4 +1,4 @@
-"""Blocks that are kept unpacked: they answer alike, are read once, and are bounded."""
+"""Block cache: same results, one read per block, and bounded memory."""
 
 import dataclasses
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """How often bytes of a blob were read so far."""
+    """Return a function that counts the reads of blob bytes so far."""
     seen: list[str] = []
     get = FileBlobs.get
 
@@ -64,7 +64,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 @pytest.fixture
 def selection(project: Project) -> Selection:
-    """A day and a part of the next one, in blocks."""
+    """Return a selection of a day and part of the next, all in blocks."""
     for minutes in range(0, 30 * 60, 45):
         stacks = {"main;a": minutes + 1, f"main;{minutes % 4}": 2}
         rows.stored(rows.deployment(project), stacks, minutes=minutes)
@@ -123,11 +123,11 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
     monkeypatch.setattr(FileBlobs, "is_remote", True)
     first = tree_json(run_tree(selection, View()))
     before = reads()
-    assert before == len(kept) > 1  # each as a whole
+    assert before == len(kept) > 1  # each block as a whole
     block_reader._kept.__init__()  # type: ignore[misc]
     assert tree_json(run_tree(selection, View())) == first
     assert reads() == before
-    # What of a kept block was not read yet is in memory too, for it came as a whole.
+    # A block is fetched as a whole, so that sections that were not read yet are in memory too.
     assert run_tree(selection, View(group=Group.LINE)).coverage.missing == ()
     assert reads() == before
 
@@ -176,7 +176,7 @@ def test_those_that_were_not_used_for_longest_go_first() -> None:
 def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
     first, second, read = block(), block(), block()
     assert len(read.lines.parent) > 0
-    # Room for both as long as nothing is read of them; places count 100 bytes each.
+    # Both fit as long as none of their sections is decoded; each key counts as 100 bytes.
     kept = BlockCache(first.size + (second.size + read.size) // 2 + 200)
     kept.put(place(0), first)
     kept.put(place(1), second)

@@ -1,4 +1,4 @@
-"""What the picker offers: menus, services, the strip of profiles over time."""
+"""Picker options: menus, services, the strip of profiles over time."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
 
 
 def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
-    """What one of them has read is none of the other's."""
+    """Check that queries of one snapshot do not share rows of different selections."""
     rows.stored(rows.deployment(project))
     rows.stored(rows.deployment(project, service="other", version="2", zone="us"))
     with snapshot():

@@ -1,4 +1,4 @@
-"""One metric under many names: every matching profile is summed, or counted as left out."""
+"""Metric aliases: every matching profile is summed, or counted as left out."""
 
 import random
 from collections import Counter
@@ -44,7 +44,7 @@ def whole(project: Project, type: ProfileType = ProfileType.CPU) -> Selection:
 
 
 def stacks_of(tree: Tree) -> Sum:
-    """Σself by stack."""
+    """Return Σ self by stack."""
     paths: list[str] = []
     for parent, frame in zip(tree.parent.tolist(), tree.frame.tolist(), strict=True):
         name = tree.frames.strings[tree.frames.name[frame]]
@@ -53,7 +53,7 @@ def stacks_of(tree: Tree) -> Sum:
 
 
 def check(coverage: Coverage, sent: Sequence[Sent], metric: str) -> None:
-    """Used and missing profiles are all that match, and the total is that of those used."""
+    """Check that merged and missing profiles are all that match, and the merged total."""
     assert coverage.profiles == having(sent, metric)
     assert coverage.profiles + coverage.left_out == len(sent)
     assert coverage.total == summed(sent, metric).total()

@@ -1,4 +1,4 @@
-"""What a selection consists of, piece by piece."""
+"""Scan inputs of a selection."""
 
 import time
 from datetime import timedelta
@@ -38,7 +38,7 @@ def test_parts_add_up_to_everything_that_matches(
 def test_what_is_unpacked_ahead_adds_up_to_the_same(
     selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More parts than are ahead at once, and damage in the midst of one."""
+    """Check more inputs than are decoded ahead at once, with damage in one of them."""
     monkeypatch.setattr(head_input, "CHUNK", 3)
     for minute in range(20):
         rows.stored(shop, {"main;a": minute + 1, f"main;{minute}": 2}, minutes=minute)

@@ -1,4 +1,4 @@
-"""What is all in blocks is summed once, and what changes is never remembered."""
+"""Result cache: sums over blocks are cached, and sums that can change are not."""
 
 import dataclasses
 from collections.abc import Callable
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """How many merges there were so far."""
+    """Return a function that counts the merges so far."""
     counts = []
     add = merging.summed
 
@@ -46,7 +46,7 @@ def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 @pytest.fixture
 def selection(project: Project) -> Selection:
-    """Three profiles of a day that is long over."""
+    """Return a selection of three profiles of a day that ended long ago."""
     for minutes in (0, 10, 70):
         rows.stored(rows.deployment(project), {"main;a": 3, "main": 1}, minutes=minutes)
     return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=2))
@@ -116,7 +116,7 @@ def test_an_answer_with_gaps_is_not_remembered(
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """How many hour blocks were read into a sum so far."""
+    """Return a function that counts the hour blocks merged so far."""
     parts = []
     add_to = HourInput.add_to
 

@@ -1,4 +1,4 @@
-"""Rows of the head as they are read for a sum: all, in order, and the connection is free again."""
+"""Streaming of head rows: complete, in order, and the connection is released."""
 
 import time
 from contextlib import closing
@@ -27,7 +27,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def selection(project: Project) -> Selection:
-    """Five profiles, two of them of one moment."""
+    """Return a selection of five profiles, two of them with equal times."""
     for minutes in (4, 1, 3, 1, 2):
         rows.stored(rows.deployment(project), {"main;a": 3}, minutes=minutes)
     return Selection(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + timedelta(hours=1))

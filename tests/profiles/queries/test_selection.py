@@ -1,4 +1,4 @@
-"""Which profiles a selection means, and that it never means another project's."""
+"""Profiles that a selection matches, never those of another project."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -81,7 +81,7 @@ def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
     assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
     hour_blocks.compact_hours(selection.project, timezone.now() + timedelta(days=1))
     assert {percent: found(replace(selection, weight=percent)) for percent in top} == top
-    rows.stored(shop, {"main": 5}, name_id="ee", minutes=1)  # late
+    rows.stored(shop, {"main": 5}, name_id="ee", minutes=1)  # arrives late
     with_late = {"heavier", "newer", "f", "ee", "e"}
     assert found(replace(selection, weight=55)) == with_late
 
@@ -114,7 +114,7 @@ def test_another_project_is_never_seen(
     assert found(selection) == set()
     assert run_tree(selection, View()).coverage.profiles == 0
     assert run_top(selection, View()).rows == ()
-    rows.stored(shop, name_id="theirs")  # the same name means another profile
+    rows.stored(shop, name_id="theirs")  # the same name in another project is another profile
     assert run_tree(selection, View()).coverage.profiles == 1
 
 

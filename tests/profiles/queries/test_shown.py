@@ -1,4 +1,4 @@
-"""Filters change what is shown of the profiles, never which profiles are used."""
+"""Filters change what is shown of the profiles, never which profiles are merged."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The course of many services at once."""
+"""Sparklines of many services in one query."""
 
 from datetime import timedelta
 
@@ -46,7 +46,7 @@ def test_the_ends_of_the_range_are_exact(shop: Deployment) -> None:
 
 
 def test_a_closed_hour_has_no_gaps_and_counts_what_is_inside(shop: Deployment) -> None:
-    """Its row says five minutes each, and steps are half of that."""
+    """Check steps of 2.5 minutes, half the resolution that a block's row stores."""
     for minute in range(60):
         rows.stored(shop, {"main": [1000]}, minutes=minute)
     compact_hours(shop.project_id, max(rows.NOON, timezone.now()) + DAY)

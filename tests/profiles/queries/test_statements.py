@@ -1,4 +1,4 @@
-"""How many statements the answers take: each is a journey to the database and back."""
+"""Number of SQL statements per query, each of which costs a round trip."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -40,7 +40,7 @@ def in_blocks(shop: Deployment) -> Deployment:
 
 @pytest.fixture
 def asked(in_blocks: Deployment) -> Iterator[list[str]]:
-    run_tree(_selection(in_blocks), View())  # what is known of the project stays known
+    run_tree(_selection(in_blocks), View())  # fills the cache of the project's metadata
     with count_queries() as statements:
         yield statements
 
@@ -92,7 +92,7 @@ def test_what_many_questions_need_is_read_once(in_blocks: Deployment, asked: lis
 
 
 def test_a_question_that_its_selection_narrows_is_another(in_blocks: Deployment) -> None:
-    """Two selections of a snapshot are never taken for each other."""
+    """Check that a snapshot does not mix up two selections."""
     with snapshot():
         whole = run_tree(_selection(in_blocks, hours=2), View()).coverage.profiles
         hour = run_tree(_selection(in_blocks), View()).coverage.profiles

@@ -1,4 +1,4 @@
-"""The merged call tree and the list of functions."""
+"""Merged call tree and function list."""
 
 import json
 import time
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 
 def paths(result_json: bytes) -> dict[str, int]:
-    """Self values by stack, from the JSON."""
+    """Return self values by stack, from the JSON."""
     document = json.loads(result_json)
     stack: list[str] = []
     found = {}
@@ -44,7 +44,7 @@ def paths(result_json: bytes) -> dict[str, int]:
 
 
 def names(document: Mapping[str, Any]) -> list[str]:
-    """The function of each node."""
+    """Return the function name of each node."""
     of_frames = [document["names"][i] for i in document["frames"]["name"]]
     return [of_frames[i] for i in document["frame"]]
 

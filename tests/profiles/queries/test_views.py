@@ -1,4 +1,4 @@
-"""Views: bottom-up, focus, highlights, lines; after the filters, below the root, folded."""
+"""Views: bottom-up, focus, highlights and lines, combined with filters, roots and folding."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ def example(shop: Deployment) -> None:
 
 
 def ids(document: dict[str, Any]) -> dict[str, int]:
-    """The node of each stack."""
+    """Return the id of the node of each stack."""
     stacks = {path: path.split(";") for path in columns(document)}
     return {
         path: twin_ids.node_id((name, "app.py", 0) for name in stack)
@@ -193,7 +193,7 @@ def test_lines_of_a_function(selection: Selection, shop: Deployment) -> None:
 
 
 def on_lines(*frames: tuple[str, int]) -> bytes:
-    """A profile of one stack of 7 ns, root first."""
+    """Return a profile of one stack of 7 ns, root first."""
     builder = Builder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("ns"))
     stack = [builder.frame(name, line=line) for name, line in reversed(frames)]

@@ -1,4 +1,4 @@
-"""Store one profile in a new database, say so, and wait to be killed."""
+"""Store one profile in a new database, report it, and wait to be killed."""
 
 import asyncio
 import sys

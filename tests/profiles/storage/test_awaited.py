@@ -1,4 +1,4 @@
-"""What becomes of profiles is told to those who await it, and each loop is woken once for it."""
+"""Futures of stored profiles: all are completed, with one wake-up per event loop."""
 
 import asyncio
 

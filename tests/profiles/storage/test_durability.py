@@ -1,4 +1,4 @@
-"""A profile that was acknowledged survives kill -9."""
+"""Durability of acknowledged profiles after kill -9."""
 
 import os
 import sqlite3

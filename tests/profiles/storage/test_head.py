@@ -1,4 +1,4 @@
-"""The head: a profile that was acknowledged is stored, once."""
+"""Head: every acknowledged profile is stored exactly once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -126,7 +126,7 @@ async def test_a_bad_value_costs_few_commits(
 
     monkeypatch.setattr(inserting, "_insert_new", counted)
     await sync_to_async(insert)(batch)
-    assert len(sizes) == 13  # the whole, and two for each halving
+    assert len(sizes) == 13  # one full commit, and two for each halving
 
 
 async def test_it_counts_what_the_project_used_today(shop: Deployment) -> None:
@@ -150,7 +150,7 @@ async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
     with count_queries() as queries:
         await head.store(rows.new(shop))
     verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
-    assert verbs == ["INSERT", "INSERT"]  # the row, if it is not there, and the day's usage
+    assert verbs == ["INSERT", "INSERT"]  # the row, unless it exists, and the day's usage
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:

@@ -1,4 +1,4 @@
-"""A snapshot sees one moment, and writers need not wait for it."""
+"""Snapshots: a consistent view that does not block writers."""
 
 import threading
 from contextlib import closing

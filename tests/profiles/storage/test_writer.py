@@ -1,4 +1,4 @@
-"""The writer: shared commits, a database that is gone or slow, stopping."""
+"""Writer thread: shared commits, an unavailable or slow database, stopping."""
 
 import asyncio
 import threading
@@ -39,7 +39,7 @@ NEW = NewProfile(
 
 
 class Database:
-    """Takes batches when it is told to, or fails."""
+    """Database stand-in that accepts batches when released, or raises an error."""
 
     def __init__(self) -> None:
         self.batches: list[int] = []

@@ -1,4 +1,4 @@
-"""The operator, signed in."""
+"""Operator fixtures: the user and a signed-in client."""
 
 import pytest
 from django.test import Client

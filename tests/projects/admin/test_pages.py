@@ -1,4 +1,4 @@
-"""The admin's pages: they load, under the policy that forbids inline code."""
+"""Admin pages load under the content security policy, which forbids inline code."""
 
 import re
 
@@ -20,7 +20,7 @@ INLINE = re.compile(
 
 @pytest.fixture
 def rows(project: Project, bob: User) -> dict[str, int]:
-    """One row of each model: its pk."""
+    """Create one row of each model; return its primary key."""
     now = timezone.now()
     deployment = Deployment.objects.create(
         project=project, service="checkout", first_seen=now, last_seen=now

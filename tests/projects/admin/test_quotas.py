@@ -1,4 +1,4 @@
-"""Quotas in the admin: set there, in force at once, what is used shown beside each."""
+"""Quotas in the admin: set there, effective at once, shown beside the present use."""
 
 import asyncio
 import html
@@ -20,7 +20,7 @@ def admit(project: Project) -> None:
 
 
 def change_project(project: Project, **quota: str) -> dict[str, str]:
-    """The form of a project's page, with nothing changed but its quota."""
+    """Return the form of a project's page, unchanged except for its quota."""
     row = Quota.objects.filter(project=project).first()
     return {
         "project_id": project.project_id,

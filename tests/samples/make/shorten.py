@@ -1,4 +1,4 @@
-"""Shorten the paths in sample profiles, in place: where a machine keeps things is its own affair.
+"""Shorten the paths in sample profiles in place, to remove the folders of the machine.
 
 Usage: python -m tests.samples.make.shorten FROM=TO… -- FILE…
 """

@@ -1,4 +1,4 @@
-"""What any waiting room does: one set of tests for the adapters."""
+"""Contract of the long-poll queue, tested on both implementations."""
 
 import asyncio
 import threading
@@ -31,7 +31,7 @@ CAPTURE = 0.3
 
 @pytest.fixture(params=["in process", "redis"])
 def make_room(request: pytest.FixtureRequest) -> Callable[[float], LongPollQueue]:
-    """A room whose captures take so many seconds."""
+    """Return a factory of queues whose captures take `capture` seconds."""
 
     def make(capture: float) -> LongPollQueue:
         if request.param == "redis":
@@ -51,7 +51,7 @@ async def room(make_room: Callable[[float], LongPollQueue]) -> AsyncIterator[Lon
 
 @pytest.fixture
 async def slow_room(make_room: Callable[[float], LongPollQueue]) -> AsyncIterator[LongPollQueue]:
-    """One whose captures take longer than any test."""
+    """Yield a queue whose captures take longer than any test."""
     made = make_room(LONG)
     await made.open()
     yield made
@@ -70,7 +70,7 @@ def slot(
     deployment: int = 1,
     **more: RequestOrigin,
 ) -> CaptureRequest:
-    """A slot whose moment is so many seconds from now."""
+    """Return a capture request whose time is `at` seconds from now."""
     return CaptureRequest(name, 9, deployment, kind, time.time() + at, **more)
 
 

@@ -1,4 +1,4 @@
-"""What profiles add up to, one by one and in plain Python: blocks have to agree."""
+"""Slow reference in plain Python for aggregates of profiles, which blocks must match."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def merged(
 
 
 def moments(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
-    """(Σ of squares, profiles) by node id, and by ("self" or "total", name, file)."""
+    """Return (Σ of squares, profiles) by node id, and by ("self" or "total", name, file)."""
     sums: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for profile in profiles:
         tree = by_function(decode(profile.tree))
@@ -50,7 +50,7 @@ def moments(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
 
 
 def squares_of(found: TreeVariance) -> Squares:
-    """The same of an answer."""
+    """Return the sums of squares of a result in the same form."""
     squares: dict[object, tuple[float, int]] = dict(
         zip(
             found.tree.id.tolist(),

@@ -1,4 +1,4 @@
-"""Damaged blocks are refused by name, and crash nothing."""
+"""Damaged blocks are rejected by section, without a crash."""
 
 import numpy as np
 import pytest

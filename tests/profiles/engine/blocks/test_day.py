@@ -1,4 +1,4 @@
-"""A day of hours is all of their profiles, for any deployments and labels."""
+"""Day blocks: equal to all profiles of their hours, for any deployments and labels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Merging blocks is merging their profiles, however they were cut."""
+"""Merging blocks equals merging their profiles, for any division into blocks."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Cells and lines are put in order without comparing them."""
+"""Sorting of sparse values and lines without comparisons."""
 
 import random as randoms
 

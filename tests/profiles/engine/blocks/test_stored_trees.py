@@ -1,4 +1,4 @@
-"""Stored trees on their way into a block: what is read of them, and what is wrong with them."""
+"""Stored trees as inputs of a block: partial reading, and errors."""
 
 import json
 import zlib
@@ -32,7 +32,7 @@ def stored_of(numbers: bytes, texts: bytes) -> bytes:
 
 
 def with_head(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The same tree with another head of its numbers."""
+    """Return the same tree with a changed header of its numbers."""
     size = int.from_bytes(data[7:11], "little")
     numbers, texts = map(zstandard.decompress, (data[11 : 11 + size], data[11 + size :]))
     end = 4 + int.from_bytes(numbers[:4], "little")
@@ -43,12 +43,12 @@ def with_head(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def of_old(profile: BlockProfile) -> BlockProfile:
-    """As it was stored before trees said their mappings."""
+    """Return the profile in the format before trees stored their mappings."""
     return replace(profile, tree=with_head(profile.tree, lambda head: head.pop("mappings")))
 
 
 def mapped(*names: str) -> Tree:
-    """One frame after the other has the next of these mappings."""
+    """Return a tree whose frames cycle through these mappings."""
     tree = tree_of({"a;b;c;d;e;f": 7, "a;c": 5})
     strings = [*tree.frames.strings, *names]
     mapping = len(tree.frames.strings) + np.arange(len(tree.frames.id)) % len(names)
@@ -57,7 +57,7 @@ def mapped(*names: str) -> Tree:
 
 
 def mappings_in(data: bytes) -> list[tuple[str, str]]:
-    """(function, mapping) of each frame of a block."""
+    """Return (function, mapping) of each frame of a block, sorted."""
     block = open_hour(data)
     names = block.functions.name[block.lines.function].tolist()
     return sorted(

@@ -1,4 +1,4 @@
-"""BLOB_URL, and stores that do not answer."""
+"""BLOB_URL, and blob stores that do not answer."""
 
 import socket
 import subprocess
@@ -31,7 +31,7 @@ def test_other_addresses_are_refused_with_the_reason(url: str) -> None:
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """A server that takes connections and never answers."""
+    """Start a server that accepts connections and never answers."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

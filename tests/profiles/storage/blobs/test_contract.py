@@ -1,4 +1,4 @@
-"""What every blob store promises, kept by each of them."""
+"""Contract of all blob stores, tested on each of them."""
 
 import uuid
 from collections.abc import Iterator

@@ -19,8 +19,8 @@ func hold(blocks int) {
 	}
 }
 
-// delta writes what Go's own /debug/pprof/heap?seconds=1 answers while the program frees most of
-// its memory and allocates some: a difference, of which the memory in use is below zero.
+// delta writes the response of Go's /debug/pprof/heap?seconds=1 while the program frees most of its
+// memory and allocates some: a difference with negative values of memory in use.
 func delta(folder string) {
 	server := httptest.NewServer(http.DefaultServeMux)
 	defer server.Close()

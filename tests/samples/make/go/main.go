@@ -1,7 +1,7 @@
-// Writes one profile of each kind that Go's standard library captures, of a program that parses,
-// sorts, compresses and waits. Usage: go run . <folder>, or for one second of CPU after another,
-// each of other work: go run . <folder> series; or the difference of two heap profiles:
-// go run . <folder> delta
+// Write one profile of each kind that Go's standard library captures, from a program that parses,
+// sorts, compresses and waits. Usage: go run . <folder>. For a series of CPU profiles of one second
+// each, with varying work: go run . <folder> series. For the difference of two heap profiles:
+// go run . <folder> delta.
 package main
 
 import (
@@ -44,7 +44,7 @@ func records(n int) []record {
 	return made
 }
 
-// keyed is generic, so that its name carries a shape.
+// keyed is generic, so that its symbol name contains a shape.
 func keyed[K comparable, V any](all []V, key func(V) K) map[K][]V {
 	found := map[K][]V{}
 	for _, v := range all {
@@ -141,7 +141,7 @@ func main() {
 		}
 		return
 	}
-	// 100 Hz for as long as a real capture: a real profile has as many samples as this.
+	// 100 Hz for the duration of a real capture, which gives a realistic number of samples.
 	file := create(folder, "go-cpu")
 	check(pprof.StartCPUProfile(file))
 	run(server, 10*time.Second, "cpu")
@@ -154,7 +154,7 @@ func main() {
 	}
 }
 
-// series is what a service sends over time: never the same work, always the same program.
+// series writes the profiles of a service over time: one program with varying work.
 func series(server *httptest.Server, folder string) {
 	for number := range 20 {
 		file := create(folder, fmt.Sprintf("go-cpu-%02d", number))

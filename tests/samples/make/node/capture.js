@@ -1,4 +1,4 @@
-// Wall and heap profiles of work that a service might do, by `@datadog/pprof`, a fork of Google's
+// Capture wall and heap profiles of work like a service's with `@datadog/pprof`, a fork of Google's
 // agent. Usage: npm install @datadog/pprof && node capture.js <folder>
 "use strict";
 

@@ -40,7 +40,7 @@ def packed(field: int, values: Iterable[int]) -> bytes:
 
 
 def pprof(stacks: dict[tuple[Frame, ...], list[int]], kinds: list[tuple[str, str]]) -> bytes:
-    """A profile of stacks, leaf first."""
+    """Encode a profile of stacks, leaf first."""
     strings: dict[str, int] = {"": 0}
     frames: dict[Frame, int] = {}
 

@@ -1,6 +1,6 @@
-"""Work that a service might do, of another mixture for each number: python series.py <number>
+"""Work like that of a service, with a different mixture per number: python series.py <number>
 
-What `flamewatch-run --once` profiles for the samples python-wall-00 to -19.
+`flamewatch-run --once` profiles it for the samples python-wall-00 to -19.
 """
 
 import ast
