@@ -13,14 +13,14 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup()
 
-from benchmarks.shapes import variants  # noqa: E402
-from profiles.compaction import hour_blocks  # noqa: E402
-from profiles.engine.pprof.decode import DecodeLimits, decode_profile  # noqa: E402
-from profiles.models import TimeSource  # noqa: E402
-from profiles.storage.insert import insert  # noqa: E402
-from profiles.storage.new_profile import NewProfile, new_profile  # noqa: E402
-from projects.models import Deployment, Project  # noqa: E402
-from projects.profile_types import ProfileType  # noqa: E402
+from benchmarks.shapes import variants
+from profiles.compaction import hour_blocks
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.models import TimeSource
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import NewProfile, new_profile
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
 
 PROFILES, VARIANTS, APART = 1_440, 64, timedelta(seconds=15)
 

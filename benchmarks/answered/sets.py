@@ -17,20 +17,20 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup()
 
-from django.db.models import F  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.db.models import F
+from django.utils import timezone
 
-from benchmarks.answered.sizes import START, Sizes  # noqa: E402
-from benchmarks.shapes import INSTANCES, trees  # noqa: E402
-from profiles.compaction import day_rollup, hour_blocks, level0  # noqa: E402
-from profiles.engine.calltree.tree import Tree  # noqa: E402
-from profiles.engine.encoding.codec import encode  # noqa: E402
-from profiles.engine.metrics import Metric, default_of  # noqa: E402
-from profiles.models import Block, Profile, TimeSource  # noqa: E402
-from profiles.storage.insert import insert  # noqa: E402
-from profiles.storage.new_profile import NewProfile  # noqa: E402
-from projects.models import Deployment, Project, Quota  # noqa: E402
-from projects.profile_types import ProfileType  # noqa: E402
+from benchmarks.answered.sizes import START, Sizes
+from benchmarks.shapes import INSTANCES, trees
+from profiles.compaction import day_rollup, hour_blocks, level0
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.codec import encode
+from profiles.engine.metrics import Metric, default_of
+from profiles.models import Block, Profile, TimeSource
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import NewProfile
+from projects.models import Deployment, Project, Quota
+from projects.profile_types import ProfileType
 
 BATCH = 500
 

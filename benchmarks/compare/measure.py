@@ -8,14 +8,14 @@ import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.core.management import call_command
+from django.utils import timezone
 
-from benchmarks.least import wall_ms  # noqa: E402
-from benchmarks.shapes import variants  # noqa: E402
-from benchmarks.table import Figure, show  # noqa: E402
-from profiles.compaction import day_rollup, hour_blocks  # noqa: E402
-from profiles.query import (  # noqa: E402
+from benchmarks.least import wall_ms
+from benchmarks.shapes import variants
+from benchmarks.table import Figure, show
+from profiles.compaction import day_rollup, hour_blocks
+from profiles.query import (
     FilterOption,
     Selection,
     View,
@@ -24,11 +24,11 @@ from profiles.query import (  # noqa: E402
     run_compare,
     run_history,
 )
-from profiles.storage.insert import insert  # noqa: E402
-from projects.models import User  # noqa: E402
-from projects.profile_types import ProfileType  # noqa: E402
-from projects.project_ids import create_project  # noqa: E402
-from tests.profiles import rows  # noqa: E402
+from profiles.storage.insert import insert
+from projects.models import User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
 
 PROFILES, VARIANTS = 500, 64
 STEP = timedelta(seconds=15)

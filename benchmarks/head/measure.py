@@ -7,18 +7,18 @@ import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
+from django.core.management import call_command
 
-from benchmarks.cpu import cpu_ms  # noqa: E402
-from benchmarks.least import wall_ms  # noqa: E402
-from benchmarks.shapes import variants  # noqa: E402
-from benchmarks.table import Figure, show  # noqa: E402
-from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json  # noqa: E402
-from profiles.storage.insert import insert  # noqa: E402
-from projects.models import User  # noqa: E402
-from projects.profile_types import ProfileType  # noqa: E402
-from projects.project_ids import create_project  # noqa: E402
-from tests.profiles import rows  # noqa: E402
+from benchmarks.cpu import cpu_ms
+from benchmarks.least import wall_ms
+from benchmarks.shapes import variants
+from benchmarks.table import Figure, show
+from profiles.query import Selection, View, run_services, run_top, run_tree, tree_json
+from profiles.storage.insert import insert
+from projects.models import User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
 
 PROFILES, VARIANTS = 250, 64
 

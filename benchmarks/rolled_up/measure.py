@@ -13,15 +13,15 @@ import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.core.management import call_command
+from django.utils import timezone
 
-from benchmarks.least import wall_ms  # noqa: E402
-from benchmarks.shapes import variants  # noqa: E402
-from benchmarks.table import Figure, show  # noqa: E402
-from profiles.compaction import day_rollup, hour_blocks  # noqa: E402
-from profiles.models import Block  # noqa: E402
-from profiles.query import (  # noqa: E402
+from benchmarks.least import wall_ms
+from benchmarks.shapes import variants
+from benchmarks.table import Figure, show
+from profiles.compaction import day_rollup, hour_blocks
+from profiles.models import Block
+from profiles.query import (
     Selection,
     View,
     run_options,
@@ -31,11 +31,11 @@ from profiles.query import (  # noqa: E402
     run_tree,
     tree_json,
 )
-from profiles.storage.insert import insert  # noqa: E402
-from projects.models import Project, User  # noqa: E402
-from projects.profile_types import ProfileType  # noqa: E402
-from projects.project_ids import create_project  # noqa: E402
-from tests.profiles import rows  # noqa: E402
+from profiles.storage.insert import insert
+from projects.models import Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
 
 PROFILES, VARIANTS = 5_760, 64  # profiles of a day, one every 15 s
 MIDNIGHT = rows.NOON - timedelta(hours=12)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.components.display_names import type_name
-from frontend.components.service_order import heard_last
+from frontend.components.service_order import by_last_seen
 from frontend.queries.filter_params import NAMES
 from frontend.queries.params import PageParams
 from profiles.query import Coverage, Selection, ServiceName
@@ -64,7 +64,7 @@ def _unknown_service(asked: PageParams, services: Sequence[ServiceName]) -> Empt
     text = _("It may have another name, or it has not sent a profile to this project yet.")
     first = tuple(
         Action(row.service, replace(asked, service=row.service, type=None, zones=(), versions=()))
-        for row in heard_last(services)[:3]
+        for row in by_last_seen(services)[:3]
     )
     return EmptyState(title, text, actions=first)
 
@@ -170,7 +170,7 @@ def nothing_to_compare(asked: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=(wide,) if asked.span < _WIDE else ())
 
 
-def not_in_time(asked: PageParams, seconds: float) -> EmptyState:
+def deadline_state(asked: PageParams, seconds: float) -> EmptyState:
     title = _("Still merging after %(n)d s") % {"n": seconds}
     text = _("That many profiles take longer than a page may. A shorter timespan is quicker.")
     shorter = Action(_("Half of it"), replace(asked, span=asked.span / 2), True)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.components.display_names import type_name
-from frontend.components.service_order import heard_last
+from frontend.components.service_order import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
 from frontend.queries.form_address import TOGETHER
@@ -79,7 +79,7 @@ def picker(
 
 def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
     """Return menu items by name: the chosen service and the most recently active ones."""
-    most = heard_last(services)[:_MOST_SERVICES]
+    most = by_last_seen(services)[:_MOST_SERVICES]
     names = sorted({chosen, *(row.service for row in most)}, key=str.lower)
     return [Item(name, name, name == chosen) for name in names]
 

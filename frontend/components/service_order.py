@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from profiles.query import ServiceName
 
 
-def heard_last(services: Sequence[ServiceName]) -> list[ServiceName]:
+def by_last_seen(services: Sequence[ServiceName]) -> list[ServiceName]:
     """Sort services by the time they were last seen, latest first.
 
     Services without a profile come last.

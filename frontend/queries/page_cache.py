@@ -64,4 +64,4 @@ class PageCache(Generic[T]):
             self._nodes -= found[2]
 
 
-kept_answers: PageCache[CachedPage] = PageCache()
+cached_pages: PageCache[CachedPage] = PageCache()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from frontend.components.service_order import heard_last
+from frontend.components.service_order import by_last_seen
 from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     Coverage,
@@ -82,7 +82,7 @@ def _service_and_type(
     if not services and not asked.service:
         return None
     rows = {row.service: row for row in services}
-    service = asked.service or heard_last(services)[0].service
+    service = asked.service or by_last_seen(services)[0].service
     types = rows[service].types if service in rows else ()
     first = next((of for of in ProfileType if of in types), ProfileType.CPU)
     return service, asked.type or first

@@ -114,7 +114,7 @@ class _Upload:
         try:
             self.packed = decoding.decode_upload(self._body, raw, self._type)
             self.new = self._make_row(self.packed)
-            if deduplication.may_be_in_a_block(self.new):
+            if deduplication.may_be_compacted(self.new):
                 complete([(self._awaited, None)])
             else:
                 head.enter(self.new, self._awaited)

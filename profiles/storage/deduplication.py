@@ -20,7 +20,7 @@ from profiles.storage.insert import same
 from profiles.storage.new_profile import NewProfile
 
 
-def may_be_in_a_block(new: NewProfile) -> bool:
+def may_be_compacted(new: NewProfile) -> bool:
     """Return False if the profile can only be in the head. Reads neither database nor blobs.
 
     The result is False for most uploads.

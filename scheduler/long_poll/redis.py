@@ -219,7 +219,7 @@ class RedisQueue:
                 self._broke(errors.exceptions[0])
             except* Exception as errors:
                 # A bug; but a queue without a dispatcher would park agents in vain.
-                logger.exception("The waiting room failed and starts again.")
+                logger.exception("The long-poll queue failed and restarts.")
                 self._broke(errors.exceptions[0])
             await asyncio.sleep(_RECONNECT_SECONDS)
 
@@ -244,14 +244,14 @@ class RedisQueue:
     def _mended(self) -> None:
         """Resume parking after the subscription succeeded."""
         if self._complained:
-            logger.warning("The waiting room's Redis answers again.")
+            logger.warning("Redis of the long-poll queue responds again.")
         self._broken = self._complained = False
         self._tried.set()
 
     def _complain(self, error: BaseException) -> None:
         """Log a failure of Redis, once until it works again."""
         if not self._complained:
-            logger.error("The waiting room's Redis fails; agents are sent away: %s", error)
+            logger.error("Redis of the long-poll queue fails; agents back off: %s", error)
         self._complained = True
 
     def _broke(self, error: BaseException) -> None:

@@ -70,7 +70,7 @@ def context(
                 _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
             )
     except DeadlinePassed:
-        late = empty_state.not_in_time(query.a, DEADLINE_SECONDS)
+        late = empty_state.deadline_state(query.a, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 

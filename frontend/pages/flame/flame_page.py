@@ -125,7 +125,7 @@ def _nearest(
 
 def not_in_time(project: Project, asked: PageParams) -> EmptyStateLinks:
     """Return the empty state for queries that did not finish within DEADLINE_SECONDS."""
-    return with_links(empty_state.not_in_time(asked, DEADLINE_SECONDS), reverse_flame(project))
+    return with_links(empty_state.deadline_state(asked, DEADLINE_SECONDS), reverse_flame(project))
 
 
 def _assembled(

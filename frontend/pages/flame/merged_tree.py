@@ -3,7 +3,7 @@
 import time
 from urllib.parse import urlencode
 
-from frontend.queries.page_cache import CachedPage, kept_answers
+from frontend.queries.page_cache import CachedPage, cached_pages
 from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of, seen_of
 from frontend.queries.params import PageParams
 from profiles.query import Metric, Selection, run_tree_and_top
@@ -22,7 +22,7 @@ def found_or_merged(asked: PageParams, selection: Selection, seen: str) -> Cache
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    found = kept_answers.find(selection.project, address_of(asked, seen)) if seen else None
+    found = cached_pages.find(selection.project, address_of(asked, seen)) if seen else None
     if found:
         return found
     metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
@@ -38,5 +38,5 @@ def merged(
     """
     answers = CachedPage(*run_tree_and_top(selection, asked.shown(metric), deadline))
     address = address_of(asked, seen or seen_of(answers.top.coverage))
-    kept_answers.keep(selection.project, address, answers, answers.nodes)
+    cached_pages.keep(selection.project, address, answers, answers.nodes)
     return answers

@@ -117,7 +117,7 @@ def context(
             of = page_query(project, ParsedParams(query.asked, notices), now)
             return _context(of, query, url) if of else {"query": None, "notices": notices}
     except DeadlinePassed:
-        late = empty_state.not_in_time(query.asked, DEADLINE_SECONDS)
+        late = empty_state.deadline_state(query.asked, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 

@@ -1,6 +1,6 @@
 """Measure the long-poll queue alone: memory of 5,000 parked agents, and time to release them.
 
-Run `python -m benchmarks.waiting_room`; with REDIS_URL set it measures the Redis queue.
+Run `python -m benchmarks.long_poll_queue`; with REDIS_URL set it measures the Redis queue.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ def main() -> int:
     url = os.environ.get("REDIS_URL", "")
     room = RedisQueue(url, PLACES, 10.0) if url else InProcessQueue(PLACES, 10.0)
     figures = uvloop.run(measure(room)) + plan()
-    return 0 if show(f"The waiting room ({type(room).__name__})", figures) else 1
+    return 0 if show(f"The long-poll queue ({type(room).__name__})", figures) else 1
 
 
 if __name__ == "__main__":
