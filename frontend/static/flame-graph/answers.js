@@ -73,14 +73,18 @@ function mayUpdate(name, element) {
 
 const CONFIG = {
   morphStyle: 'outerHTML',
-  ignoreActiveValue: true,
   callbacks: { beforeNodeMorphed: mayMorph, beforeAttributeUpdated: mayUpdate },
 };
+
+/** Return whether a field has the focus: its value stays, where the content of a button would stay too. */
+function isBeingEdited() {
+  return document.activeElement?.matches('input, select, textarea') ?? false;
+}
 
 htmx?.defineExtension('morph', {
   isInlineSwap: (/** @type {string} */ style) => style === 'morph',
   handleSwap: (/** @type {string} */ style, /** @type {Element} */ target, /** @type {DocumentFragment} */ fragment) =>
-    style === 'morph' && Idiomorph ? Idiomorph.morph(target, fragment.children, CONFIG) : false,
+    style === 'morph' && Idiomorph ? Idiomorph.morph(target, fragment.children, { ...CONFIG, ignoreActiveValue: isBeingEdited() }) : false,
 });
 
 document.addEventListener('htmx:beforeRequest', () => say(''));

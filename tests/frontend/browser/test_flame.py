@@ -259,7 +259,7 @@ def test_names_with_markup_and_control_characters_are_harmless(
     view(page).hover(position={"x": 200, "y": 1.5 * ROW})
     expect(page.locator(".tip header b")).to_have_text("<img src=x onerror=alert(1)>\ufffd\ufffd")
     view(page).hover(position={"x": 100, "y": 2.5 * ROW})
-    expect(page.locator(".tip header b")).to_have_text(long)
+    expect(page.locator(".tip header b")).to_have_text(re.compile("^x{4000,}…"))
     assert page.locator("img[src=x]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
