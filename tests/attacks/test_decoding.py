@@ -54,7 +54,7 @@ def offline(profile: bytes) -> Callable[[Site], Sequence[Request]]:
         ),
         pytest.param(
             lambda: bytes(120 * MIB),
-            Bounds(memory=3 * MEMORY),  # uncompressed it has six times as many bytes
+            Bounds(memory=MEMORY),
             id="120 MiB of zeros",
         ),
     ],

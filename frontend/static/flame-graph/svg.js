@@ -1,4 +1,4 @@
-/** SVG export of the graph: all levels of the zoomed range, in the colours of the current theme. */
+/** Picture of the graph as SVG: all levels of the zoomed range, in the colours of the current theme. */
 
 import { boxesOfRow, clipped } from './boxes.js';
 import { ROW_HEIGHT } from './draw.js';

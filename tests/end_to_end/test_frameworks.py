@@ -1,0 +1,165 @@
+"""Django, ASGI and Celery under the agent show all six profile types on a real server."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.end_to_end.test_python_agent import installed  # noqa: F401  a fixture
+from tests.server import RunningServer, running_server
+from tests.services import free_port
+from tests.waiting import until
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(400)]
+
+ROOT = Path(__file__).parents[2]
+HOSTS = "tests.end_to_end.hosts"
+SHOP = f"{HOSTS}.shop"
+# The function of the shop that a profile of each type must show among its heaviest.
+EXPECTED = {
+    "CPU": "price",
+    "WALL": "price",
+    "HEAP": "remember",
+    "HEAP_ALLOC": "render",
+    "THREADS": "ship",
+    "CONTENTION": "reserve",
+}
+LOOK_SECONDS = 5.0  # six queries a look; more often than that a key gets 429
+AMONG = 15  # functions by total; frameworks have a dozen frames around a request
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    with running_server() as running:
+        yield running
+
+
+def command(host: str, port: int) -> list[str]:
+    python = [sys.executable, "-m"]
+    gunicorn = ["gunicorn", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
+    return {
+        "django": [*python, *gunicorn, "--threads", "4", f"{HOSTS}.django_shop"],
+        "asgi": [*python, "uvicorn", "--port", str(port), f"{HOSTS}.asgi_shop:application"],
+        "celery": [*python, "celery", "-A", f"{HOSTS}.celery_shop", "worker", "-c", "2"],
+    }[host]
+
+
+@contextlib.contextmanager
+def running(
+    host: str, port: int, environment: dict[str, str], folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    run = [sys.executable, "-m", "flamewatch.run", "--service", host, "--"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*run, *command(host, port)],
+            env=os.environ | environment | {"BROKER_FOLDER": str(folder)},
+            cwd=ROOT,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def customers(port: int) -> Iterator[None]:
+    """Requests without a pause, once the host answers."""
+    done = threading.Event()
+
+    def pay() -> None:
+        while not done.is_set():
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/pay/", timeout=60).close()
+            except OSError:  # it has not started yet
+                done.wait(0.1)
+
+    threads = [threading.Thread(target=pay) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+
+
+@contextlib.contextmanager
+def work(host: str, port: int, environment: dict[str, str], folder: Path) -> Iterator[None]:
+    if host != "celery":
+        with customers(port):
+            yield
+        return
+    send = f"from {HOSTS}.celery_shop import pay; [pay.delay() for _ in range(4)]"
+    mine = os.environ | environment | {"BROKER_FOLDER": str(folder)}
+    subprocess.run([sys.executable, "-c", send], env=mine, cwd=ROOT, check=True, timeout=60)
+    yield
+
+
+def top(server: RunningServer, key: str, service: str, kind: str) -> list[str]:
+    """Return the functions by their totals; nothing while there is no profile."""
+    query = urllib.parse.urlencode({"service": service, "type": kind})
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/projects/-/top?{query}", headers={"Authorization": f"Bearer {key}"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        functions = json.load(answer)["functions"]
+    rows = sorted(zip(functions["total"], functions["name"], strict=True), reverse=True)
+    return [name for _, name in rows]
+
+
+def missing(server: RunningServer, key: str, service: str) -> dict[str, list[str]]:
+    """Types whose expected function is not among the heaviest, with those that are."""
+    tops = {kind: top(server, key, service, kind) for kind in EXPECTED}
+    for kind, names in tops.items():
+        assert not [name for name in names if name.startswith("flamewatch.")], kind
+    assert not [name for name in tops["CONTENTION"] if name.startswith(f"{SHOP}.ship")]
+    return {
+        kind: names[:AMONG]
+        for kind, names in tops.items()
+        if f"{SHOP}.{EXPECTED[kind]}" not in names[:AMONG]
+    }
+
+
+@pytest.mark.parametrize("host", ["django", "asgi", "celery"])
+def test_a_host_shows_its_work_in_all_six_types(
+    server: RunningServer,
+    installed: Path,  # noqa: F811
+    host: str,
+    tmp_path: Path,
+) -> None:
+    project = server.add_project(f"Shop {host}", f"{uuid4().hex}@example.org")
+    key, port = server.add_key(project, "read"), free_port()
+    environment = {
+        "PYTHONPATH": f"{installed}{os.pathsep}{ROOT}",
+        "FLAMEWATCH_URL": server.url,
+        "FLAMEWATCH_KEY": server.add_key(project),
+    }
+
+    def shown() -> bool:
+        time.sleep(LOOK_SECONDS)
+        return not missing(server, key, host)
+
+    with running(host, port, environment, tmp_path), work(host, port, environment, tmp_path):
+        try:
+            until(shown, 150, "profile of every type")
+        except AssertionError as error:
+            log = (tmp_path / "log").read_text(errors="replace")
+            pytest.fail(f"{error}: {missing(server, key, host)}\n{log[-3000:]}")
