@@ -5,7 +5,6 @@ within the tenant, round-robin by client. Tenants and clients at their limit of 
 skipped, so that long jobs of one tenant leave threads for the others.
 """
 
-import logging
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
@@ -13,7 +12,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from common.request_body import Charge, TooLong, read_body
+from common.request_body import Charge, TooLong, read_body, uncharged
 from endpoints.asgi_types import Receive
 from endpoints.errors import BadRequest, BodyTooLarge
 from profiles.engine.errors import BadProfile, TooLarge
@@ -14,11 +14,7 @@ MAX_RATIO = 50
 ANY_RATIO_BYTES = 64 * 2**10
 
 
-def _free(size: int) -> None:
-    """Charge nothing: the limit of these bodies is small."""
-
-
-async def read(receive: Receive, limit: str, allowed: int, charge: Charge = _free) -> bytes:
+async def read(receive: Receive, limit: str, allowed: int, charge: Charge = uncharged) -> bytes:
     """Return the whole body, see common.request_body.read_body.
 
     Raise BodyTooLarge, which names `limit`, as soon as there are more bytes than `allowed`.
