@@ -28,11 +28,13 @@ class View:
 
     def __init__(self) -> None:
         self.threads: list[str] = []
+        self.started: list[str] = []
         self.ended: list[str] = []
         self.open = threading.Event()
 
     def __call__(self, request: HttpRequest, rest: str) -> HttpResponse:
         self.threads.append(threading.current_thread().name)
+        self.started.append(request.path)
         try:
             while not self.open.is_set():
                 check(None)
@@ -116,6 +118,11 @@ def flame(project: Project) -> str:
     return f"/p/{project.project_id}/flame"
 
 
+def _flames(project: Project, count: int) -> list[str]:
+    """Return different paths of the page, so that the test can tell its requests apart."""
+    return [f"{flame(project)}/{number}" for number in range(count)]
+
+
 async def _ask(browser: Browser) -> "asyncio.Task[Browser]":
     return asyncio.create_task(browser.get())
 
@@ -170,17 +177,25 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
     member = signed_in(alice)
 
     async def many() -> None:
-        browsers = [Browser(flame(project), member) for _ in range(10)]
-        asked = [await _ask(browser) for browser in browsers]
-        await until(lambda: len(view.threads) == LIMITS.running_of_client)
-        for browser in browsers:
+        browsers = {path: Browser(path, member) for path in _flames(project, 10)}
+        asked = [await _ask(browser) for browser in browsers.values()]
+        threads: Any = concurrency._threads
+        await until(lambda: threads._waiting == 10 - LIMITS.running_of_client)
+        await until(lambda: len(view.started) == LIMITS.running_of_client)
+        running = [browsers.pop(path) for path in view.started]
+        # Those in the queue first: otherwise the end of the running query may start one of them
+        # before the event loop has seen that its browser is closed too.
+        for browser in browsers.values():
+            browser.close()
+        await until(lambda: threads._waiting == 0)
+        assert not view.ended
+        for browser in running:
             browser.close()
         await asyncio.gather(*asked)
         await until(lambda: len(view.ended) == LIMITS.running_of_client)
-        threads: Any = concurrency._threads
         await until(lambda: not threads._tenants)
-        assert not any(browser.sent for browser in browsers)
-        assert len(view.threads) == LIMITS.running_of_client
+        assert not any(browser.sent for browser in [*running, *browsers.values()])
+        assert len(view.started) == LIMITS.running_of_client
 
     asyncio.run(many())
 
