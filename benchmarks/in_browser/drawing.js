@@ -21,7 +21,7 @@ async function ours(text) {
   const box = flame.view.getBoundingClientRect();
   const hovers = [];
   for (let i = 0; i < 50; i++) {
-    const at = { clientX: box.left + ((i * 37) % 100) / 100 * box.width, clientY: box.top + 30 + (i % 12) * 20 };
+    const at = { clientX: box.left + (((i * 37) % 100) / 100) * box.width, clientY: box.top + 30 + (i % 12) * 20 };
     const began = performance.now();
     flame.hover(new PointerEvent('pointermove', at));
     hovers.push(performance.now() - began);
@@ -47,8 +47,12 @@ async function theirs(text) {
   const chart = flamegraph().width(1200).selfValue(true).minFrameSize(1).transitionDuration(0);
   const place = select('#theirs').datum(nested(JSON.parse(text)));
   const first = await timed(() => place.call(chart));
-  const frames = select('#theirs').selectAll('.d3-flame-graph g.frame').data()
-    .filter((d) => d.depth > 2 && d.children).sort((a, b) => b.value - a.value).slice(0, TIMES);
+  const frames = select('#theirs')
+    .selectAll('.d3-flame-graph g.frame')
+    .data()
+    .filter((d) => d.depth > 2 && d.children)
+    .sort((a, b) => b.value - a.value)
+    .slice(0, TIMES);
   const zooms = [];
   for (const frame of frames) zooms.push(await timed(() => chart.zoomTo(frame)));
   document.querySelector('#theirs').replaceChildren();
@@ -57,7 +61,12 @@ async function theirs(text) {
 
 const text = await (await fetch('/tree.json')).text();
 const theirsToo = new URLSearchParams(location.search).has('peer');
-await ours('{"names":["a"],"files":[""],"frames":{"name":[0],"file":[0]},"frame":[0],"depth":[0],"self":[1],"service":"s","type":"CPU","metric":{"name":"cpu","unit":"nanoseconds"},"profiles":1,"folded":{"at":[],"count":[],"total":[]}}').catch(() => null);
-document.body.insertAdjacentHTML('afterbegin', '<flame-graph class="fg" id="ours"><div class="fg-view" tabindex="0"><canvas></canvas><div class="mark" hidden></div></div><div class="tip pop" hidden></div></flame-graph>');
+await ours(
+  '{"names":["a"],"files":[""],"frames":{"name":[0],"file":[0]},"frame":[0],"depth":[0],"self":[1],"service":"s","type":"CPU","metric":{"name":"cpu","unit":"nanoseconds"},"profiles":1,"folded":{"at":[],"count":[],"total":[]}}',
+).catch(() => null);
+document.body.insertAdjacentHTML(
+  'afterbegin',
+  '<flame-graph class="fg" id="ours"><div class="fg-view" tabindex="0"><canvas></canvas><div class="mark" hidden></div></div><div class="tip pop" hidden></div></flame-graph>',
+);
 const measured = { ours: await ours(text), theirs: theirsToo ? await theirs(text) : null };
 document.documentElement.setAttribute('data-measured', JSON.stringify(measured));

@@ -7,8 +7,20 @@
 
 /** @type {Record<string, [string, number][]>} units of each kind with their size, ascending */
 const SCALES = {
-  nanoseconds: [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]],
-  bytes: [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40], ['PiB', 2 ** 50]],
+  nanoseconds: [
+    ['ns', 1],
+    ['µs', 1e3],
+    ['ms', 1e6],
+    ['s', 1e9],
+  ],
+  bytes: [
+    ['B', 1],
+    ['KiB', 2 ** 10],
+    ['MiB', 2 ** 20],
+    ['GiB', 2 ** 30],
+    ['TiB', 2 ** 40],
+    ['PiB', 2 ** 50],
+  ],
 };
 const SMALLEST = 0.01;
 

@@ -10,7 +10,7 @@ static void (*frees[DOMAINS])(void *);
 
 static bool find_requests(void) {
   static const char *const names[DOMAINS][2] = {
-    {"PyMem_RawMalloc", "PyMem_RawFree"}, {"PyMem_Malloc", "PyMem_Free"}, {"PyObject_Malloc", "PyObject_Free"}};
+      {"PyMem_RawMalloc", "PyMem_RawFree"}, {"PyMem_Malloc", "PyMem_Free"}, {"PyObject_Malloc", "PyObject_Free"}};
   bool found = true;
   for (int i = 0; i < DOMAINS; i++) {
     *(void **)&mallocs[i] = dlsym(RTLD_DEFAULT, names[i][0]);
@@ -25,7 +25,9 @@ const char *why_no_allocators(void) {
     *(void **)&get = dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
     *(void **)&set = dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
   }
-  return get && set && find_requests() ? NULL : "the interpreter's allocators cannot be replaced (PyMem_SetAllocator is missing)";
+  return get && set && find_requests()
+             ? NULL
+             : "the interpreter's allocators cannot be replaced (PyMem_SetAllocator is missing)";
 }
 
 void get_allocator(Domain domain, Allocator *allocator) { get((int)domain, allocator); }

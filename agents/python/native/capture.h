@@ -34,7 +34,8 @@ typedef struct Options {
 } Options;
 
 typedef struct Counts {
-  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost, tried, idle;
+  int64_t ticks, samples, reused, torn, no_slot, table_full, cut, unarmed, signal_taken, overdue, labels_full, lost,
+      tried, idle;
 } Counts;
 
 typedef struct Capture {

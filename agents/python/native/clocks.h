@@ -24,8 +24,6 @@ static inline int64_t own_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID
    have). */
 static inline clockid_t thread_cpu_clock(pid_t tid) { return (clockid_t)((~(unsigned)tid << 3) | 6); }
 
-static inline struct timespec timespec_of(int64_t ns) {
-  return (struct timespec){ns / NS_PER_S, ns % NS_PER_S};
-}
+static inline struct timespec timespec_of(int64_t ns) { return (struct timespec){ns / NS_PER_S, ns % NS_PER_S}; }
 
 #endif

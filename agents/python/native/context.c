@@ -145,7 +145,8 @@ const char *context_learn(PyObject *object, PyObject *context, PyObject *alone, 
   if (!find_in_state((uintptr_t)context))
     return "the running context is not where it was expected";
   bool read = learn_path(object) && learn_nodes((uintptr_t)context, (uintptr_t)alone) &&
-              find(root_of((uintptr_t)context)) == (uintptr_t)value && find(root_of((uintptr_t)alone)) == (uintptr_t)value;
+              find(root_of((uintptr_t)context)) == (uintptr_t)value &&
+              find(root_of((uintptr_t)alone)) == (uintptr_t)value;
   PyErr_Clear();
   if (!read)
     return "contexts have an unknown layout";

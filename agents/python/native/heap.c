@@ -8,9 +8,9 @@
 #include "budget.h"
 #include "dice.h"
 
-#define FAR_AWAY (1 << 20)  /* bytes after which a thread that isn't counted checks again */
-#define LEG (4 << 20)       /* bytes after which a thread checks whether the mean has changed */
-#define TIDY_AFTER 1000     /* samples until the next tidy() if the last one freed little */
+#define FAR_AWAY (1 << 20) /* bytes after which a thread that isn't counted checks again */
+#define LEG (4 << 20)      /* bytes after which a thread checks whether the mean has changed */
+#define TIDY_AFTER 1000    /* samples until the next tidy() if the last one freed little */
 
 __thread Countdown countdown __attribute__((tls_model("initial-exec")));
 
@@ -27,7 +27,7 @@ static int64_t spent_told_ns; /* part of counts.spent_ns that earlier views repo
 static Arena walk_memory;
 static Walk *walk;
 static uint32_t interval;
-static bool interval_open; /* a later heap_view() will report the interval */
+static bool interval_open;  /* a later heap_view() will report the interval */
 static uint32_t generation; /* changes whenever sites get new indexes */
 static int64_t since_unix_ns, began_unix_ns, began_ns, not_before;
 static void *(*current_thread_state)(void);
@@ -141,7 +141,9 @@ static Walked walk_here(bool gil) {
   return walk_read_state(walk, ts) ? walk_frames(walk) : WALK_TORN;
 }
 
-static bool is_foreign(void) { return walk->depth && state_field(walk->state, python.offsets.ts_interp) != python.self; }
+static bool is_foreign(void) {
+  return walk->depth && state_field(walk->state, python.offsets.ts_interp) != python.self;
+}
 
 static bool is_wanted(const Site *site) { return site->ever.used_samples || (interval_open && site->interval.samples); }
 
@@ -276,10 +278,10 @@ static bool was_in_interval(const Site *site) { return site->interval.samples; }
 
 static HeapCounts counts_since_mark(void) {
   const HeapCounts *was = &counts_at_mark;
-  return (HeapCounts){counts.samples - was->samples,       counts.torn - was->torn,
-                      counts.foreign - was->foreign,       counts.table_full - was->table_full,
-                      counts.cut - was->cut,               counts.forgotten - was->forgotten,
-                      counts.lost - was->lost,             0};
+  return (HeapCounts){counts.samples - was->samples, counts.torn - was->torn,
+                      counts.foreign - was->foreign, counts.table_full - was->table_full,
+                      counts.cut - was->cut,         counts.forgotten - was->forgotten,
+                      counts.lost - was->lost,       0};
 }
 
 bool heap_view(HeapView *view, bool of_interval) {
@@ -292,7 +294,8 @@ bool heap_view(HeapView *view, bool of_interval) {
   view->since_unix_ns = since_unix_ns;
   view->began_unix_ns = of_interval ? began_unix_ns : clock_ns(CLOCK_REALTIME);
   view->duration_ns = of_interval ? monotonic_ns() - began_ns : 0;
-  view->memory = sites.arena.used + sites.stacks.n * sizeof(Site) + blocks.capacity * sizeof(Block) + sizeof blocks_filter;
+  view->memory =
+      sites.arena.used + sites.stacks.n * sizeof(Site) + blocks.capacity * sizeof(Block) + sizeof blocks_filter;
   bool copied = counting && sites_copy(&view->sites, &sites, of_interval ? was_in_interval : was_ever, NULL);
   pthread_mutex_unlock(&lock);
   return copied;

@@ -15,13 +15,13 @@
 
 /* Distance of a thread to its next sample. */
 typedef struct Countdown {
-  int64_t left;  /* bytes; below zero: the request is sampled, or a leg is over */
-  double mean;   /* mean with which `left` was drawn */
+  int64_t left; /* bytes; below zero: the request is sampled, or a leg is over */
+  double mean;  /* mean with which `left` was drawn */
   uint64_t dice;
-  uint32_t run;  /* run of the heap in which `left` was drawn */
-  bool leg;      /* `left` is only a part of the distance */
-  bool apart;    /* this thread's requests are not counted */
-  bool inside;   /* a domain serves a request, and may pass it on to another one */
+  uint32_t run; /* run of the heap in which `left` was drawn */
+  bool leg;     /* `left` is only a part of the distance */
+  bool apart;   /* this thread's requests are not counted */
+  bool inside;  /* a domain serves a request, and may pass it on to another one */
 } Countdown;
 
 extern __thread Countdown countdown __attribute__((tls_model("initial-exec")));

@@ -16,7 +16,7 @@ typedef struct Under {
 } Under;
 
 static Under under[DOMAINS] = {
-  [DOMAIN_RAW] = {.gil = false}, [DOMAIN_MEM] = {.gil = true}, [DOMAIN_OBJECT] = {.gil = true}};
+    [DOMAIN_RAW] = {.gil = false}, [DOMAIN_MEM] = {.gil = true}, [DOMAIN_OBJECT] = {.gil = true}};
 static void *_Atomic probe; /* a block that is expected in the raw domain's free, or NULL */
 
 static inline bool goes_on(size_t n) { return LIKELY((countdown.left -= (int64_t)n) >= 0); }
@@ -63,51 +63,50 @@ SLOWLY static void free_known(const Under *u, void *context, void *block) {
    `whole_` functions are used if the raw domain is counted too: the other domains pass requests
    over 512 bytes on to it, which must not be counted twice. Python has checked the product of
    calloc for overflow. */
-#define HOOKS(name, domain)                                                                        \
-  static void *malloc_##name(void *context, size_t n) {                                            \
-    const Under *u = &under[domain];                                                               \
-    return goes_on(n) ? u->allocator.malloc(context, n) : malloc_chosen(u, context, n);            \
-  }                                                                                                \
-  static void *calloc_##name(void *context, size_t n, size_t size) {                               \
-    const Under *u = &under[domain];                                                               \
-    return goes_on(n * size) ? u->allocator.calloc(context, n, size) : calloc_chosen(u, context, n, size); \
-  }                                                                                                \
-  static void *realloc_##name(void *context, void *old, size_t n) {                                \
-    const Under *u = &under[domain];                                                               \
-    bool unknown = !may_be_sampled(old);                                                           \
-    return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(context, old, n)                   \
-                                         : realloc_known(u, context, old, n);                      \
-  }                                                                                                \
-  static void free_##name(void *context, void *block) {                                            \
-    const Under *u = &under[domain];                                                               \
-    if (LIKELY(!may_be_sampled(block)))                                                            \
-      u->allocator.free(context, block);                                                           \
-    else                                                                                           \
-      free_known(u, context, block);                                                               \
-  }                                                                                                \
-  static void *whole_malloc_##name(void *context, size_t n) {                                      \
-    if (countdown.inside)                                                                          \
-      return under[domain].allocator.malloc(context, n);                                           \
-    countdown.inside = true;                                                                       \
-    void *block = malloc_##name(context, n);                                                       \
-    countdown.inside = false;                                                                      \
-    return block;                                                                                  \
-  }                                                                                                \
-  static void *whole_calloc_##name(void *context, size_t n, size_t size) {                         \
-    if (countdown.inside)                                                                          \
-      return under[domain].allocator.calloc(context, n, size);                                     \
-    countdown.inside = true;                                                                       \
-    void *block = calloc_##name(context, n, size);                                                 \
-    countdown.inside = false;                                                                      \
-    return block;                                                                                  \
-  }                                                                                                \
-  static void *whole_realloc_##name(void *context, void *old, size_t n) {                          \
-    if (countdown.inside)                                                                          \
-      return under[domain].allocator.realloc(context, old, n);                                     \
-    countdown.inside = true;                                                                       \
-    void *block = realloc_##name(context, old, n);                                                 \
-    countdown.inside = false;                                                                      \
-    return block;                                                                                  \
+#define HOOKS(name, domain)                                                                                           \
+  static void *malloc_##name(void *context, size_t n) {                                                               \
+    const Under *u = &under[domain];                                                                                  \
+    return goes_on(n) ? u->allocator.malloc(context, n) : malloc_chosen(u, context, n);                               \
+  }                                                                                                                   \
+  static void *calloc_##name(void *context, size_t n, size_t size) {                                                  \
+    const Under *u = &under[domain];                                                                                  \
+    return goes_on(n * size) ? u->allocator.calloc(context, n, size) : calloc_chosen(u, context, n, size);            \
+  }                                                                                                                   \
+  static void *realloc_##name(void *context, void *old, size_t n) {                                                   \
+    const Under *u = &under[domain];                                                                                  \
+    bool unknown = !may_be_sampled(old);                                                                              \
+    return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(context, old, n) : realloc_known(u, context, old, n); \
+  }                                                                                                                   \
+  static void free_##name(void *context, void *block) {                                                               \
+    const Under *u = &under[domain];                                                                                  \
+    if (LIKELY(!may_be_sampled(block)))                                                                               \
+      u->allocator.free(context, block);                                                                              \
+    else                                                                                                              \
+      free_known(u, context, block);                                                                                  \
+  }                                                                                                                   \
+  static void *whole_malloc_##name(void *context, size_t n) {                                                         \
+    if (countdown.inside)                                                                                             \
+      return under[domain].allocator.malloc(context, n);                                                              \
+    countdown.inside = true;                                                                                          \
+    void *block = malloc_##name(context, n);                                                                          \
+    countdown.inside = false;                                                                                         \
+    return block;                                                                                                     \
+  }                                                                                                                   \
+  static void *whole_calloc_##name(void *context, size_t n, size_t size) {                                            \
+    if (countdown.inside)                                                                                             \
+      return under[domain].allocator.calloc(context, n, size);                                                        \
+    countdown.inside = true;                                                                                          \
+    void *block = calloc_##name(context, n, size);                                                                    \
+    countdown.inside = false;                                                                                         \
+    return block;                                                                                                     \
+  }                                                                                                                   \
+  static void *whole_realloc_##name(void *context, void *old, size_t n) {                                             \
+    if (countdown.inside)                                                                                             \
+      return under[domain].allocator.realloc(context, old, n);                                                        \
+    countdown.inside = true;                                                                                          \
+    void *block = realloc_##name(context, old, n);                                                                    \
+    countdown.inside = false;                                                                                         \
+    return block;                                                                                                     \
   }
 
 HOOKS(raw, DOMAIN_RAW)

@@ -81,8 +81,8 @@ static PyObject *memory_object(const Stacks *stacks, const Site *sites, bool int
   int64_t *row = bytes ? (int64_t *)PyBytes_AsString(bytes) : NULL;
   for (uint32_t i = 0; row && i < stacks->n; i++, row += 4) {
     const Totals *t = interval ? &sites[i].interval : &sites[i].ever;
-    const int64_t values[4] = {llround(t->allocated_objects), llround(t->allocated_bytes),
-                               llround(t->used_objects), llround(t->used_bytes)};
+    const int64_t values[4] = {llround(t->allocated_objects), llround(t->allocated_bytes), llround(t->used_objects),
+                               llround(t->used_bytes)};
     memcpy(row, values, sizeof values);
   }
   return bytes;
@@ -98,9 +98,9 @@ static void fill_in(Stacks *stacks, const Site *sites, bool interval) {
 }
 
 static PyObject *counts_object(const HeapCounts *c) {
-  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "samples", (long long)c->samples, "torn", (long long)c->torn,
-                       "foreign", (long long)c->foreign, "table_full", (long long)c->table_full, "cut",
-                       (long long)c->cut, "forgotten", (long long)c->forgotten, "lost", (long long)c->lost,
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "samples", (long long)c->samples, "torn",
+                       (long long)c->torn, "foreign", (long long)c->foreign, "table_full", (long long)c->table_full,
+                       "cut", (long long)c->cut, "forgotten", (long long)c->forgotten, "lost", (long long)c->lost,
                        "spent_ns", (long long)c->spent_ns);
 }
 
@@ -111,9 +111,11 @@ static PyObject *view_object(HeapView *view, bool interval) {
                                    (long long)view->mean_bytes, "since_ns", (long long)view->since_unix_ns,
                                    "started_ns", (long long)view->began_unix_ns, "duration_ns",
                                    (long long)view->duration_ns, "table_bytes", (long long)view->memory);
-  if (result && (put(result, "stacks", stacks_object(&sites->stacks)) || put(result, "frames", frames_object(&sites->stacks)) ||
-                 put(result, "codes", codes_object(&sites->codes)) || put(result, "labels", PyList_New(0)) || put(result, "counts", counts_object(&view->counts)) ||
-                 put(result, "memory", memory_object(&sites->stacks, sites->at, interval))))
+  if (result &&
+      (put(result, "stacks", stacks_object(&sites->stacks)) || put(result, "frames", frames_object(&sites->stacks)) ||
+       put(result, "codes", codes_object(&sites->codes)) || put(result, "labels", PyList_New(0)) ||
+       put(result, "counts", counts_object(&view->counts)) ||
+       put(result, "memory", memory_object(&sites->stacks, sites->at, interval))))
     Py_CLEAR(result);
   return result;
 }
@@ -138,11 +140,11 @@ static PyObject *heap_read(PyObject *Py_UNUSED(self), PyObject *args) {
 }
 
 PyMethodDef heap_methods[] = {
-  {"heap_start", WITH_KEYWORDS(heap_start), METH_VARARGS | METH_KEYWORDS, NULL},
-  {"heap_stop", heap_stop, METH_NOARGS, NULL},
-  {"heap_running", heap_running, METH_NOARGS, NULL},
-  {"heap_apart", heap_apart, METH_NOARGS, NULL},
-  {"heap_mark", mark, METH_NOARGS, NULL},
-  {"heap_read", heap_read, METH_VARARGS, NULL},
-  {NULL, NULL, 0, NULL},
+    {"heap_start", WITH_KEYWORDS(heap_start), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"heap_stop", heap_stop, METH_NOARGS, NULL},
+    {"heap_running", heap_running, METH_NOARGS, NULL},
+    {"heap_apart", heap_apart, METH_NOARGS, NULL},
+    {"heap_mark", mark, METH_NOARGS, NULL},
+    {"heap_read", heap_read, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };

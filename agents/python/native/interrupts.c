@@ -29,8 +29,8 @@ static size_t slot_bytes, fresh_peak;
 static int slots_n, slots_used; /* the pages of further slots were never touched */
 static bool handler_set;
 static struct sigaction previous;
-static atomic_bool taking;              /* handlers may use the slots */
-static atomic_int inside;               /* number of handlers that do */
+static atomic_bool taking; /* handlers may use the slots */
+static atomic_int inside;  /* number of handlers that do */
 static atomic_llong no_slot, lost, handlers_cpu_ns;
 
 static Slot *slot(int i) { return (Slot *)(slots + (size_t)i * slot_bytes); }

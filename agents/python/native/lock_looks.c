@@ -23,8 +23,7 @@ static bool fits(PyObject *module, const char *name, PyObject *lock, int needed)
 static bool can_be_read(LockLook look, PyObject *lock) {
   uintptr_t at;
   sem_t copy;
-  return look == LOOK_BYTE ||
-         (peek(&at, (uintptr_t)lock + LOCK_ITSELF, sizeof at) && peek(&copy, at, sizeof copy));
+  return look == LOOK_BYTE || (peek(&at, (uintptr_t)lock + LOCK_ITSELF, sizeof at) && peek(&copy, at, sizeof copy));
 }
 
 static bool looks_right(LockLook look, PyObject *lock, bool recursive) {

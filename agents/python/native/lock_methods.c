@@ -20,7 +20,7 @@ typedef PyObject *FastFunction(PyObject *self, PyObject *const *args, Py_ssize_t
 typedef struct Method {
   const char *type, *name;
   bool optional;
-  int trial; /* method of the same type that can try without waiting */
+  int trial;       /* method of the same type that can try without waiting */
   PyMethodDef *at; /* NULL: the method does not exist */
   PyCFunction original, ours;
 } Method;
@@ -28,11 +28,11 @@ typedef struct Method {
 enum { LOCK_ACQUIRE, LOCK_ENTER, LOCK_OLD_NAME, RLOCK_ACQUIRE, RLOCK_ENTER, METHODS };
 
 static Method methods[METHODS] = {
-  [LOCK_ACQUIRE] = {"LockType", "acquire", .trial = LOCK_ACQUIRE},
-  [LOCK_ENTER] = {"LockType", "__enter__", .trial = LOCK_ACQUIRE},
-  [LOCK_OLD_NAME] = {"LockType", "acquire_lock", .optional = true, .trial = LOCK_ACQUIRE},
-  [RLOCK_ACQUIRE] = {"RLock", "acquire", .trial = RLOCK_ACQUIRE},
-  [RLOCK_ENTER] = {"RLock", "__enter__", .trial = RLOCK_ACQUIRE},
+    [LOCK_ACQUIRE] = {"LockType", "acquire", .trial = LOCK_ACQUIRE},
+    [LOCK_ENTER] = {"LockType", "__enter__", .trial = LOCK_ACQUIRE},
+    [LOCK_OLD_NAME] = {"LockType", "acquire_lock", .optional = true, .trial = LOCK_ACQUIRE},
+    [RLOCK_ACQUIRE] = {"RLock", "acquire", .trial = RLOCK_ACQUIRE},
+    [RLOCK_ENTER] = {"RLock", "__enter__", .trial = RLOCK_ACQUIRE},
 };
 static PyObject *only_false; /* (False,) */
 
@@ -135,18 +135,18 @@ static inline bool is_at_once(int i, PyObject *self) {
 
 /* A C function does not receive its method, so each method has one function per calling
    convention. */
-#define FUNCTIONS(i)                                                                                \
-  static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                \
-    if (is_at_once(i, self))                                                                        \
-      return ((VarargsFunction *)(void (*)(void))methods[i].original)(self, args, keywords);        \
-    return call_varargs(&methods[i], self, args, keywords);                                         \
-  }                                                                                                 \
-  static PyObject *fast_##i(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) { \
-    if (is_at_once(i, self))                                                                        \
-      return ((FastFunction *)(void (*)(void))methods[i].original)(self, args, n, names);           \
-    return call_fast(&methods[i], self, args, n, names);                                            \
-  }                                                                                                 \
-  static PyObject *noargs_##i(PyObject *self, PyObject *nothing) {                                  \
+#define FUNCTIONS(i)                                                                                  \
+  static PyObject *varargs_##i(PyObject *self, PyObject *args, PyObject *keywords) {                  \
+    if (is_at_once(i, self))                                                                          \
+      return ((VarargsFunction *)(void (*)(void))methods[i].original)(self, args, keywords);          \
+    return call_varargs(&methods[i], self, args, keywords);                                           \
+  }                                                                                                   \
+  static PyObject *fast_##i(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {   \
+    if (is_at_once(i, self))                                                                          \
+      return ((FastFunction *)(void (*)(void))methods[i].original)(self, args, n, names);             \
+    return call_fast(&methods[i], self, args, n, names);                                              \
+  }                                                                                                   \
+  static PyObject *noargs_##i(PyObject *self, PyObject *nothing) {                                    \
     return is_at_once(i, self) ? methods[i].original(self, nothing) : call_noargs(&methods[i], self); \
   }
 
@@ -158,7 +158,8 @@ FUNCTIONS(4)
 _Static_assert(METHODS == 5, "each method has its functions");
 
 #define C(f) (PyCFunction)(void (*)(void)) f
-static const PyCFunction varargs_functions[METHODS] = {C(varargs_0), C(varargs_1), C(varargs_2), C(varargs_3), C(varargs_4)};
+static const PyCFunction varargs_functions[METHODS] = {C(varargs_0), C(varargs_1), C(varargs_2), C(varargs_3),
+                                                       C(varargs_4)};
 static const PyCFunction fast_functions[METHODS] = {C(fast_0), C(fast_1), C(fast_2), C(fast_3), C(fast_4)};
 static const PyCFunction noargs_functions[METHODS] = {noargs_0, noargs_1, noargs_2, noargs_3, noargs_4};
 

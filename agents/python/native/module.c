@@ -61,7 +61,8 @@ static PyObject *start(PyObject *Py_UNUSED(self), PyObject *args, PyObject *keyw
   if (!problem && python.self != (uintptr_t)PyInterpreterState_Get())
     problem = "captures belong to the interpreter that made the first one";
   if (!problem)
-    problem = options.kind == KIND_CONTENTION ? contention_start(&capture, &options) : sampler_start(&capture, &options);
+    problem =
+        options.kind == KIND_CONTENTION ? contention_start(&capture, &options) : sampler_start(&capture, &options);
   if (problem) {
     Py_DECREF(idle_codes);
     return refuse(problem);
@@ -206,19 +207,19 @@ static PyObject *read_own_stack(PyObject *Py_UNUSED(self), PyObject *args) {
 }
 
 static PyMethodDef methods[] = {
-  {"supported", supported, METH_NOARGS, NULL},
-  {"contention_supported", contention_supported, METH_NOARGS, NULL},
-  {"start", WITH_KEYWORDS(start), METH_VARARGS | METH_KEYWORDS, NULL},
-  {"stop", stop, METH_NOARGS, NULL},
-  {"running", running, METH_NOARGS, NULL},
-  {"wait", wait_, METH_O, NULL},
-  {"wake", wake, METH_NOARGS, NULL},
-  {"after_fork_child", after_fork_child, METH_NOARGS, NULL},
-  {"read_labels_of", read_labels_of, METH_VARARGS, NULL},
-  {"read_tasks_of", read_tasks_of, METH_VARARGS, NULL},
-  {"thread_id", thread_id, METH_NOARGS, NULL},
-  {"read_own_stack", read_own_stack, METH_VARARGS, NULL},
-  {NULL, NULL, 0, NULL},
+    {"supported", supported, METH_NOARGS, NULL},
+    {"contention_supported", contention_supported, METH_NOARGS, NULL},
+    {"start", WITH_KEYWORDS(start), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"stop", stop, METH_NOARGS, NULL},
+    {"running", running, METH_NOARGS, NULL},
+    {"wait", wait_, METH_O, NULL},
+    {"wake", wake, METH_NOARGS, NULL},
+    {"after_fork_child", after_fork_child, METH_NOARGS, NULL},
+    {"read_labels_of", read_labels_of, METH_VARARGS, NULL},
+    {"read_tasks_of", read_tasks_of, METH_VARARGS, NULL},
+    {"thread_id", thread_id, METH_NOARGS, NULL},
+    {"read_own_stack", read_own_stack, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

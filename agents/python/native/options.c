@@ -75,19 +75,22 @@ static bool keep_idle(PyObject *idle, Options *options, PyObject **idle_codes) {
 }
 
 bool read_options(PyObject *args, PyObject *keywords, Options *options, PyObject **idle_codes) {
-  static char *names[] = {"kind", "period_us", "max_depth", "max_threads", "max_bytes", "per_thread", "exclude", "idle", NULL};
+  static char *names[] = {"kind",       "period_us", "max_depth", "max_threads", "max_bytes",
+                          "per_thread", "exclude",   "idle",      NULL};
   const char *kind;
   Py_ssize_t period_us = 10000, max_depth = 512, max_threads = 128, max_bytes = 8 << 20;
   int per_thread = 1;
   PyObject *excluded = NULL, *idle = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$nnnnpOO!", names, &kind, &period_us, &max_depth,
-                                   &max_threads, &max_bytes, &per_thread, &excluded, &PyTuple_Type, &idle))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$nnnnpOO!", names, &kind, &period_us, &max_depth, &max_threads,
+                                   &max_bytes, &per_thread, &excluded, &PyTuple_Type, &idle))
     return false;
-  *options = (Options){.period_ns = period_us * 1000LL, .max_depth = (int)max_depth,
-                       .max_threads = (int)max_threads, .max_bytes = (size_t)max_bytes, .per_thread = per_thread};
+  *options = (Options){.period_ns = period_us * 1000LL,
+                       .max_depth = (int)max_depth,
+                       .max_threads = (int)max_threads,
+                       .max_bytes = (size_t)max_bytes,
+                       .per_thread = per_thread};
   return read_kind(kind, &options->kind) && in_range("period_us", period_us, 100, 1000000) &&
          in_range("max_depth", max_depth, 1, MAX_DEPTH_LIMIT) && in_range("max_threads", max_threads, 1, 4096) &&
          in_range("max_bytes", max_bytes, 1 << 18, 1 << 30) && read_excluded(excluded, options) &&
          keep_idle(idle, options, idle_codes);
 }
-

@@ -24,7 +24,8 @@ static PyObject *code_object(const Code *code) {
     Py_XDECREF(file);
     return NULL;
   }
-  return Py_BuildValue("(NNiy#)", name, file, (int)code->first_line, code->line_table, (Py_ssize_t)code->line_table_bytes);
+  return Py_BuildValue("(NNiy#)", name, file, (int)code->first_line, code->line_table,
+                       (Py_ssize_t)code->line_table_bytes);
 }
 
 PyObject *codes_object(const Codes *codes) {
@@ -42,7 +43,8 @@ PyObject *stacks_object(const Stacks *stacks) {
   PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)stacks->n * STACK_COLUMNS * 8);
   int64_t *row = bytes ? (int64_t *)PyBytes_AsString(bytes) : NULL, first = 0;
   for (const Stack *stack = stacks->first; row && stack; stack = stack->newer, row += STACK_COLUMNS) {
-    const int64_t values[STACK_COLUMNS] = {stack->thread, stack->value, stack->count, first, stack->depth, stack->cut, stack->label};
+    const int64_t values[STACK_COLUMNS] = {stack->thread, stack->value, stack->count, first,
+                                           stack->depth,  stack->cut,   stack->label};
     memcpy(row, values, sizeof values);
     first += stack->depth;
   }
@@ -72,13 +74,11 @@ PyObject *frames_object(const Stacks *stacks) {
 
 static PyObject *counts_object(const Counts *c) {
   return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "ticks", (long long)c->ticks,
-                       "samples", (long long)c->samples, "reused", (long long)c->reused,
-                       "torn", (long long)c->torn, "no_slot", (long long)c->no_slot,
-                       "table_full", (long long)c->table_full, "cut", (long long)c->cut,
-                       "unarmed", (long long)c->unarmed, "signal_taken", (long long)c->signal_taken,
-                       "overdue", (long long)c->overdue,
-                       "labels_full", (long long)c->labels_full, "lost", (long long)c->lost, "tried", (long long)c->tried,
-                       "idle", (long long)c->idle);
+                       "samples", (long long)c->samples, "reused", (long long)c->reused, "torn", (long long)c->torn,
+                       "no_slot", (long long)c->no_slot, "table_full", (long long)c->table_full, "cut",
+                       (long long)c->cut, "unarmed", (long long)c->unarmed, "signal_taken", (long long)c->signal_taken,
+                       "overdue", (long long)c->overdue, "labels_full", (long long)c->labels_full, "lost",
+                       (long long)c->lost, "tried", (long long)c->tried, "idle", (long long)c->idle);
 }
 
 int put(PyObject *result, const char *key, PyObject *value) {
@@ -89,16 +89,15 @@ int put(PyObject *result, const char *key, PyObject *value) {
 
 PyObject *result_of(const Capture *capture) {
   PyObject *result = Py_BuildValue(
-    "{s:s,s:L,s:L,s:L,s:L,s:n}", "kind", KINDS[capture->options.kind], "period_ns",
-    (long long)capture->options.period_ns, "started_ns", (long long)capture->started_unix_ns,
-    "duration_ns", (long long)(capture->ended_ns - capture->started_ns),
-    "sampler_cpu_ns", (long long)capture->sampler_cpu_ns,
-    "memory_bytes", (Py_ssize_t)(capture->arena.used + capture->memory_bytes));
+      "{s:s,s:L,s:L,s:L,s:L,s:n}", "kind", KINDS[capture->options.kind], "period_ns",
+      (long long)capture->options.period_ns, "started_ns", (long long)capture->started_unix_ns, "duration_ns",
+      (long long)(capture->ended_ns - capture->started_ns), "sampler_cpu_ns", (long long)capture->sampler_cpu_ns,
+      "memory_bytes", (Py_ssize_t)(capture->arena.used + capture->memory_bytes));
   if (!result)
     return NULL;
-  if (put(result, "stacks", stacks_object(&capture->stacks)) || put(result, "frames", frames_object(&capture->stacks)) ||
-      put(result, "codes", codes_object(&capture->codes)) || put(result, "labels", labels_object(&capture->labels)) ||
-      put(result, "counts", counts_object(&capture->counts)))
+  if (put(result, "stacks", stacks_object(&capture->stacks)) ||
+      put(result, "frames", frames_object(&capture->stacks)) || put(result, "codes", codes_object(&capture->codes)) ||
+      put(result, "labels", labels_object(&capture->labels)) || put(result, "counts", counts_object(&capture->counts)))
     Py_CLEAR(result);
   return result;
 }

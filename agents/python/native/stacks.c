@@ -27,15 +27,16 @@ static bool name_frames(Stack *stack, Codes *codes, Arena *arena, const Walk *wa
 }
 
 static uint64_t hash_of(const Stack *stack) { /* FNV-1a over words */
-  uint64_t h = 14695981039346656037ULL ^ (uint32_t)stack->thread ^ (uint64_t)stack->cut << 32 ^ (uint64_t)stack->label << 40;
+  uint64_t h =
+      14695981039346656037ULL ^ (uint32_t)stack->thread ^ (uint64_t)stack->cut << 32 ^ (uint64_t)stack->label << 40;
   for (int i = 0; i < stack->depth; i++)
     h = (h ^ (stack->frames[i].code | (uint64_t)(uint32_t)stack->frames[i].offset << 32)) * 1099511628211ULL;
   return h ^ h >> 29;
 }
 
 static bool same(const Stack *a, const Stack *b) {
-  return a->hash == b->hash && a->thread == b->thread && a->label == b->label && a->depth == b->depth && a->cut == b->cut &&
-         !memcmp(a->frames, b->frames, a->depth * sizeof *a->frames);
+  return a->hash == b->hash && a->thread == b->thread && a->label == b->label && a->depth == b->depth &&
+         a->cut == b->cut && !memcmp(a->frames, b->frames, a->depth * sizeof *a->frames);
 }
 
 static void keep(Stacks *stacks, Stack *stack, Stack **bucket) {

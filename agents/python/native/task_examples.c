@@ -24,7 +24,7 @@ static int size_of(PyObject *object) {
 static bool learn_frames(const TaskExamples *e) {
   PyObject *code = PyObject_GetAttrString(e->outer, "cr_code");
   uintptr_t outer = (uintptr_t)e->outer;
-  char copy[sizeof ((Walk *)0)->frame];
+  char copy[sizeof((Walk *)0)->frame];
   int at = find_word(outer, size_of(e->outer), (uintptr_t)code, python.offsets.frame_code_mask);
   tasks.frame_at = at - python.offsets.frame_code;
   Py_XDECREF(code);

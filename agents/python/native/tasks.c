@@ -9,10 +9,10 @@ enum { KEYS = 32, KEYS_INDEX_BYTES = 9, KEYS_KIND = 10, KEYS_N = 24, KEYS_HEAD =
 enum { CALLBACKS = 16 /* after the first one */, LIST_SIZE = 16, LIST_ITEMS = 24, TUPLE_FIRST = 24 }; /* before 3.14 */
 enum { FRAME_STACK_TOP = 64 }; /* 3.14 and later: a pointer; before: a count of locals and values */
 
-#define CHAIN_MAX 64        /* coroutines per task */
-#define AWAITERS_MAX 32     /* length of a chain of awaiting tasks */
+#define CHAIN_MAX 64    /* coroutines per task */
+#define AWAITERS_MAX 32 /* length of a chain of awaiting tasks */
 #define CALLBACKS_MAX 16
-#define LONGEST_NAME 64     /* characters */
+#define LONGEST_NAME 64 /* characters */
 
 TaskLayout tasks;
 

@@ -97,9 +97,14 @@ static int list_chain(Threads *threads) {
     return -1;
   for (; ts && n < THREADS_MAX; n++) {
     char *state = threads->states + (size_t)n * threads->stride;
-    if (!peek(state, ts + (uintptr_t)python.offsets.ts_next, (size_t)thread_state_bytes(&python.offsets)) || !is_ours(state))
+    if (!peek(state, ts + (uintptr_t)python.offsets.ts_next, (size_t)thread_state_bytes(&python.offsets)) ||
+        !is_ours(state))
       return -1;
-    threads->spare[n] = (Thread){.ts = ts, .id = native_id(state), .cpu = -1, .since = threads->checked_ns, .moved = threads->checked_ns,
+    threads->spare[n] = (Thread){.ts = ts,
+                                 .id = native_id(state),
+                                 .cpu = -1,
+                                 .since = threads->checked_ns,
+                                 .moved = threads->checked_ns,
                                  .newborn = threads->listed_ns != 0};
     ts = state_field(state, python.offsets.ts_next);
   }

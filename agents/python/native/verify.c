@@ -53,7 +53,8 @@ static const char *cannot_peek(void) {
   peek_set_pid();
   if (peek(&copy, (uintptr_t)&python.code_type, sizeof copy) && copy == python.code_type)
     return NULL;
-  snprintf(reason, sizeof reason, "the kernel refuses process_vm_readv (%s); a seccomp profile may forbid it", strerror(errno));
+  snprintf(reason, sizeof reason, "the kernel refuses process_vm_readv (%s); a seccomp profile may forbid it",
+           strerror(errno));
   return reason;
 }
 

@@ -45,9 +45,13 @@ typedef struct Glance {
 static bool glance(Walk *walk, Glance *seen, uintptr_t pointer, uintptr_t header) {
   Chunk *chunk = &walk->chunk;
   uintptr_t top = walk->ts + (uintptr_t)python.offsets.ts_top;
-  struct iovec to[5] = {{&seen->before, 8}, {chunk->bytes, chunk->n}, {&chunk->previous, 8}, {&seen->after, 8}, {&seen->top, 8}};
-  struct iovec from[5] = {{(void *)pointer, 8}, {(void *)chunk->at, chunk->n}, {(void *)(header + CHUNK_PREVIOUS), 8},
-                          {(void *)pointer, 8}, {(void *)top, 8}};
+  struct iovec to[5] = {
+      {&seen->before, 8}, {chunk->bytes, chunk->n}, {&chunk->previous, 8}, {&seen->after, 8}, {&seen->top, 8}};
+  struct iovec from[5] = {{(void *)pointer, 8},
+                          {(void *)chunk->at, chunk->n},
+                          {(void *)(header + CHUNK_PREVIOUS), 8},
+                          {(void *)pointer, 8},
+                          {(void *)top, 8}};
   return peek_many(to, from, 5, chunk->n + 32);
 }
 
@@ -126,9 +130,7 @@ static bool is_shim(unsigned owner) {
 
 /* The outermost frame of a complete stack is a shim (3.12 and later), or at least not a
    generator's, which has a caller while it runs. Otherwise the chain was read during a change. */
-static bool may_end_on(unsigned owner) {
-  return python.offsets.shim_owner ? is_shim(owner) : owner == OWNED_BY_THREAD;
-}
+static bool may_end_on(unsigned owner) { return python.offsets.shim_owner ? is_shim(owner) : owner == OWNED_BY_THREAD; }
 
 static bool follow(Walk *walk, uintptr_t frame) {
   unsigned owner = OWNED_BY_THREAD;

@@ -20,7 +20,7 @@
 /* A running function, as far as it is known without a lookup. */
 typedef struct Place {
   uintptr_t code;
-  int32_t offset; /* of the instruction, in bytes; negative: entered, not begun */
+  int32_t offset;      /* of the instruction, in bytes; negative: entered, not begun */
   char head[HEAD_MAX]; /* the code object from HEAD_START to the end of its line table's pointer */
 } Place;
 
@@ -44,7 +44,7 @@ typedef struct Walk {
   uintptr_t ts;
   uintptr_t next_at, next_end, next_previous; /* the chunk below, found but not copied */
   char state[THREAD_STATE_MAX], frame[128], label[LABEL_MAX];
-  int label_n; /* bytes of `label`; 0: the thread has no labels */
+  int label_n;                        /* bytes of `label`; 0: the thread has no labels */
   RunningTask running[TASKS_AT_ONCE]; /* see tasks.h */
   int running_n;
   uintptr_t task; /* the task found on the stack; 0: none */

@@ -66,7 +66,8 @@ void wall_tick(Capture *capture, Threads *threads, Walk *walk, int max_threads) 
   for (int k = 0; k < visits; k++) {
     turn = (turn + 1) % threads->n;
     Thread *thread = &threads->now[turn];
-    if (thread->id && !is_excluded(capture, thread->id) && (everyone || has_its_turn(thread, now, capture->counts.ticks)))
+    if (thread->id && !is_excluded(capture, thread->id) &&
+        (everyone || has_its_turn(thread, now, capture->counts.ticks)))
       visit(capture, thread, now, walk);
   }
 }

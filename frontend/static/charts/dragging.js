@@ -28,20 +28,32 @@ export function watchDrags(over, drags, signal) {
     const x = at(event);
     return /** @type {[number, number]} */ (x < held ? [x, held] : [held, x]);
   };
-  over.addEventListener('pointerdown', (event) => {
-    if (event.button !== 0) return;
-    over.setPointerCapture(event.pointerId);
-    drag = { held: drags.anchor(at(event)), began: event.clientX };
-  }, { signal });
+  over.addEventListener(
+    'pointerdown',
+    (event) => {
+      if (event.button !== 0) return;
+      over.setPointerCapture(event.pointerId);
+      drag = { held: drags.anchor(at(event)), began: event.clientX };
+    },
+    { signal },
+  );
   over.addEventListener('pointermove', (event) => drag && drags.show(...ends(event, drag.held)), { signal });
-  over.addEventListener('pointerup', (event) => {
-    const done = drag;
-    drag = null;
-    drags.end();
-    if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.held));
-  }, { signal });
-  over.addEventListener('pointercancel', () => {
-    drag = null;
-    drags.end();
-  }, { signal });
+  over.addEventListener(
+    'pointerup',
+    (event) => {
+      const done = drag;
+      drag = null;
+      drags.end();
+      if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.held));
+    },
+    { signal },
+  );
+  over.addEventListener(
+    'pointercancel',
+    () => {
+      drag = null;
+      drags.end();
+    },
+    { signal },
+  );
 }

@@ -29,22 +29,40 @@ class HistoryChart extends TimeChart {
 
   /** @param {any} plot @param {import("./time_chart.js").Look} look */
   drawing(plot, look) {
-    const strokes = coloursOf(this, DASHES.map((_, i) => `series-${i + 1}`));
-    const times = plot.profiles.map((/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step);
+    const strokes = coloursOf(
+      this,
+      DASHES.map((_, i) => `series-${i + 1}`),
+    );
+    const times = plot.profiles.map(
+      (/** @type {number} */ _, /** @type {number} */ i) => plot.from + (i + 0.5) * plot.step,
+    );
     const series = plot.lines.map((/** @type {unknown} */ _, /** @type {number} */ i) => ({
-      stroke: strokes[i % DASHES.length], dash: DASHES[i % DASHES.length], width: 2,
+      stroke: strokes[i % DASHES.length],
+      dash: DASHES[i % DASHES.length],
+      width: 2,
       points: { show: true, size: 4, fill: strokes[i % DASHES.length], filter: lonely },
     }));
     const most = Math.max(0, ...plot.lines.flat());
     const options = {
       padding: [TOP, 18, 0, 0],
-      scales: { ...this.common().scales, y: { range: (/** @type {Plot} */ _, /** @type {number} */ __, /** @type {number} */ top) => [0, most > 0 ? top * 1.08 : 1] } },
+      scales: {
+        ...this.common().scales,
+        y: {
+          range: (/** @type {Plot} */ _, /** @type {number} */ __, /** @type {number} */ top) => [
+            0,
+            most > 0 ? top * 1.08 : 1,
+          ],
+        },
+      },
       series: [{}, ...series],
       axes: [{ ...this.timeAxis(look), align: undefined, size: 24, gap: 6 }, this.scale(look)],
       cursor: { ...this.common().cursor, points: { size: 7 }, sync: { key: 'history' } },
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
-        draw: [(/** @type {Plot} */ made) => drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2)],
+        draw: [
+          (/** @type {Plot} */ made) =>
+            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 2),
+        ],
       },
     };
     return { data: [times, ...plot.lines], options };
@@ -55,7 +73,17 @@ class HistoryChart extends TimeChart {
     const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) => marks.map((mark) => this.worth(mark));
     const size = (/** @type {Plot} */ _, /** @type {string[] | null} */ texts) =>
       Math.ceil(Math.max(24, ...(texts ?? []).map((text) => text.length * DIGIT)) + 10);
-    return { stroke: look.muted, font: `11px ${look.face}`, grid: { stroke: look.line, width: 1 }, ticks: { show: false }, gap: 8, space: 36, size, values, incrs: this.course.percent ? undefined : roundSteps(this.course.unit) };
+    return {
+      stroke: look.muted,
+      font: `11px ${look.face}`,
+      grid: { stroke: look.line, width: 1 },
+      ticks: { show: false },
+      gap: 8,
+      space: 36,
+      size,
+      values,
+      incrs: this.course.percent ? undefined : roundSteps(this.course.unit),
+    };
   }
 
   /** @param {number} value */
@@ -72,7 +100,11 @@ class HistoryChart extends TimeChart {
     const rows = [];
     if (n) {
       course.names.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
-        rows.push({ name: harmless(name), value: this.worth(course.lines[i][step] ?? 0), number: (i % DASHES.length) + 1 });
+        rows.push({
+          name: harmless(name),
+          value: this.worth(course.lines[i][step] ?? 0),
+          number: (i % DASHES.length) + 1,
+        });
       });
     }
     rows.push({ name: filled(words ?? '', { n: formatCount(n) }), value: '' });

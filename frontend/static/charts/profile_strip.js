@@ -35,7 +35,8 @@ class ProfileStrip extends TimeChart {
     const [bar, chosen, base] = coloursOf(this, ['strip-bar', 'strip-in', 'line-strong']);
     const times = plot.counts.map((/** @type {number} */ _, /** @type {number} */ i) => plot.from + i * plot.step);
     const inside = times.map((/** @type {number} */ time) => this.isInside(time + plot.step / 2));
-    const split = (/** @type {boolean} */ which) => plot.counts.map((/** @type {number} */ n, /** @type {number} */ i) => (n && inside[i] === which ? n : null));
+    const split = (/** @type {boolean} */ which) =>
+      plot.counts.map((/** @type {number} */ n, /** @type {number} */ i) => (n && inside[i] === which ? n : null));
     const paths = library().paths.bars({ size: [0.77, Infinity], align: 1 });
     const series = (/** @type {string} */ fill) => ({ paths, fill, width: 0, points: { show: false } });
     const most = Math.max(1, ...plot.counts);
@@ -47,10 +48,12 @@ class ProfileStrip extends TimeChart {
       cursor: { ...this.common().cursor, points: { show: false } },
       hooks: {
         setCursor: [(/** @type {Plot} */ made) => this.point(made)],
-        draw: [(/** @type {Plot} */ made) => {
-          this.mark(made, look);
-          drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 1);
-        }],
+        draw: [
+          (/** @type {Plot} */ made) => {
+            this.mark(made, look);
+            drawVersions(made, plot.versions, { text: look.text, line: look.muted, face: look.face }, 1);
+          },
+        ],
       },
     };
     return { data: [times, split(false), split(true)], options };
@@ -86,7 +89,13 @@ class ProfileStrip extends TimeChart {
     const first = Math.max(bbox.left + half, left);
     for (const x of [first, Math.min(bbox.left + bbox.width - half, right)]) {
       ctx.beginPath();
-      ctx.roundRect(x - half, bbox.top + (bbox.height - GRIP.height * ratio) / 2, 2 * half, GRIP.height * ratio, GRIP.radius * ratio);
+      ctx.roundRect(
+        x - half,
+        bbox.top + (bbox.height - GRIP.height * ratio) / 2,
+        2 * half,
+        GRIP.height * ratio,
+        GRIP.radius * ratio,
+      );
       ctx.fill();
       ctx.stroke();
     }

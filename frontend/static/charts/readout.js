@@ -41,7 +41,9 @@ export class Readout {
 
   /** @param {Reading} reading */
   say(reading) {
-    this.said.textContent = [reading.when, ...reading.rows.map(({ name, value }) => `${name} ${value}`.trim())].join(', ');
+    this.said.textContent = [reading.when, ...reading.rows.map(({ name, value }) => `${name} ${value}`.trim())].join(
+      ', ',
+    );
   }
 }
 

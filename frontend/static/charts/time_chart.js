@@ -125,8 +125,13 @@ export class TimeChart extends HTMLElement {
   /** Return the options of the time axis. @param {Look} look */
   timeAxis(look) {
     const { from, to } = /** @type {Model} */ (this.model);
-    const values = (/** @type {Plot} */ _plot, /** @type {number[]} */ marks, /** @type {number} */ _axis, /** @type {number} */ _space, /** @type {number} */ step) =>
-      marks.map((mark) => (to - mark < EDGE * (to - from) ? '' : axisText(mark, step, to - from)));
+    const values = (
+      /** @type {Plot} */ _plot,
+      /** @type {number[]} */ marks,
+      /** @type {number} */ _axis,
+      /** @type {number} */ _space,
+      /** @type {number} */ step,
+    ) => marks.map((mark) => (to - mark < EDGE * (to - from) ? '' : axisText(mark, step, to - from)));
     const plain = { grid: { show: false }, ticks: { show: false } };
     return { ...plain, stroke: look.muted, font: `11px ${look.face}`, size: 18, gap: 3, space: 90, align: 1, values };
   }
@@ -210,7 +215,12 @@ export class TimeChart extends HTMLElement {
     if (!model || event.ctrlKey || event.metaKey || event.altKey) return;
     const last = model.count - 1;
     /** @type {Record<string, number>} */
-    const goals = { ArrowLeft: at < 0 ? last : Math.max(0, at - 1), ArrowRight: at < 0 ? 0 : Math.min(last, at + 1), Home: 0, End: last };
+    const goals = {
+      ArrowLeft: at < 0 ? last : Math.max(0, at - 1),
+      ArrowRight: at < 0 ? 0 : Math.min(last, at + 1),
+      Home: 0,
+      End: last,
+    };
     if (event.key in goals) this.reach(goals[event.key], event.shiftKey);
     else if (event.key === 'Enter' && held >= 0) this.choose(...this.stretch(model));
     else if (event.key === 'Escape' && at >= 0) this.rest();

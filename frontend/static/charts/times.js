@@ -6,7 +6,12 @@ const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
 const month = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const whole = new Intl.DateTimeFormat(undefined, {
-  weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
 });
 
 /**

@@ -248,7 +248,10 @@ export class FlameDiff extends HTMLElement {
    */
   open(node) {
     const { tree } = this;
-    if (tree) this.dispatchEvent(new CustomEvent('diff-open', { detail: { id: idOf(tree, tree.parent[node]) }, bubbles: true }));
+    if (tree)
+      this.dispatchEvent(
+        new CustomEvent('diff-open', { detail: { id: idOf(tree, tree.parent[node]) }, bubbles: true }),
+      );
   }
 
   /** @param {number} node @param {number} [clientX] */
@@ -327,7 +330,8 @@ export class FlameDiff extends HTMLElement {
     if (to >= 0) this.reach(to);
     else if (event.key === 'Enter' && tree.hidden[at]) this.open(at);
     else if (event.key === 'Enter') this.zoom(at);
-    else if (event.key === 'Escape' && !this.zoomed.node) this.dispatchEvent(new CustomEvent('diff-leave', { bubbles: true }));
+    else if (event.key === 'Escape' && !this.zoomed.node)
+      this.dispatchEvent(new CustomEvent('diff-leave', { bubbles: true }));
     else if (event.key === 'Escape' || event.key === 'Home') this.zoom(0);
     else return;
     event.preventDefault();
@@ -342,7 +346,8 @@ export class FlameDiff extends HTMLElement {
   reached(tree, at, key) {
     if (key === 'ArrowUp') return Math.max(0, tree.parent[at]);
     if (key === 'ArrowDown') return tree.end[at] > at + 1 ? at + 1 : at;
-    if (key === 'ArrowRight') return tree.end[at] < tree.n && tree.depth[tree.end[at]] === tree.depth[at] ? tree.end[at] : at;
+    if (key === 'ArrowRight')
+      return tree.end[at] < tree.n && tree.depth[tree.end[at]] === tree.depth[at] ? tree.end[at] : at;
     if (key !== 'ArrowLeft') return -1;
     let before = at;
     for (let node = tree.parent[at] + 1; node < at; node = tree.end[node]) before = node;
@@ -356,7 +361,10 @@ export class FlameDiff extends HTMLElement {
     const { from, to } = this.zoomed.shown;
     if (tree.start[node] >= to || tree.start[node] + tree.total[node] <= from) this.zoom(tree.parent[node]);
     const top = tree.depth[node] * ROW;
-    const [seen, least] = [this.getBoundingClientRect().top - view.getBoundingClientRect().top, top + 2 * ROW - this.clientHeight];
+    const [seen, least] = [
+      this.getBoundingClientRect().top - view.getBoundingClientRect().top,
+      top + 2 * ROW - this.clientHeight,
+    ];
     if (top < seen || seen < least) this.scrollTo({ top: top < seen ? top : least });
     this.point(node);
     this.pin?.set(true);

@@ -54,7 +54,8 @@ watchMenu(document, (event, target) => {
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('.tip [data-act]') : null;
   const graph = button?.closest('flame-diff');
-  if (graph instanceof FlameDiff && graph.tree) act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
+  if (graph instanceof FlameDiff && graph.tree)
+    act(button?.getAttribute('data-act') ?? '', subjectOf(graph.tree, graph.marked));
 });
 
 /** @param {HTMLElement} work */

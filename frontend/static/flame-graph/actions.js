@@ -53,7 +53,10 @@ function showHistory(name) {
  * @param {number} node
  */
 export function stackOf(tree, node) {
-  return pathTo(tree, node).slice(1).map((at) => nameOf(tree, at)).join('\n');
+  return pathTo(tree, node)
+    .slice(1)
+    .map((at) => nameOf(tree, at))
+    .join('\n');
 }
 
 /** @type {Record<string, (subject: Subject) => void>} */

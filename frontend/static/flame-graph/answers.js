@@ -84,7 +84,9 @@ function isBeingEdited() {
 htmx?.defineExtension('morph', {
   isInlineSwap: (/** @type {string} */ style) => style === 'morph',
   handleSwap: (/** @type {string} */ style, /** @type {Element} */ target, /** @type {DocumentFragment} */ fragment) =>
-    style === 'morph' && Idiomorph ? Idiomorph.morph(target, fragment.children, { ...CONFIG, ignoreActiveValue: isBeingEdited() }) : false,
+    style === 'morph' && Idiomorph
+      ? Idiomorph.morph(target, fragment.children, { ...CONFIG, ignoreActiveValue: isBeingEdited() })
+      : false,
 });
 
 document.addEventListener('htmx:beforeRequest', () => say(''));

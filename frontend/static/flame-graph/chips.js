@@ -81,6 +81,11 @@ export function watchChips(page) {
   });
   page.addEventListener('focusout', (event) => {
     const chip = chipOf(event.target);
-    if (chip?.classList.contains('editing') && event.relatedTarget instanceof Node && !chip.contains(event.relatedTarget)) leave(chip, false);
+    if (
+      chip?.classList.contains('editing') &&
+      event.relatedTarget instanceof Node &&
+      !chip.contains(event.relatedTarget)
+    )
+      leave(chip, false);
   });
 }

@@ -21,10 +21,17 @@ export function showCrumbs(bar, tree, node, zoom) {
   const named = (/** @type {number} */ at) => harmless(nameOf(tree, at));
   /** @type {Node[]} */
   const parts = [];
-  if (node) parts.push(link(named(0), '', () => zoom(0)), span('›', ''));
+  if (node)
+    parts.push(
+      link(named(0), '', () => zoom(0)),
+      span('›', ''),
+    );
   if (path.length > LAST + 2) parts.push(span('…', ''), span('›', ''));
   for (const at of path.slice(1, -1).slice(-LAST)) {
-    parts.push(link(named(at), ' via', () => zoom(at)), span('›', 'via'));
+    parts.push(
+      link(named(at), ' via', () => zoom(at)),
+      span('›', 'via'),
+    );
   }
   // The line below names a focused function.
   const here = node || !tree.base || tree.root ? named(node) : harmless(tree.service);

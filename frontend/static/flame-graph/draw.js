@@ -64,7 +64,11 @@ export function draw(context, scene) {
   }
   stretch(context, pixels.finish(), wide / ratio);
   boxes.forEach((list, colour) => writeLabels(context, scene, list, palette.ink[colour], cell));
-  hatch(context, scene, boxes[FOLDED].filter((_, i, list) => hatched(scene, list[i - (i % 4) + 3])));
+  hatch(
+    context,
+    scene,
+    boxes[FOLDED].filter((_, i, list) => hatched(scene, list[i - (i % 4) + 3])),
+  );
 }
 
 /**

@@ -251,7 +251,8 @@ export class FlameGraph extends HTMLElement {
    */
   leave(event) {
     const to = event.relatedTarget;
-    if (to instanceof Node && (this.pointing?.tip.box.contains(to) || (event.type === 'focusout' && this.contains(to)))) return;
+    if (to instanceof Node && (this.pointing?.tip.box.contains(to) || (event.type === 'focusout' && this.contains(to))))
+      return;
     if (event instanceof PointerEvent && this.pointing?.approaches(event)) return;
     this.pointing?.unmark();
   }

@@ -17,6 +17,7 @@ export function watchHelp(page) {
  * @param {KeyboardEvent} event
  */
 export function isForOthers({ target, ctrlKey, metaKey, altKey }) {
-  const typing = target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]');
+  const typing =
+    target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog, [role=menu]');
   return ctrlKey || metaKey || altKey || Boolean(typing);
 }

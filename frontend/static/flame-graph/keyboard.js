@@ -37,7 +37,8 @@ const TURNED = { ArrowDown: 'ArrowUp', ArrowUp: 'ArrowDown' };
  * @returns {boolean} whether the key was handled
  */
 export function onKey(event, reader) {
-  const deed = event.ctrlKey || event.metaKey || event.altKey ? undefined : DEEDS[(reader.flip && TURNED[event.key]) || event.key];
+  const deed =
+    event.ctrlKey || event.metaKey || event.altKey ? undefined : DEEDS[(reader.flip && TURNED[event.key]) || event.key];
   if (!deed) return false;
   event.preventDefault();
   deed(reader);

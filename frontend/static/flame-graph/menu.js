@@ -43,7 +43,9 @@ export function closeMenu(back) {
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */
 function items(menu) {
-  return Array.from(menu.querySelectorAll('[role=menuitem]:not([hidden])')).filter((item) => item instanceof HTMLElement);
+  return Array.from(menu.querySelectorAll('[role=menuitem]:not([hidden])')).filter(
+    (item) => item instanceof HTMLElement,
+  );
 }
 
 /** @type {Record<string, (at: number, last: number) => number>} */
@@ -66,7 +68,12 @@ function press(event) {
   if (!step) return;
   event.preventDefault();
   const all = items(menu);
-  all[step(all.findIndex((item) => item === document.activeElement), all.length - 1)]?.focus();
+  all[
+    step(
+      all.findIndex((item) => item === document.activeElement),
+      all.length - 1,
+    )
+  ]?.focus();
 }
 
 /** @param {Element} target @returns {Place | null} the function of a list row */

@@ -26,7 +26,9 @@ export function packagesOf(tree) {
 /** @param {Tree} tree @returns {Packaged} */
 function told(tree) {
   const telling = new Telling(tree);
-  const byFrame = tree.frames.name.map((_, at, { length }) => (at < length - NO_FUNCTIONS ? telling.packageOf(at) : -1));
+  const byFrame = tree.frames.name.map((_, at, { length }) =>
+    at < length - NO_FUNCTIONS ? telling.packageOf(at) : -1,
+  );
   return { packages: telling.packages, byFrame };
 }
 

@@ -19,7 +19,8 @@ const STDLIB = Object.freeze({ name: 'stdlib', kind: /** @type {const} */ ('libr
 // Directory names that do not identify a package.
 const EMPTY_FOLDERS = new Set(['src', 'lib', 'app', 'python', 'main', 'java', 'kotlin', 'scala', 'packages', 'code']);
 // Directories where applications are deployed; code below them is the application's own.
-const HEADS = /^\/?(?:usr\/src\/app|home\/[^/]+|Users\/[^/]+|root|srv|opt|app|code|workspace|work|var\/task|var\/www|tmp)\//;
+const HEADS =
+  /^\/?(?:usr\/src\/app|home\/[^/]+|Users\/[^/]+|root|srv|opt|app|code|workspace|work|var\/task|var\/www|tmp)\//;
 const JAVA_OWN_RUNTIME = /^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala)\./;
 const JAVA_LIBRARY = new RegExp(
   '^(?:org\\.(?:apache|springframework|hibernate|eclipse|slf4j|jboss|postgresql|h2|mockito|junit|glassfish|reactivestreams|jetbrains|json|bouncycastle|xerial|elasticsearch|mongodb|redisson|quartz)' +

@@ -67,7 +67,10 @@ document.addEventListener('flame-top', () => {
 
 document.addEventListener('flame-open', (event) => {
   const { id } = detailOf(event);
-  visitWith([['recursion', ''], ['root', id]]); // node ids are defined for the tree with recursion
+  visitWith([
+    ['recursion', ''],
+    ['root', id],
+  ]); // node ids are defined for the tree with recursion
 });
 
 document.addEventListener('flame-leave', () => {
@@ -108,16 +111,23 @@ watchRanges(document);
  * @type {[string, (target: HTMLElement, event: MouseEvent) => void][]} selectors and click handlers
  */
 const CLICKS = [
-  ['.tip [data-act]', (button) => {
-    const flame = button.closest('flame-graph');
-    const tree = flame instanceof FlameGraph ? flame.data?.tree : undefined;
-    if (flame instanceof FlameGraph && tree) act(button.dataset.act ?? '', subjectOf(tree, flame.pointing?.marked ?? -1));
-  }],
+  [
+    '.tip [data-act]',
+    (button) => {
+      const flame = button.closest('flame-graph');
+      const tree = flame instanceof FlameGraph ? flame.data?.tree : undefined;
+      if (flame instanceof FlameGraph && tree)
+        act(button.dataset.act ?? '', subjectOf(tree, flame.pointing?.marked ?? -1));
+    },
+  ],
   ['#picture', savePictures],
-  ['#functions a.fn', (link, event) => {
-    event.preventDefault();
-    focusOn(link.dataset.name ?? '');
-  }],
+  [
+    '#functions a.fn',
+    (link, event) => {
+      event.preventDefault();
+      focusOn(link.dataset.name ?? '');
+    },
+  ],
 ];
 
 document.addEventListener('click', (event) => {

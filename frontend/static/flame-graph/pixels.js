@@ -41,7 +41,9 @@ export class Pixels {
 
   /** Return the filled image as a canvas to draw from. @returns {HTMLCanvasElement} */
   finish() {
-    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { willReadFrequently: true }));
+    const context = /** @type {CanvasRenderingContext2D} */ (
+      this.canvas.getContext('2d', { willReadFrequently: true })
+    );
     if (this.image) context.putImageData(this.image, 0, 0);
     return this.canvas;
   }

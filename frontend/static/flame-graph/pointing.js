@@ -97,7 +97,12 @@ export class Pointing {
     const [right, down] = [this.host.scrollLeft - host.left, this.host.scrollTop - host.top];
     const x = (clientX ?? view.left + this.pixelsOf(shown, this.marked)[0]) + right;
     const y = view.top + lineOf(shown, this.marked) * ROW_HEIGHT + down;
-    const room = { left: view.left + right, right: view.right + right, top: seen.top + down, bottom: seen.bottom + down };
+    const room = {
+      left: view.left + right,
+      right: view.right + right,
+      top: seen.top + down,
+      bottom: seen.bottom + down,
+    };
     this.tip.place({ x, y }, room);
   }
 

@@ -80,15 +80,23 @@ class Grown {
     const at = [...this.folded.keys()];
     const base = tree.base ? 0 : 1;
     return {
-      service: tree.service, type: tree.type, metric: { name: '', unit: tree.unit }, profiles: tree.profiles,
-      names: tree.names, files: tree.files, root: tree.root || null,
+      service: tree.service,
+      type: tree.type,
+      metric: { name: '', unit: tree.unit },
+      profiles: tree.profiles,
+      names: tree.names,
+      files: tree.files,
+      root: tree.root || null,
       frames: {
-        name: [...tree.frames.name], file: [...tree.frames.file], line: [...tree.frames.line],
+        name: [...tree.frames.name],
+        file: [...tree.frames.file],
+        line: [...tree.frames.line],
       },
       frame: order.map((node) => this.frame[node]),
       depth: order.map((node) => depth[node] - base),
       self: order.map((node) => this.self[node]),
-      highlight: tree.highlight === null ? undefined : order.flatMap((node, i) => (this.lit.has(this.frame[node]) ? [i] : [])),
+      highlight:
+        tree.highlight === null ? undefined : order.flatMap((node, i) => (this.lit.has(this.frame[node]) ? [i] : [])),
       base: tree.base,
       folded: {
         at: at.map((node) => row.get(node) ?? 0),

@@ -94,7 +94,9 @@ function show(tree, text, why) {
   const box = element('#found');
   if (!box) return;
   box.hidden = !text;
-  field()?.closest('.field')?.classList.toggle('bad', why !== null);
+  field()
+    ?.closest('.field')
+    ?.classList.toggle('bad', why !== null);
   const bad = why === '' ? box.dataset.slow : filled(box.dataset.unreadable ?? '', { why: why ?? '' });
   say(box, 'count', why === null ? counted(box) : '');
   say(box, 'matched', why === null ? summed(box, tree) : (bad ?? ''));

@@ -26,14 +26,21 @@ export function svgOf(drawn, palette, width, flip) {
   ];
   for (let row = 0; row < tree.rows; row++) {
     const y = (flip ? tree.rows - 1 - row : row) * ROW_HEIGHT;
-    boxesOfRow(tree, rows, row, { ...range, width }, (node, x, wide, count) => {
-      const [left, shown] = clipped(x, wide, width);
-      if (shown <= 0) return;
-      const colour = colours[node];
-      parts.push(`<g>${title(label(node))}${box(left, y, shown, palette.fill[colour])}`);
-      if (count === 1) parts.push(text(label(node), left, y, shown, palette.ink[colour]));
-      parts.push('</g>');
-    }, found);
+    boxesOfRow(
+      tree,
+      rows,
+      row,
+      { ...range, width },
+      (node, x, wide, count) => {
+        const [left, shown] = clipped(x, wide, width);
+        if (shown <= 0) return;
+        const colour = colours[node];
+        parts.push(`<g>${title(label(node))}${box(left, y, shown, palette.fill[colour])}`);
+        if (count === 1) parts.push(text(label(node), left, y, shown, palette.ink[colour]));
+        parts.push('</g>');
+      },
+      found,
+    );
   }
   return [...parts, '</svg>\n'].join('');
 }

@@ -67,7 +67,8 @@ export function readTree(wire) {
 /** @param {WireTree} wire @param {number} length */
 function check(wire, length) {
   const same = wire.frame.length === length && wire.self.length === length;
-  if (!same || wire.frames.name.length !== wire.frames.file.length) throw new UnreadableTree('columns differ in length');
+  if (!same || wire.frames.name.length !== wire.frames.file.length)
+    throw new UnreadableTree('columns differ in length');
   if (wire.base && wire.depth.lastIndexOf(0) !== 0) throw new UnreadableTree('there is not one root');
 }
 

@@ -52,7 +52,8 @@ export function moved(grid, cell, dx, dy) {
  * @returns {Box}
  */
 export function boxOf(a, b) {
-  const x = Math.min(a.x, b.x), y = Math.min(a.y, b.y);
+  const x = Math.min(a.x, b.x),
+    y = Math.min(a.y, b.y);
   return { x, y, width: Math.abs(a.x - b.x) + 1, height: Math.abs(a.y - b.y) + 1 };
 }
 
@@ -86,7 +87,11 @@ export function weightsOf(grid, box) {
  */
 export function picking(grid, box) {
   const [from, to] = timesOf(grid, box);
-  return [['pick_from', from.toISOString()], ['pick_to', to.toISOString()], ['weights', weightsOf(grid, box)]];
+  return [
+    ['pick_from', from.toISOString()],
+    ['pick_to', to.toISOString()],
+    ['weights', weightsOf(grid, box)],
+  ];
 }
 
 /** @param {number} value @param {number} most */

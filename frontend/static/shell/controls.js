@@ -27,7 +27,10 @@ function formsIn(root) {
 
 /** @param {HTMLFormElement} form @param {string} name @returns {Field[]} */
 function fieldsNamed(form, name) {
-  return [...form.elements].map(fieldOf).filter((field) => field !== null).filter((field) => field.name === name);
+  return [...form.elements]
+    .map(fieldOf)
+    .filter((field) => field !== null)
+    .filter((field) => field.name === name);
 }
 
 /** @param {Field} field @returns {string[]} */
@@ -63,7 +66,8 @@ function pinnedSide(form, parameter) {
   const has = [...new URL(location.href).searchParams.keys()].some((name) => name.startsWith('b.'));
   const [end] = fieldsNamed(form, 'b.end');
   if (!parameter.startsWith('b.') || parameter === 'b.end' || has || !end) return [];
-  const shown = end instanceof HTMLSelectElement ? [...end.options].find((option) => option.defaultSelected)?.value : end.value;
+  const shown =
+    end instanceof HTMLSelectElement ? [...end.options].find((option) => option.defaultSelected)?.value : end.value;
   return shown ? [['b.end', shown]] : [];
 }
 

@@ -19,7 +19,9 @@ async function copy(page, button) {
   if (!label) return;
   const was = button.dataset.was ?? (button.dataset.was = label.textContent ?? '');
   label.textContent = (done ? button.dataset.done : button.dataset.failed) ?? was;
-  setTimeout(() => { label.textContent = was; }, SHOWN_MS);
+  setTimeout(() => {
+    label.textContent = was;
+  }, SHOWN_MS);
 }
 
 /**

@@ -6,12 +6,20 @@
 
   /** @returns {string | null} the stored theme; null if storage is unavailable */
   const remembered = () => {
-    try { return localStorage.getItem(key); } catch { return null; }
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;
+    }
   };
 
   /** @param {string} theme */
   const remember = (theme) => {
-    try { localStorage.setItem(key, theme); } catch { /* storage is unavailable: the choice holds for this page only */ }
+    try {
+      localStorage.setItem(key, theme);
+    } catch {
+      /* storage is unavailable: the choice holds for this page only */
+    }
   };
 
   const wanted = new URLSearchParams(location.search).get('theme') ?? remembered();

@@ -1,14 +1,28 @@
 // <time datetime="…"> in the browser's time zone: `data-ago` shows the elapsed time ("14 s ago"),
 // `data-day` the day, `data-second` day and time with seconds; otherwise day and time.
 
-const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+const SECOND = 1000,
+  MINUTE = 60 * SECOND,
+  HOUR = 60 * MINUTE,
+  DAY = 24 * HOUR;
 const REFRESH_MS = 5 * SECOND;
 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const second = new Intl.DateTimeFormat(undefined, {
-  weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
 });
-const moment = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const moment = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /**
  * Format an elapsed time as the server does: "now", "14 s ago", "3 min ago", "2 h ago", "5 days
@@ -29,9 +43,14 @@ function show(element, now) {
   if (!(element instanceof HTMLTimeElement)) return;
   const time = new Date(element.dateTime);
   if (Number.isNaN(time.getTime())) return;
-  const text = 'ago' in element.dataset ? ago(now - time.getTime())
-    : 'day' in element.dataset ? day.format(time)
-    : 'second' in element.dataset ? second.format(time) : moment.format(time);
+  const text =
+    'ago' in element.dataset
+      ? ago(now - time.getTime())
+      : 'day' in element.dataset
+        ? day.format(time)
+        : 'second' in element.dataset
+          ? second.format(time)
+          : moment.format(time);
   if (element.textContent !== text) element.textContent = text;
 }
 

@@ -31,11 +31,17 @@ export function changedAddress(address, parameter, value, dependents) {
   const own = parameter.slice(side.length);
   const values = [value].flat();
   if (own === 'span' || own === 'end') settleRange(parameters, side);
-  for (const name of dependentsOf(sourcesOf(parameters, own, values), dependents)) remove(parameters, side + name, parameter);
+  for (const name of dependentsOf(sourcesOf(parameters, own, values), dependents))
+    remove(parameters, side + name, parameter);
   if (own === RANGE) {
     parameters.set(`${side}from`, values[0]);
     parameters.set(`${side}to`, values[1]);
-  } else replace(parameters, parameter, values.filter((each) => isSaid(each, side, own)));
+  } else
+    replace(
+      parameters,
+      parameter,
+      values.filter((each) => isSaid(each, side, own)),
+    );
   return url.href;
 }
 
@@ -81,7 +87,10 @@ function sourcesOf(parameters, own, values) {
   if (own.startsWith(LABEL)) return [LABEL];
   if (own !== 'f') return [own];
   const before = parameters.getAll('f');
-  const differing = [...before.filter((each) => !values.includes(each)), ...values.filter((each) => !before.includes(each))];
+  const differing = [
+    ...before.filter((each) => !values.includes(each)),
+    ...values.filter((each) => !before.includes(each)),
+  ];
   return differing.map((each) => `f=${each.split(':')[0]}`);
 }
 

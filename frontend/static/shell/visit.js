@@ -30,7 +30,10 @@ export function showBy(other) {
 /** Return the current URL with each of the changes applied. @param {Change[]} changes */
 export function addressWith(changes) {
   const dependents = pageDependents();
-  return changes.reduce((address, [parameter, value]) => changedAddress(address, parameter, value, dependents), currentAddress());
+  return changes.reduce(
+    (address, [parameter, value]) => changedAddress(address, parameter, value, dependents),
+    currentAddress(),
+  );
 }
 
 /** Show the page with each of the changes applied. @param {Change[]} changes */

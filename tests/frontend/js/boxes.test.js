@@ -19,16 +19,28 @@ test("the documentation's example is drawn 900, 400, 300, 250 and 250 wide", () 
   );
   assert.deepEqual(drawn, [
     [['main', 0, 900]],
-    [['foo1', 0, 400], ['foo2', 400, 300]],
-    [['bar', 0, 250], ['bar', 400, 250]],
+    [
+      ['foo1', 0, 400],
+      ['foo2', 400, 300],
+    ],
+    [
+      ['bar', 0, 250],
+      ['bar', 400, 250],
+    ],
   ]);
 });
 
 test('a zoomed node has the whole width, and so have its callers, cut at the edges', () => {
   const tree = readTree(example());
   const span = { from: 400, to: 700, width: 600 };
-  assert.deepEqual(boxes(tree, 2, span).map(({ x, width }) => [x, width]), [[0, 600]]);
-  assert.deepEqual(boxes(tree, 1, span).map(({ x, width }) => [x, width]), [[-800, 1800]]);
+  assert.deepEqual(
+    boxes(tree, 2, span).map(({ x, width }) => [x, width]),
+    [[0, 600]],
+  );
+  assert.deepEqual(
+    boxes(tree, 1, span).map(({ x, width }) => [x, width]),
+    [[-800, 1800]],
+  );
 });
 
 test('nodes too narrow to draw are one box that names the heaviest and counts them all', () => {

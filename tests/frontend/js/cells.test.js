@@ -3,7 +3,12 @@ import test from 'node:test';
 import { boxOf, cellAt, moved, picking, profilesIn, readGrid } from '../../../frontend/static/heat-map/cells.js';
 
 const GRID = readGrid({
-  columns: '3', rows: '2', start: '1000', step: '500', bounds: '20..30 10..19', counts: '0 1 2 3 4 5',
+  columns: '3',
+  rows: '2',
+  start: '1000',
+  step: '500',
+  bounds: '20..30 10..19',
+  counts: '0 1 2 3 4 5',
 });
 
 test('a place is in the nearest cell', () => {
@@ -25,7 +30,9 @@ test('a box is the same whichever way it was drawn', () => {
 
 test('a pick has times and weights of the box', () => {
   assert.deepEqual(picking(GRID, { x: 1, y: 0, width: 2, height: 2 }), [
-    ['pick_from', '1970-01-01T00:00:01.500Z'], ['pick_to', '1970-01-01T00:00:02.500Z'], ['weights', '10..30'],
+    ['pick_from', '1970-01-01T00:00:01.500Z'],
+    ['pick_to', '1970-01-01T00:00:02.500Z'],
+    ['weights', '10..30'],
   ]);
   assert.equal(picking(GRID, { x: 0, y: 0, width: 1, height: 1 })[2][1], '20..30');
 });

@@ -16,7 +16,14 @@ test('frames of one package have one colour, the root is grey', () => {
 });
 
 test('by self, the frame with most of it is hottest and one without any is coldest', () => {
-  const tree = readTree(wireOf([[0, 'main', 0], [1, 'a', 100], [1, 'b', 1], [1, 'c', 50]]));
+  const tree = readTree(
+    wireOf([
+      [0, 'main', 0],
+      [1, 'a', 100],
+      [1, 'b', 1],
+      [1, 'c', 50],
+    ]),
+  );
   assert.deepEqual(tokens(tree, 'self'), ['heat-0', 'heat-0', 'heat-5', 'heat-1', 'heat-3']);
 });
 
@@ -30,15 +37,32 @@ test('folded boxes have a colour of their own in every view', () => {
 });
 
 test("the legend's sums are the self values of each package", () => {
-  const wire = wireOf([[0, 'main', 2], [1, 'get', 5], [1, 'apply', 1]], {
-    files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'],
-    frames: { name: [0, 1, 2], file: [0, 1, 0] },
-  });
+  const wire = wireOf(
+    [
+      [0, 'main', 2],
+      [1, 'get', 5],
+      [1, 'apply', 1],
+    ],
+    {
+      files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'],
+      frames: { name: [0, 1, 2], file: [0, 1, 0] },
+    },
+  );
   const sums = packagesBySelf(readTree(wire)).map(({ packaged, self }) => [packaged.name, packaged.kind, self]);
-  assert.deepEqual(sums, [['django', 'library', 5], ['shop.a', 'own', 3]]);
+  assert.deepEqual(sums, [
+    ['django', 'library', 5],
+    ['shop.a', 'own', 3],
+  ]);
 });
 
 test('packages that no node is of are not in the legend', () => {
-  const wire = wireOf([[0, 'main', 2]], { names: ['main', 'get'], files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'], frames: { name: [0, 1], file: [0, 1] } });
-  assert.deepEqual(packagesBySelf(readTree(wire)).map(({ packaged }) => packaged.name), ['shop.a']);
+  const wire = wireOf([[0, 'main', 2]], {
+    names: ['main', 'get'],
+    files: ['/app/shop/a/x.py', '/x/site-packages/django/y.py'],
+    frames: { name: [0, 1], file: [0, 1] },
+  });
+  assert.deepEqual(
+    packagesBySelf(readTree(wire)).map(({ packaged }) => packaged.name),
+    ['shop.a'],
+  );
 });

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { comparison, intervalOf, isReal, kindOf, readDifferences, strengthOf } from '../../../frontend/static/compare/differences.js';
+import {
+  comparison,
+  intervalOf,
+  isReal,
+  kindOf,
+  readDifferences,
+  strengthOf,
+} from '../../../frontend/static/compare/differences.js';
 import { fillOf, inkOn } from '../../../frontend/static/compare/paint.js';
 import { wireOf } from './trees.js';
 
 /** A has two profiles, B four. @param {object} [more] */
 function both(more = {}) {
-  const rows = [[0, 'main', 40], [1, 'same', 100], [1, 'grown', 300], [1, 'added', 60], [1, 'removed', 0]];
+  const rows = [
+    [0, 'main', 40],
+    [1, 'same', 100],
+    [1, 'grown', 300],
+    [1, 'added', 60],
+    [1, 'removed', 0],
+  ];
   return readDifferences({
     ...wireOf(/** @type {any} */ (rows)),
     profiles: 2,
@@ -29,14 +42,20 @@ test('widths are means of both averages', () => {
 
 test('frames of one side are new or gone, others more, less or the same', () => {
   const all = both();
-  assert.deepEqual([SAME, GROWN, ADDED, REMOVED].map((node) => kindOf(all, node)), ['same', 'more', 'new', 'gone']);
+  assert.deepEqual(
+    [SAME, GROWN, ADDED, REMOVED].map((node) => kindOf(all, node)),
+    ['same', 'more', 'new', 'gone'],
+  );
   assert.equal(strengthOf(all, SAME), 0);
   assert.equal(strengthOf(all, GROWN), 1);
 });
 
 test('a real change is one whose q is small enough', () => {
   const all = both();
-  assert.deepEqual([MAIN, SAME, GROWN, ADDED].map((node) => isReal(all, node)), [false, false, true, true]);
+  assert.deepEqual(
+    [MAIN, SAME, GROWN, ADDED].map((node) => isReal(all, node)),
+    [false, false, true, true],
+  );
   assert.equal(intervalOf(all, MAIN), '');
   assert.equal(intervalOf(all, REMOVED), '-30 ns … -10 ns');
   assert.equal(intervalOf(all, GROWN), '+90 ns … +110 ns');
@@ -55,13 +74,17 @@ test('the comparison reads as documented', () => {
   const text = comparison(4.67 * S, 6.91 * S, 10.02 * S, 10.01 * S, 'nanoseconds', 'no change');
   assert.equal(text, '4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)');
   assert.equal(comparison(5, 5, 10, 10, 'bytes', 'no change'), '5 B vs. 5 B (no change), 50% vs 50% (no change)');
-  assert.equal(comparison(349e6, 237e6, 9.97 * S, 9.88 * S, 'nanoseconds', ''), '349 ms vs. 237 ms (+112 ms), 3.5% vs 2.4% (+1.1%)');
+  assert.equal(
+    comparison(349e6, 237e6, 9.97 * S, 9.88 * S, 'nanoseconds', ''),
+    '349 ms vs. 237 ms (+112 ms), 3.5% vs 2.4% (+1.1%)',
+  );
   assert.equal(comparison(0, 5, 0, 10, 'bytes', ''), '0 vs. 5 B (-5 B), 0 vs 50% (-50%)');
 });
 
 test('colours are mixed by the size of the change, and ink has contrast', () => {
   const palette = { same: [200, 200, 200], more: [100, 0, 0], less: [0, 0, 100], dim: '', font: '' };
-  const look = (/** @type {any} */ kind, strength = 0.5) => fillOf(/** @type {any} */ (palette), { kind, strength, label: '' });
+  const look = (/** @type {any} */ kind, strength = 0.5) =>
+    fillOf(/** @type {any} */ (palette), { kind, strength, label: '' });
   assert.deepEqual(look('same'), [200, 200, 200]);
   assert.deepEqual(look('more'), [150, 100, 100]);
   assert.deepEqual(look('gone'), [0, 0, 100]);

@@ -12,7 +12,15 @@ const pressed = (key, at, more = {}, flip = false) => {
   const tree = readTree(example());
   const did = {};
   const event = { key, preventDefault: () => (did.prevented = true), ...more };
-  const reader = { tree, rows: rowsOf(tree), at, mark: (node) => (did.mark = node), zoom: (node) => (did.zoom = node), out: () => (did.out = true), flip };
+  const reader = {
+    tree,
+    rows: rowsOf(tree),
+    at,
+    mark: (node) => (did.mark = node),
+    zoom: (node) => (did.zoom = node),
+    out: () => (did.out = true),
+    flip,
+  };
   onKey(event, reader);
   return did;
 };

@@ -6,7 +6,15 @@ import { readTree } from '../../../frontend/static/flame-graph/tree.js';
 import { wireOf } from './trees.js';
 
 test('a stack with several matches counts once', () => {
-  const tree = readTree(wireOf([[0, 'main', 1], [1, 'walk', 2], [2, 'walk', 4], [1, 'other', 8], [2, 'walk', 16]]));
+  const tree = readTree(
+    wireOf([
+      [0, 'main', 1],
+      [1, 'walk', 2],
+      [2, 'walk', 4],
+      [1, 'other', 8],
+      [2, 'walk', 16],
+    ]),
+  );
   const found = matchesOf(tree, containing(tree.names, 'walk'));
   assert.equal(found.total, 2 + 4 + 16);
   assert.equal(found.functions, 1);

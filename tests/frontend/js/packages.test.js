@@ -33,7 +33,12 @@ const CASES = [
   ['(garbage collector)', '', 'native', 'native'],
   // Java
   ['com.acme.shop.pricing.Rule.matches', 'Rule.java', 'own', 'com.acme.shop.pricing'],
-  ['org.springframework.web.servlet.DispatcherServlet.doDispatch', 'DispatcherServlet.java', 'library', 'org.springframework.web'],
+  [
+    'org.springframework.web.servlet.DispatcherServlet.doDispatch',
+    'DispatcherServlet.java',
+    'library',
+    'org.springframework.web',
+  ],
   ['java.util.HashMap.get', 'HashMap.java', 'library', 'stdlib'],
   ['java.lang.Thread.run', '', 'library', 'stdlib'],
   // Rust, native

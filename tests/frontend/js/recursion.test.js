@@ -5,10 +5,19 @@ import { withoutRecursion } from '../../../frontend/static/flame-graph/recursion
 import { nameOf, pathTo, readTree } from '../../../frontend/static/flame-graph/tree.js';
 import { randomRows, wireOf } from './trees.js';
 
-const shapes = (tree) => Array.from({ length: tree.n }, (_, i) => [tree.depth[i], nameOf(tree, i), tree.self[i], tree.total[i]]);
+const shapes = (tree) =>
+  Array.from({ length: tree.n }, (_, i) => [tree.depth[i], nameOf(tree, i), tree.self[i], tree.total[i]]);
 
 test('a function that calls itself, by way of others too, stands once', () => {
-  const rows = [[0, 'main', 1], [1, 'a', 2], [2, 'b', 4], [3, 'a', 8], [4, 'b', 16], [4, 'c', 32], [1, 'b', 64]];
+  const rows = [
+    [0, 'main', 1],
+    [1, 'a', 2],
+    [2, 'b', 4],
+    [3, 'a', 8],
+    [4, 'b', 16],
+    [4, 'c', 32],
+    [1, 'b', 64],
+  ];
   assert.deepEqual(shapes(withoutRecursion(readTree(wireOf(rows)))), [
     [0, 'example', 0, 127],
     [1, 'main', 1, 127],
@@ -32,9 +41,24 @@ test('no stack has a function twice, and no value is lost', () => {
 });
 
 test('what is folded stays folded, and counted', () => {
-  const wire = wireOf([[0, 'main', 1], [1, 'a', 2], [2, 'a', 3]], { folded: { at: [1, 2], count: [5, 7], total: [10, 20] } });
+  const wire = wireOf(
+    [
+      [0, 'main', 1],
+      [1, 'a', 2],
+      [2, 'a', 3],
+    ],
+    { folded: { at: [1, 2], count: [5, 7], total: [10, 20] } },
+  );
   const after = withoutRecursion(readTree(wire));
-  assert.deepEqual(shapes(after).map(([, name, , total]) => [name, total]), [['example', 36], ['main', 36], ['a', 35], ['', 30]]);
+  assert.deepEqual(
+    shapes(after).map(([, name, , total]) => [name, total]),
+    [
+      ['example', 36],
+      ['main', 36],
+      ['a', 35],
+      ['', 30],
+    ],
+  );
   assert.equal(after.hidden[3], 12);
 });
 

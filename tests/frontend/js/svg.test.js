@@ -9,21 +9,33 @@ import { example, wireOf } from './trees.js';
 
 const svg = (tree) => {
   const range = { from: 0, to: tree.total[0] };
-  const drawn = { tree, rows: rowsOf(tree), colours: coloursOf(tree, 'package'), range, found: null, label: (node) => nameOf(tree, node) };
+  const drawn = {
+    tree,
+    rows: rowsOf(tree),
+    colours: coloursOf(tree, 'package'),
+    range,
+    found: null,
+    label: (node) => nameOf(tree, node),
+  };
   const colour = TOKENS.map(() => '#123456');
   return svgOf(drawn, { fill: colour, ink: colour, hatch: '', font: '' }, 900, false);
 };
 
 test('every box has its exact place and its name', () => {
-  const found = [...svg(readTree(example())).matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"/g)];
-  assert.deepEqual(found.map(([, name, x, y, width]) => [name, Number(x), Number(y), Number(width)]), [
-    ['example', 0, 0, 899],
-    ['main', 0, 20, 899],
-    ['foo1', 0, 40, 399],
-    ['foo2', 400, 40, 299],
-    ['bar', 0, 60, 249],
-    ['bar', 400, 60, 249],
-  ]);
+  const found = [
+    ...svg(readTree(example())).matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"/g),
+  ];
+  assert.deepEqual(
+    found.map(([, name, x, y, width]) => [name, Number(x), Number(y), Number(width)]),
+    [
+      ['example', 0, 0, 899],
+      ['main', 0, 20, 899],
+      ['foo1', 0, 40, 399],
+      ['foo2', 400, 40, 299],
+      ['bar', 0, 60, 249],
+      ['bar', 400, 60, 249],
+    ],
+  );
 });
 
 test('names with markup and control characters do no harm', () => {

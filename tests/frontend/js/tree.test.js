@@ -8,7 +8,12 @@ const named = (tree, name) => Array.from({ length: tree.n }, (_, i) => i).filter
 
 test("the documentation's example has its totals and offsets exactly", () => {
   const tree = readTree(example());
-  const shapes = Array.from({ length: tree.n }, (_, i) => [nameOf(tree, i), tree.depth[i], tree.start[i], tree.total[i]]);
+  const shapes = Array.from({ length: tree.n }, (_, i) => [
+    nameOf(tree, i),
+    tree.depth[i],
+    tree.start[i],
+    tree.total[i],
+  ]);
   assert.deepEqual(shapes, [
     ['example', 0, 0, 900],
     ['main', 1, 0, 900],
@@ -22,7 +27,13 @@ test("the documentation's example has its totals and offsets exactly", () => {
 });
 
 test('several roots stand side by side under the service', () => {
-  const tree = readTree(wireOf([[0, 'a', 3], [0, 'b', 1], [1, 'c', 2]]));
+  const tree = readTree(
+    wireOf([
+      [0, 'a', 3],
+      [0, 'b', 1],
+      [1, 'c', 2],
+    ]),
+  );
   assert.equal(tree.total[0], 6);
   assert.deepEqual([...tree.parent], [-1, 0, 0, 2]);
   assert.deepEqual([...tree.start], [0, 0, 3, 3]);
@@ -58,9 +69,17 @@ test('a stack of 10,000 frames is read without recursion', () => {
 });
 
 test('what was folded is a box of its own, and the totals count it', () => {
-  const wire = wireOf([[0, 'main', 1], [1, 'a', 2], [2, 'b', 3], [1, 'c', 4]], {
-    folded: { at: [1, 0], count: [7, 2], total: [10, 20] },
-  });
+  const wire = wireOf(
+    [
+      [0, 'main', 1],
+      [1, 'a', 2],
+      [2, 'b', 3],
+      [1, 'c', 4],
+    ],
+    {
+      folded: { at: [1, 0], count: [7, 2], total: [10, 20] },
+    },
+  );
   const tree = readTree(wire);
   assert.equal(tree.total[0], 1 + 2 + 3 + 4 + 10 + 20);
   assert.deepEqual([...tree.depth], [0, 1, 2, 3, 3, 2, 2]);
@@ -69,6 +88,15 @@ test('what was folded is a box of its own, and the totals count it', () => {
 });
 
 test('columns that contradict each other are refused', () => {
-  assert.throws(() => readTree(wireOf([[0, 'a', 1], [2, 'b', 1]])), UnreadableTree);
+  assert.throws(
+    () =>
+      readTree(
+        wireOf([
+          [0, 'a', 1],
+          [2, 'b', 1],
+        ]),
+      ),
+    UnreadableTree,
+  );
   assert.throws(() => readTree({ ...example(), self: [1, 2] }), UnreadableTree);
 });

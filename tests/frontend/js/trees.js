@@ -7,8 +7,13 @@
 export function wireOf(rows, more = {}) {
   const names = [...new Set(rows.map(([, name]) => name))];
   return {
-    v: 1, service: 'example', type: 'CPU', metric: { name: 'cpu', unit: 'nanoseconds' }, profiles: 1,
-    names, files: ['example.py'],
+    v: 1,
+    service: 'example',
+    type: 'CPU',
+    metric: { name: 'cpu', unit: 'nanoseconds' },
+    profiles: 1,
+    names,
+    files: ['example.py'],
     depth: rows.map(([depth]) => depth),
     frames: { name: names.map((_, i) => i), file: names.map(() => 0) },
     frame: rows.map(([, name]) => names.indexOf(name)),
@@ -21,7 +26,13 @@ export function wireOf(rows, more = {}) {
 
 /** main 9 (self 2) → foo1 4 (self 1.5) → bar 2.5; main → foo2 3 (self 0.5) → bar 2.5. */
 export function example() {
-  return wireOf([[0, 'main', 200], [1, 'foo1', 150], [2, 'bar', 250], [1, 'foo2', 50], [2, 'bar', 250]]);
+  return wireOf([
+    [0, 'main', 200],
+    [1, 'foo1', 150],
+    [2, 'bar', 250],
+    [1, 'foo2', 50],
+    [2, 'bar', 250],
+  ]);
 }
 
 /** Return random rows in pre-order. @param {number} n @param {number} deepest @param {number} seed */

@@ -21,8 +21,23 @@ for (const [value, text] of cases.count) {
 test('steps of bytes read as round values', () => {
   const steps = roundSteps('bytes') ?? [];
   const wide = steps.slice(10).map((step) => formatValue(step, 'bytes'));
-  assert.deepEqual(wide.slice(0, 11), ['1 KiB', '2 KiB', '4 KiB', '8 KiB', '16 KiB', '32 KiB', '64 KiB', '128 KiB', '256 KiB', '512 KiB', '1 MiB']);
-  assert.equal(wide.some((text) => text.includes('.')), false);
+  assert.deepEqual(wide.slice(0, 11), [
+    '1 KiB',
+    '2 KiB',
+    '4 KiB',
+    '8 KiB',
+    '16 KiB',
+    '32 KiB',
+    '64 KiB',
+    '128 KiB',
+    '256 KiB',
+    '512 KiB',
+    '1 MiB',
+  ]);
+  assert.equal(
+    wide.some((text) => text.includes('.')),
+    false,
+  );
 });
 
 test('other units keep the steps of the charts', () => assert.equal(roundSteps('nanoseconds'), undefined));

@@ -1,14 +1,13 @@
 // Capture wall and heap profiles of work like a service's with `@datadog/pprof`, a fork of Google's
 // agent. Usage: npm install @datadog/pprof && node capture.js <folder>
-"use strict";
+'use strict';
 
-const { encode, heap, time } = require("@datadog/pprof");
-const fs = require("node:fs");
-const path = require("node:path");
-const zlib = require("node:zlib");
+const { encode, heap, time } = require('@datadog/pprof');
+const fs = require('node:fs');
+const path = require('node:path');
+const zlib = require('node:zlib');
 
-const records = (count) =>
-  Array.from({ length: count }, (_, i) => ({ name: `record-${i}`, values: [i, 1 / (i + 1)] }));
+const records = (count) => Array.from({ length: count }, (_, i) => ({ name: `record-${i}`, values: [i, 1 / (i + 1)] }));
 
 function roundTrip() {
   const text = JSON.stringify(records(400));
@@ -20,7 +19,7 @@ function fibonacci(n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-const matching = () => "alpha-12,beta-7,".repeat(400).match(/([a-z]+)-(\d+)(,|$)/g);
+const matching = () => 'alpha-12,beta-7,'.repeat(400).match(/([a-z]+)-(\d+)(,|$)/g);
 
 function work(seconds, number) {
   const kept = [];
@@ -31,14 +30,13 @@ function work(seconds, number) {
 }
 
 async function main(folder) {
-  const write = async (name, profile) =>
-    fs.writeFileSync(path.join(folder, `${name}.pb.gz`), await encode(profile));
+  const write = async (name, profile) => fs.writeFileSync(path.join(folder, `${name}.pb.gz`), await encode(profile));
   heap.start(16 * 1024, 64);
   for (let number = 1; number <= 4; number++) {
     time.start({ durationMillis: 1000, intervalMicros: 5000 });
     const kept = work(1, number);
     await write(`node-wall-0${number}`, time.stop());
-    if (number === 3) await write("node-heap", heap.profile());
+    if (number === 3) await write('node-heap', heap.profile());
     kept.length = 0;
   }
   heap.stop();

@@ -13,7 +13,9 @@ static bool known[ADDRESSES];
 static uint64_t dice;
 
 /* Many addresses share a slot of the filter and a home slot of the table. */
-static uintptr_t address_of(int i) { return 0x7f0000000000u + (uintptr_t)(i % 1000) * 16 + (uintptr_t)(i / 1000) * (1 << 20); }
+static uintptr_t address_of(int i) {
+  return 0x7f0000000000u + (uintptr_t)(i % 1000) * 16 + (uintptr_t)(i / 1000) * (1 << 20);
+}
 
 static void step(Blocks *blocks, int i) {
   Block taken = {0};

@@ -96,9 +96,17 @@ static void test_memory_that_is_gone_is_no_crash(void) {
 int main(void) {
   peek_set_pid();
   python.code_type = (uintptr_t)type;
-  python.offsets = (Offsets){.code_file = FILE_AT, .code_name = NAME_AT, .code_line_table = TABLE_AT,
-                             .code_first_line = FIRST_LINE, .text_length = 16, .text_state = 32, .text_kind_shift = 2,
-                             .text_ascii = 40, .text_wide = 56, .bytes_length = 16, .bytes_data = 32};
+  python.offsets = (Offsets){.code_file = FILE_AT,
+                             .code_name = NAME_AT,
+                             .code_line_table = TABLE_AT,
+                             .code_first_line = FIRST_LINE,
+                             .text_length = 16,
+                             .text_state = 32,
+                             .text_kind_shift = 2,
+                             .text_ascii = 40,
+                             .text_wide = 56,
+                             .bytes_length = 16,
+                             .bytes_data = 32};
   test_a_living_code_has_its_name();
   test_references_as_versions_count_them_are_alive();
   test_a_code_without_references_is_freed_though_the_rest_lies_there();

@@ -129,9 +129,17 @@ int main(void) {
   make_text(name, "body");
   make_text(file, "/srv/body.py");
   python.code_type = (uintptr_t)type;
-  python.offsets = (Offsets){.code_file = FILE_AT, .code_name = NAME_AT, .code_line_table = TABLE_AT,
-                             .code_first_line = FIRST_LINE, .text_length = 16, .text_state = 32, .text_kind_shift = 2,
-                             .text_ascii = 40, .text_wide = 56, .bytes_length = 16, .bytes_data = 32};
+  python.offsets = (Offsets){.code_file = FILE_AT,
+                             .code_name = NAME_AT,
+                             .code_line_table = TABLE_AT,
+                             .code_first_line = FIRST_LINE,
+                             .text_length = 16,
+                             .text_state = 32,
+                             .text_kind_shift = 2,
+                             .text_ascii = 40,
+                             .text_wide = 56,
+                             .bytes_length = 16,
+                             .bytes_data = 32};
   test_a_code_freed_after_the_handler_keeps_its_name();
   test_a_known_code_is_not_read_again();
   test_a_code_that_recurs_is_read_once();
