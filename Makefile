@@ -1,12 +1,13 @@
-# One command each: up, install, check, test, test-all, coverage, lint, golden, bench, screenshots, requirements, wheels,
-# interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
+# One command each: up, install, check, test, test-all, coverage, lint, format, golden, bench, screenshots, requirements,
+# wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest golden bench screenshots requirements wheels interpreters clean
+.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest format golden bench screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
 STAMPS := .stamps
 SOURCES := $(wildcard profiles/engine/*.pyx profiles/engine/parts/*.pxi) setup.py pyproject.toml
+BROWSER_SOURCES := '**/*.{js,css}'
 AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
 
 # The server with its demo, on http://127.0.0.1:8000 (another: make up PORT=8001).
@@ -86,8 +87,17 @@ lint-agent-types:
 lint-rest:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@node_modules/.bin/prettier --check --log-level warn $(BROWSER_SOURCES)
+	@$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(AGENT_SOURCES))
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
+
+# Format Python with Ruff, JavaScript and CSS with Prettier, and the agent's C with clang-format.
+format: $(STAMPS)/dev $(STAMPS)/node
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
+	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
 
 # What `go tool pprof` says of our sample profiles, for the tests to compare with; needs Go, as the tests' S3 server does.
 golden: $(STAMPS)/dev
