@@ -17,7 +17,7 @@ class LoadingCache(Generic[K, V]):
 
     `fetch` is the asynchronous form of `load` (None: `load` in a thread of database_pool).
     `seconds` is the time for which changes by other processes may go unnoticed (None: forever).
-    `forget` takes effect at once, also for loads that are running. Exceptions are not cached.
+    `delete` takes effect at once, also for loads that are running. Exceptions are not cached.
     """
 
     def __init__(
@@ -30,55 +30,55 @@ class LoadingCache(Generic[K, V]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._load = load
-        self._fetch = fetch or self._in_a_thread
+        self._fetch = fetch or self._load_in_thread
         self._cache: BoundedCache[K, V] = BoundedCache(size=size, seconds=seconds, clock=clock)
         self._loading: dict[tuple[K, int], asyncio.Task[V]] = {}
-        self.peek = self._cache.peek
-        self.keep = self._cache.keep
-        self.forget = self._cache.forget
+        self.get_cached = self._cache.get
+        self.put = self._cache.put
+        self.delete = self._cache.delete
         self.clear = self._cache.clear
 
     async def get(self, key: K) -> V:
         """Return the cached value of a key, or load it. Concurrent callers share one load."""
-        kept = self._cache.peek(key)
-        if kept is not None:
-            return kept
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
         # Shielded: a caller that is cancelled must not cancel the load for the others.
-        return await asyncio.shield(self._flight(key))
+        return await asyncio.shield(self._shared_load(key))
 
-    def get_now(self, key: K) -> V:
+    def get_blocking(self, key: K) -> V:
         """Return the cached value of a key, or load it in this thread. Blocking."""
-        kept = self._cache.peek(key)
-        if kept is not None:
-            return kept
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
         generation = self._cache.generation
         value = self._load(key)
-        self._cache.keep(key, value, generation)
+        self._cache.put(key, value, generation)
         return value
 
-    def _flight(self, key: K) -> "asyncio.Task[V]":
+    def _shared_load(self, key: K) -> "asyncio.Task[V]":
         """Return the running load of a key, or start one.
 
-        A load that began before the last `forget` or `clear` is not shared.
+        A load that began before the last `delete` or `clear` is not shared.
         """
-        flight = (key, self._cache.generation)
-        task = self._loading.get(flight)
+        key_of_load = (key, self._cache.generation)
+        task = self._loading.get(key_of_load)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._fetch_and_keep(*flight))
-            self._loading[flight] = task
-            task.add_done_callback(lambda done: self._land(flight, done))
+            task = asyncio.get_running_loop().create_task(self._fetch_and_put(*key_of_load))
+            self._loading[key_of_load] = task
+            task.add_done_callback(lambda done: self._end_load(key_of_load, done))
         return task
 
-    async def _fetch_and_keep(self, key: K, generation: int) -> V:
+    async def _fetch_and_put(self, key: K, generation: int) -> V:
         value = await self._fetch(key)
-        self._cache.keep(key, value, generation)
+        self._cache.put(key, value, generation)
         return value
 
-    async def _in_a_thread(self, key: K) -> V:
+    async def _load_in_thread(self, key: K) -> V:
         return await database_pool.run(self._load, key)
 
-    def _land(self, flight: tuple[K, int], done: "asyncio.Task[V]") -> None:
-        self._loading.pop(flight, None)
+    def _end_load(self, key_of_load: tuple[K, int], done: "asyncio.Task[V]") -> None:
+        self._loading.pop(key_of_load, None)
         if not done.cancelled():
             # Callers that still wait raise the exception. Retrieving it here keeps asyncio from
             # logging it if none is left.

@@ -57,10 +57,10 @@ def _session(scope: Mapping[str, Any]) -> str:
 
 async def _member(session: str, project: str) -> tuple[int, int]:
     """Return the primary keys of the user and of the project they are a member of; 0 for none."""
-    found = _members.peek((session, project))
+    found = _members.get((session, project))
     if found is None:
         found = await run(_load_member, session, project)
-        _members.keep((session, project), found)
+        _members.put((session, project), found)
     return found
 
 

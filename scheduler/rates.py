@@ -6,7 +6,7 @@ from common.loading_cache import LoadingCache
 from projects.models import Project
 
 _MOST_PROJECTS = 10_000
-_SECONDS_KEPT = 15.0
+_SECONDS_CACHED = 15.0
 
 
 async def is_stopped(project: int) -> bool:
@@ -30,5 +30,5 @@ def _load(project: int) -> float:
     return rates_of([project]).get(project, 0.0)
 
 
-_rates: LoadingCache[int, float] = LoadingCache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_KEPT)
-forget = _rates.forget
+_rates: LoadingCache[int, float] = LoadingCache(_load, size=_MOST_PROJECTS, seconds=_SECONDS_CACHED)
+forget = _rates.delete

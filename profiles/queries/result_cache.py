@@ -37,7 +37,7 @@ class ResultCache(Generic[T]):
 
     def recall(self, *keys: ResultKey | None) -> T | None:
         """Return the cached sum over these selections; None if missing or if a key is None."""
-        return self._kept.peek(known) if (known := _all(keys)) else None
+        return self._kept.get(known) if (known := _all(keys)) else None
 
     def remember(self, *keys: ResultKey | None, sum: T, numbers: int, gaps: bool) -> None:
         """Store a sum, unless it is large or has gaps: unreadable data may be readable later.
@@ -45,7 +45,7 @@ class ResultCache(Generic[T]):
         `numbers` is the sum's size in array elements. A key that is None prevents caching.
         """
         if (known := _all(keys)) and numbers <= MAX_NUMBERS and not gaps:
-            self._kept.keep(known, sum)
+            self._kept.put(known, sum)
 
 
 def _all(keys: tuple[ResultKey | None, ...]) -> tuple[ResultKey, ...] | None:

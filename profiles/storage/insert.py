@@ -129,7 +129,7 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
     """Add the profile types to `Deployment.profiled` where they are new."""
     types: dict[int, set[str]] = {}
     for new in stored:
-        if not _entered.peek((new.deployment, new.type)):
+        if not _entered.get((new.deployment, new.type)):
             types.setdefault(new.deployment, set()).add(new.type)
     if not types:
         return
@@ -143,7 +143,7 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
 def _remember_types(committed: Iterable[NewProfile]) -> None:
     """Cache the types of profiles whose commit succeeded."""
     for new in committed:
-        _entered.keep((new.deployment, new.type), True)
+        _entered.put((new.deployment, new.type), True)
 
 
 # (deployment, type) pairs known to be in Deployment.profiled. Types are only ever added to a

@@ -14,7 +14,7 @@ from projects.credentials import keys
 from projects.models import ApiKey
 
 # Maximum delay until another process's revocation takes effect; in this process it is immediate.
-SECONDS_KEPT = 15.0
+SECONDS_CACHED = 15.0
 MOST_KEYS = 10_000
 MOST_UNKNOWN = 10_000
 
@@ -66,8 +66,8 @@ async def authenticate(text: str) -> Access:
 
 def forget(key_id: str) -> None:
     """Remove a key from the caches after it was revoked or changed."""
-    _known.forget(key_id)
-    _unknown.forget(key_id)
+    _known.delete(key_id)
+    _unknown.delete(key_id)
 
 
 async def _find(key_id: str) -> _KeyRow:
@@ -76,12 +76,15 @@ async def _find(key_id: str) -> _KeyRow:
     The caches are indexed by the key's public id, so a wrong secret for a cached id costs no SQL
     query.
     """
-    if _unknown.peek(key_id):
+    row = _known.get_cached(key_id)
+    if row is not None:
+        return row
+    if _unknown.get(key_id):
         raise _NoSuchKey
     try:
         return await _known.get(key_id)
     except _NoSuchKey:
-        _unknown.keep(key_id, True)
+        _unknown.put(key_id, True)
         raise
 
 
@@ -115,6 +118,6 @@ def _refused() -> KeyRejected:
     )
 
 
-_known: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_KEPT)
-_unknown: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_KEPT)
+_known: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_CACHED)
+_unknown: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_CACHED)
 _last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)

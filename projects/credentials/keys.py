@@ -74,7 +74,7 @@ def create(
 
 
 def revoke(row: ApiKey, *, by: User | None = None) -> None:
-    """Revoke a key: immediately in this process, within SECONDS_KEPT (15 s) in others."""
+    """Revoke a key: immediately in this process, within SECONDS_CACHED (15 s) in others."""
     if row.revoked is None:
         row.revoke()
         audit.record(row.project, "key.revoke", actor=by, key=row.prefix, name=row.name)

@@ -153,7 +153,7 @@ def _forget_missing(pks: list[int], seen: dict[int, _AgentSighting]) -> None:
     """Drop deleted agents from the cache, so that they are inserted again when they return."""
     there = set(Agent.objects.filter(pk__in=pks).values_list("pk", flat=True))
     for pk in set(pks) - there:
-        _agents.forget(seen[pk].place)
+        _agents.delete(seen[pk].place)
 
 
 def _join(older: _AgentSighting, newer: _AgentSighting) -> _AgentSighting:

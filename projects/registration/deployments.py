@@ -55,7 +55,7 @@ async def find(project: int, key: DeploymentKey) -> KnownDeployment:
     Raise QuotaReached if the project may have no more new deployments today.
     """
     place = _DeploymentPosition(project, key)
-    known = _deployments.peek(place)
+    known = _deployments.get_cached(place)
     if known is None:
         _raise_if_full(project)
         known = await _deployments.get(place)
@@ -68,7 +68,7 @@ def note_profiled(deployment: int, type: ProfileType) -> None:
 
     The row is updated in the commit that stores the profile.
     """
-    known = _by_pk.peek(deployment)
+    known = _by_pk.get(deployment)
     if known:
         known.profiled |= {type}
 
@@ -86,7 +86,7 @@ def _note_seen(known: KnownDeployment, place: _DeploymentPosition) -> None:
 
 
 def _raise_if_full(project: int) -> None:
-    allowed = _full.peek(project)
+    allowed = _full.get(project)
     if allowed is not None:
         raise _too_many(allowed)
 
@@ -102,7 +102,7 @@ def _load(place: _DeploymentPosition) -> KnownDeployment:
         except IntegrityError:  # another process inserted it first
             row = rows.get()
     known = KnownDeployment(row.pk, row.language, _types(row.profiled))
-    _by_pk.keep(known.pk, known)
+    _by_pk.put(known.pk, known)
     return known
 
 
@@ -124,7 +124,7 @@ def _count_one_more(project: int) -> None:
     row, _created = DayUsage.objects.get_or_create(project_id=project, day=utc_day())
     there_is_room = DayUsage.objects.filter(pk=row.pk, new_deployments__lt=allowed)
     if not there_is_room.update(new_deployments=F("new_deployments") + 1):
-        _full.keep(project, allowed)
+        _full.put(project, allowed)
         raise _too_many(allowed)
 
 
@@ -153,9 +153,9 @@ def _write_seen(seen: dict[int, _DeploymentSighting]) -> None:
 
 def _learn(place: _DeploymentPosition, profiled: list[str] | None) -> None:
     """Update the cache after another process stored a first profile, or deleted the row (None)."""
-    known = _deployments.peek(place)
+    known = _deployments.get_cached(place)
     if profiled is None:
-        _deployments.forget(place)
+        _deployments.delete(place)
     elif known:
         known.profiled |= _types(profiled)
 

@@ -10,7 +10,7 @@ from common.loading_cache import LoadingCache
 from projects.models import DayUsage
 
 # Other processes' profiles are counted after this delay; meanwhile they can exceed a limit.
-SECONDS_KEPT = 15.0
+SECONDS_CACHED = 15.0
 MOST_PROJECTS = 10_000
 
 
@@ -27,12 +27,12 @@ async def today(project: int) -> UsageReading:
     reading = await _readings.get(project)
     if reading.day == utc_day():
         return reading
-    _readings.forget(project)
+    _readings.delete(project)
     return await _readings.get(project)
 
 
 def forget(project: int) -> None:
-    _readings.forget(project)
+    _readings.delete(project)
 
 
 def read(project: int) -> UsageReading:
@@ -54,5 +54,5 @@ def seconds_to_midnight(now: datetime) -> float:
 
 
 _readings: LoadingCache[int, UsageReading] = LoadingCache(
-    read, size=MOST_PROJECTS, seconds=SECONDS_KEPT
+    read, size=MOST_PROJECTS, seconds=SECONDS_CACHED
 )

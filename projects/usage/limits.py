@@ -10,7 +10,7 @@ from common.loading_cache import LoadingCache
 from projects.models import Quota
 
 # Maximum delay until a change by another process takes effect; in this process it is immediate.
-SECONDS_KEPT = 15.0
+SECONDS_CACHED = 15.0
 MOST_PROJECTS = 10_000
 
 
@@ -55,7 +55,7 @@ def merged(rows: Iterable[Quota]) -> Limits:
 
 def limits_of(project: int) -> Limits:
     """Return the limits of a project (its pk); may block on the database."""
-    return _limits.get_now(project)
+    return _limits.get_blocking(project)
 
 
 async def find_limits(project: int) -> Limits:
@@ -68,7 +68,7 @@ def forget(project: int | None) -> None:
     if project is None:
         _limits.clear()
     else:
-        _limits.forget(project)
+        _limits.delete(project)
 
 
 def _load(project: int) -> Limits:
@@ -76,4 +76,4 @@ def _load(project: int) -> Limits:
     return merged(sorted(rows, key=lambda row: row.project_id is not None))
 
 
-_limits: LoadingCache[int, Limits] = LoadingCache(_load, size=MOST_PROJECTS, seconds=SECONDS_KEPT)
+_limits: LoadingCache[int, Limits] = LoadingCache(_load, size=MOST_PROJECTS, seconds=SECONDS_CACHED)

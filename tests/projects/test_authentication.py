@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import write_behind
+from common.loading_cache import LoadingCache
 from projects.credentials import authentication, keys
 from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import ApiKey, Project
@@ -116,11 +117,18 @@ def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(
 def test_another_processs_revocation_is_seen_after_a_while(
     key: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    seconds = [0.0]
+    cache = LoadingCache(
+        authentication._load,
+        size=10,
+        seconds=authentication.SECONDS_CACHED,
+        clock=lambda: seconds[0],
+    )
+    monkeypatch.setattr(authentication, "_known", cache)
     run(key.text)
-    now = authentication._known._cache._clock()
     ApiKey.objects.filter(pk=key.row.pk).update(revoked="2026-01-01T00:00:00Z")
     assert run(key.text).key == key.row.pk
-    monkeypatch.setattr(authentication._known._cache, "_clock", lambda: now + 15.1)
+    seconds[0] = 15.1
     with pytest.raises(KeyRejected):
         run(key.text)
 

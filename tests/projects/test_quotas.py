@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from common import write_behind
+from common.loading_cache import LoadingCache
 from projects.models import DayUsage, Project, Quota
 from projects.usage import day_usage, quotas
 from projects.usage.limits import BUILT_IN, LimitName
@@ -151,12 +152,16 @@ def test_an_override_takes_effect_at_once(project: Project) -> None:
 def test_another_processs_profiles_are_counted_after_a_while(
     project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    seconds = [0.0]
+    cache = LoadingCache(
+        day_usage.read, size=10, seconds=day_usage.SECONDS_CACHED, clock=lambda: seconds[0]
+    )
+    monkeypatch.setattr(day_usage, "_readings", cache)
     Quota.objects.create(project=project, profiles_per_day=3)
     admit(project)
     DayUsage.objects.create(project=project, day=clock.now.date(), profiles=3)
-    cache = day_usage._readings._cache
-    later = cache._clock() + 15.1
-    monkeypatch.setattr(cache, "_clock", lambda: later)
+    admit(project)
+    seconds[0] = 15.1
     refusal(project)
 
 

@@ -8,9 +8,9 @@ _ids: BoundedCache[int, str] = BoundedCache(size=10_000)  # no expiry: a project
 
 
 def project_id_of(selection: Selection) -> str:
-    known = _ids.peek(selection.project)
+    known = _ids.get(selection.project)
     if known is None:
         rows = Project.objects.values_list("project_id", flat=True)
         known = rows.get(pk=selection.project)
-        _ids.keep(selection.project, known)
+        _ids.put(selection.project, known)
     return known
