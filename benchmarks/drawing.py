@@ -26,7 +26,7 @@ from profiles.engine.calltree.subtree import fold
 from profiles.engine.encoding.preorder_columns import to_columns
 from profiles.engine.exports import speedscope
 from tests import services
-from tests.profiles.engine.grown import grown
+from tests.profiles.engine.grown_trees import grown
 
 ROOT = Path(__file__).parent.parent
 PAGES = Path(__file__).parent / "in_browser"

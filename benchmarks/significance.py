@@ -3,7 +3,7 @@
 This is not about speed: the figures are shares of runs, beside the documented bounds and the
 theoretical values. For few profiles, whole call trees are simulated capture by capture; for 43,200
 a side each function's Σ and Σ² are drawn exactly from the number of profiles with each value
-(tests/profiles/engine/simulated_profiles.py).
+(tests/profiles/engine/stats/simulated_profiles.py).
 """
 
 from math import sqrt
@@ -18,8 +18,8 @@ from profiles.engine.stats.significance import (
     false_discoveries,
     gated,
 )
-from tests.profiles.engine.simulated_profiles import Function, Service, captured
-from tests.profiles.engine.welch_theory import power
+from tests.profiles.engine.stats.simulated_profiles import Function, Service, captured
+from tests.profiles.engine.stats.welch_theory import power
 
 RUNS = 2000
 OTHERS = [Function(mean=mean, variation=0.1) for mean in np.geomspace(0.05, 200, 300)]

@@ -4,9 +4,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.paths import ROOT
 from tools import agent_dist
-
-ROOT = Path(__file__).parent.parent
 
 
 def build(folder: Path) -> None:

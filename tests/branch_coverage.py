@@ -13,9 +13,8 @@ from pathlib import Path
 
 from coverage import Coverage
 
+from tests.paths import ROOT
 from tests.stages import LEVELS
-
-ROOT = Path(__file__).parent.parent
 
 
 @dataclass

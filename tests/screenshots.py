@@ -15,9 +15,10 @@ import django
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests import services
+from tests.paths import ROOT
 from tests.server import PASSWORD, RunningServer, running_server
 
-FOLDER = Path(__file__).parent.parent / "docs" / "screenshots"
+FOLDER = ROOT / "docs" / "screenshots"
 OWNER = "mara@acme.example"
 
 
@@ -78,14 +79,14 @@ def _furnish(server: RunningServer) -> None:
     os.environ.update(server.environment, DJANGO_SETTINGS_MODULE="profiler_site.settings")
     django.setup()
     from projects.models import Project, User
-    from tests import scene
+    from tests import sample_project
 
     now = datetime.now(UTC)
     owner, project = User.objects.get(email=OWNER), Project.objects.get()
     User.objects.filter(pk=owner.pk).update(first_name="Mara", last_name="Lindqvist")
-    scene.people(project)
-    scene.api_keys(project, owner, now)
-    scene.services(project, now)
+    sample_project.people(project)
+    sample_project.api_keys(project, owner, now)
+    sample_project.services(project, now)
 
 
 def _pictures(browser: Browser, url: str, only: list[str]) -> Iterator[Path]:

@@ -11,8 +11,8 @@ import pytest
 
 from api.urls import urlpatterns
 from profiler_site.cli import command
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 MAX_LINE = 200  # characters, except in tables and code
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import grimp
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.paths import ROOT
+
 APPS = {"api", "common", "endpoints", "frontend", "ingest", "profiler_site", "profiles"} | {
     "projects",
     "scheduler",

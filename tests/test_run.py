@@ -3,14 +3,12 @@
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from tests import run
+from tests.paths import ROOT
 from tests.stages import LEVELS, Stage
-
-ROOT = Path(__file__).parent.parent
 
 LEAVES_A_PROCESS = """
 import subprocess, sys

@@ -8,10 +8,10 @@ import pytest
 
 from projects.models import Deployment, Project
 from tests.ingest.client import Client
-from tests.ingest.conftest import brief_waits, nothing_is_left
+from tests.ingest.fixtures import empty_queue, short_poll_timeout
 from tests.profiles import rows
 
-__all__ = ["brief_waits", "nothing_is_left"]  # autouse here too
+__all__ = ["empty_queue", "short_poll_timeout"]  # autouse
 
 HOUR = {"from": "2026-11-20T12:00:00Z", "to": "2026-11-20T13:00:00Z"}
 SHOP: dict[str, Any] = {"service": "shop", "type": "CPU", **HOUR}

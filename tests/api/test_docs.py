@@ -5,7 +5,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -14,11 +13,12 @@ from api.urls import urlpatterns
 from profiles.query import ExportFormat
 from projects.models import Project
 from tests.ingest.client import Client
+from tests.paths import ROOT
 from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
+DOCS = ROOT / "docs" / "reference" / "api.md"
 _EXAMPLE = re.compile(
     r"```sh\n(curl [^`]*)```\n(?:\n```(?:json|csv|text)\n([^`]*)```\n)?",
 )

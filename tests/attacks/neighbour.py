@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from tests.attacks.server import Site
+from tests.paths import SAMPLES
 
 PERIOD_SECONDS = 0.2
 TIMEOUT_SECONDS = 60.0
-_SAMPLE = Path(__file__).parent.parent / "samples" / "python-wall.pb.gz"
+_SAMPLE = SAMPLES / "python-wall.pb.gz"
 _DEPLOYMENT = {"target": "neighbour", "labels": {"zone": "eu-1", "version": "1"}}
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from tests.attacks.server import Site, Tenant
-from tests.end_to_end.signing_in import signed_in
+from tests.end_to_end.browser_forms import signed_in
 from tests.ingest.pprof import CPU, field, varint
 
 FUNCTIONS, STACKS, DEPTH = 10_000, 15_000, 10

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.attacks import hostile_profiles as hostile
+from tests.attacks.bounds import Bounds, Repeated, Request, measure
 from tests.attacks.hostile_profiles import MIB, packed
-from tests.attacks.measured import Bounds, Repeated, Request, measure
 from tests.attacks.server import Site
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]

@@ -8,7 +8,7 @@ import pytest
 
 from common.request_body import WINDOW_SECONDS
 from profiler_site.process.http_protocol import HEAD_SECONDS
-from tests.attacks.measured import Bounds, measure
+from tests.attacks.bounds import Bounds, measure
 from tests.attacks.server import Site
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.attacks.bounds import Bounds, Repeated, Request, measure
 from tests.attacks.hostile_profiles import MIB
-from tests.attacks.measured import Bounds, Repeated, Request, measure
 from tests.attacks.server import Site
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]

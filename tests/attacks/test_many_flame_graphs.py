@@ -7,10 +7,10 @@ from collections import Counter
 import httpx
 import pytest
 
-from tests.attacks.measured import Bounds, measure
+from tests.attacks.bounds import Bounds, measure
 from tests.attacks.pages import Visitor, flame_path, store
 from tests.attacks.server import Site
-from tests.end_to_end.signing_in import signed_in
+from tests.end_to_end.browser_forms import signed_in
 from tests.ingest.pprof import profile
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]

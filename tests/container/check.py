@@ -22,13 +22,13 @@ from tests.container.chroot import CommandFailed, Root, copy_installer_configura
 from tests.container.containerfile import (
     CONTAINERFILE,
     IGNORE_FILE,
-    ROOT,
     Instruction,
     Stage,
     context_files,
     ignore_patterns,
     parse,
 )
+from tests.paths import ROOT
 from tests.services import free_port
 
 # Debian release with the Python version of the base image, python:3.13-slim.

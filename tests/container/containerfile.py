@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+
 CONTAINERFILE = ROOT / "Containerfile"
 IGNORE_FILE = ROOT / ".containerignore"
 

@@ -8,12 +8,12 @@ import pytest
 from tests.container.containerfile import (
     CONTAINERFILE,
     IGNORE_FILE,
-    ROOT,
     context_files,
     ignore_patterns,
     is_ignored,
     parse,
 )
+from tests.paths import ROOT
 
 STAGES = parse(CONTAINERFILE.read_text())
 COMPOSE = (ROOT / "compose.yaml").read_text()

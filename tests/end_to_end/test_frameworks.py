@@ -16,13 +16,13 @@ from uuid import uuid4
 import pytest
 
 from tests.end_to_end.test_python_agent import installed  # noqa: F401  a fixture
+from tests.paths import ROOT
 from tests.server import RunningServer, running_server
 from tests.services import free_port
 from tests.waiting import until
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(400)]
 
-ROOT = Path(__file__).parents[2]
 HOSTS = "tests.end_to_end.hosts"
 SHOP = f"{HOSTS}.shop"
 # The function of the shop that a profile of each type must show among its heaviest.

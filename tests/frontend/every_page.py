@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from projects.models import Project, User
-from tests import scene
+from tests import sample_project
 
 P = "/p/acme-shop"
 OF = "service=checkout&type=CPU&span=1d"
@@ -84,6 +84,6 @@ FRAGMENTS = (
 
 def furnish(project: Project, owner: User, now: datetime) -> None:
     """Add members, keys, and eight services with a day of profiles, one profile an hour each."""
-    scene.people(project)
-    scene.api_keys(project, owner, now)
-    scene.services(project, now, step=timedelta(hours=1))
+    sample_project.people(project)
+    sample_project.api_keys(project, owner, now)
+    sample_project.services(project, now, step=timedelta(hours=1))

@@ -14,7 +14,7 @@ from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.pprof.encode import PERIOD_TYPES, encode
-from tests.golden.questions import HERE, QUESTIONS, Question, Sample
+from tests.golden.queries import HERE, QUESTIONS, Question, Sample
 
 # Without symbolisation, which would rewrite names; no function is too small to be listed.
 ASKED = ("-functions", "-symbolize=none", "-nodecount=1000000", "-nodefraction=0")

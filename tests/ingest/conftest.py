@@ -1,24 +1,5 @@
-"""Fixtures of the endpoints' tests: short waits, and nothing left for the next test."""
+"""Fixtures of the tests of ingest."""
 
-import asyncio
-from collections.abc import Iterator
+from tests.ingest.fixtures import empty_queue, short_poll_timeout
 
-import pytest
-from pytest_django import Settings
-
-from profiles.storage import head
-from scheduler.long_poll import queue_of_process
-
-
-@pytest.fixture(autouse=True)
-def brief_waits(settings: Settings) -> None:
-    settings.HOLD_SECONDS = 0.3
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """Clear the long-poll queue around each test, and close the head thread's connection."""
-    queue_of_process.cache_clear()
-    yield
-    queue_of_process.cache_clear()
-    asyncio.run(head.stop())
+__all__ = ["empty_queue", "short_poll_timeout"]  # autouse

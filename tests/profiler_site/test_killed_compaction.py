@@ -33,7 +33,7 @@ def test_the_lease_of_the_dead_does_not_hold_it_up(tmp_path: Path) -> None:
     }
     environment.pop("DATABASE_URL", None)
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.profiles.compaction.roll_up_one", "stop"],
+        [sys.executable, "-m", "tests.profiles.compaction.compact_one", "stop"],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,

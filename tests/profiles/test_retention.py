@@ -12,7 +12,7 @@ from profiles.query import Selection, View, run_profiles, run_tree
 from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from tests.profiles import rows
-from tests.profiles.compaction.stock import counted_bytes, really_stored_bytes
+from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes
 
 pytestmark = pytest.mark.django_db
 KEPT = timedelta(days=30)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.projects.clock import Clock
+from tests.clock import Clock
 
 
 @pytest.fixture

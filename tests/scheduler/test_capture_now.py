@@ -13,7 +13,7 @@ from scheduler.capture_now import MAX_PENDING, NoMatchingAgent, TooManyPending
 from scheduler.capture_requests import RequestOrigin
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Waiter
-from tests.scheduler.waits import claimed, held, until
+from tests.scheduler.long_poll.parking import claimed, held, until
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
 

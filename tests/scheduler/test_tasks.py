@@ -13,8 +13,8 @@ from scheduler.capture_requests import Offer
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Assignment, Waiter
 from scheduler.tasks import upcoming_requests
+from tests.scheduler.long_poll.parking import held
 from tests.scheduler.project_rate import set_rate
-from tests.scheduler.waits import held
 
 CPU, WALL = ProfileType.CPU, ProfileType.WALL
 OFFERS = [Offer(1, nth, frozenset({CPU, WALL}), 1) for nth in range(20)]

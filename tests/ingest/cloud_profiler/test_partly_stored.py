@@ -6,7 +6,7 @@ from common import write_behind
 from profiles.models import Profile
 from projects.models import AgentReport
 from tests.ingest.client import Client, assert_refused
-from tests.profiles.engine.test_samples import raw
+from tests.profiles.engine.pprof.test_samples import raw
 from tests.profiles.pprofs import upload
 
 pytestmark = pytest.mark.django_db(transaction=True)

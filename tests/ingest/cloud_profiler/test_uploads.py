@@ -22,7 +22,7 @@ from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Pr
 from tests.ingest import pprof
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
 from tests.ingest.pprof import SIMPLE, profile
-from tests.wakes import count_wakes
+from tests.wake_ups import count_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -23,7 +23,7 @@ from profiles.models import Blob, Block, Profile
 from profiles.storage.blobs import BlobUnavailable, blobs
 from projects.models import Deployment, Project
 from tests.profiles import rows
-from tests.profiles.compaction.stock import counted_bytes, really_stored_bytes, stock
+from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(days=40)
@@ -166,7 +166,7 @@ def test_what_a_kill_9_left_behind_is_swept(tmp_path: Path) -> None:
         "BLOB_URL": f"file://{folder}",
         "DJANGO_SETTINGS_MODULE": "profiler_site.settings",
     }
-    program = [sys.executable, "-m", "tests.profiles.compaction.roll_up_one"]
+    program = [sys.executable, "-m", "tests.profiles.compaction.compact_one"]
     with subprocess.Popen(
         [*program, "stop"], env=environment, stdout=subprocess.PIPE, text=True
     ) as process:

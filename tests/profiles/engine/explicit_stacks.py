@@ -7,9 +7,9 @@ from typing import Any
 
 from profiles.engine.calltree.filters import Filters
 from profiles.engine.calltree.tree import Tree
-from tests.profiles.engine import oracle
-from tests.profiles.engine.oracle import Frame, Path
-from tests.profiles.engine.twin_ids import node_id
+from tests.profiles.engine.calltree.reference_ids import node_id
+from tests.profiles.engine.pprof import oracle
+from tests.profiles.engine.pprof.oracle import Frame, Path
 
 Sums = Mapping[Any, tuple[int, ...]]
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
-from tests.profiles.engine import oracle
-from tests.profiles.engine.random_pprofs import messages
+from tests.profiles.engine.pprof import oracle
+from tests.profiles.engine.pprof.random_pprofs import messages
 from tests.profiles.pprofs import Stacks, pprof
 
 Values = dict[str, int]

@@ -20,7 +20,7 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.comparison import pairs
 from tests.golden.make import tree_of
-from tests.golden.questions import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
+from tests.golden.queries import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
 
 _ROW = re.compile(r" *(-?\d+)\D* +\S+% +\S+% +(-?\d+)\D* +\S+%  (.+?)( \((partial-)?inline\))?")
 _PEEKED = re.compile(r" *(\d+)\D* +\S+% +\S+% (\d+)\D* +\S+% +\| (\S.*?)( \((partial-)?inline\))?")

@@ -25,7 +25,7 @@ from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.pprof_proto import Profile
-from tests.profiles.queries.test_everywhere import at_stage
+from tests.profiles.queries.test_storage_forms import at_stage
 
 pytestmark = pytest.mark.django_db
 WITHOUT_FOO2 = View(filters=(ViewFilter(FilterOption.HIDE, "foo2"),), max_nodes=1)

@@ -19,7 +19,7 @@ from profiles.query import (
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
-from tests.golden.questions import MANY_GO, QUESTIONS, Question, Sample
+from tests.golden.queries import MANY_GO, QUESTIONS, Question, Sample
 from tests.profiles import rows
 from tests.profiles.engine.test_golden import Costs, pprofs
 

@@ -32,7 +32,7 @@ from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.mixed_agents import KINDS, Sent, Sum, having, store, summed, unit_of
 from tests.profiles.pprofs import pprof
-from tests.profiles.queries.test_everywhere import DAY, at_stage
+from tests.profiles.queries.test_storage_forms import DAY, at_stage
 
 pytestmark = pytest.mark.django_db
 STAGES = ["head", "half", "parts", "hours", "days", "late"]

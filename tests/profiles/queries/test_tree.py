@@ -25,7 +25,7 @@ from profiles.query import (
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
-from tests.profiles.engine import twin_ids
+from tests.profiles.engine.calltree import reference_ids
 from tests.profiles.pprofs import Stacks, pprof
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +119,7 @@ def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
         "count": [1, 1],
         "total": [2_500_000, 2_500_000],
     }
-    foo1 = twin_ids.node_id([("main", "app.py", 0), ("foo1", "app.py", 0)])
+    foo1 = reference_ids.node_id([("main", "app.py", 0), ("foo1", "app.py", 0)])
     opened = run_tree(selection, View(root=foo1))
     assert paths(tree_json(opened)) == {"foo1": 1_500_000, "foo1;bar": 2_500_000}
     assert json.loads(tree_json(opened))["root"] == f"{foo1:016x}"

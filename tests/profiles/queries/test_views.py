@@ -23,7 +23,7 @@ from profiles.query import (
 )
 from projects.models import Deployment
 from tests.profiles import rows
-from tests.profiles.engine import twin_ids
+from tests.profiles.engine.calltree import reference_ids
 from tests.profiles.pprofs import Builder
 from tests.profiles.queries.test_tree import names, paths
 
@@ -45,7 +45,7 @@ def ids(document: dict[str, Any]) -> dict[str, int]:
     """Return the id of the node of each stack."""
     stacks = {path: path.split(";") for path in columns(document)}
     return {
-        path: twin_ids.node_id((name, "app.py", 0) for name in stack)
+        path: reference_ids.node_id((name, "app.py", 0) for name in stack)
         for path, stack in stacks.items()
     }
 

@@ -19,7 +19,7 @@ from scheduler.long_poll.interface import (
     Waiter,
 )
 from scheduler.long_poll.redis import RedisQueue
-from tests.scheduler.waits import claimed, held, until
+from tests.scheduler.long_poll.parking import claimed, held, until
 
 pytestmark = pytest.mark.real
 

@@ -16,7 +16,7 @@ from profiles.engine.blocks.build_day import MAX_LABEL_SETS
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
-from tests.profiles.engine.blocks import one_by_one
+from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of
 
@@ -33,14 +33,14 @@ def test_a_day_merges_like_its_profiles(
     hours = [open_hour(build_hour(part)) for part in (profiles[:cut], profiles[cut:])]
     day = open_day(build_day(hours))
     wanted = {n for n in (1, 2, 3) if data.draw(st.booleans())}
-    metrics = one_by_one.metrics_of(profiles)
+    metrics = reference_sums.metrics_of(profiles)
     merge = Merge(metrics, by_function)
     merge.add_day(day, np.isin(day.groups.deployment, list(wanted)))
     expected = [p for p in profiles if p.deployment in wanted]
-    assert meaning(merge.tree()) == one_by_one.merged(expected, metrics, by_function)
+    assert meaning(merge.tree()) == reference_sums.merged(expected, metrics, by_function)
     whole = Merge(metrics, by_function)
     whole.add_day(day)
-    assert meaning(whole.tree()) == one_by_one.merged(profiles, metrics, by_function)
+    assert meaning(whole.tree()) == reference_sums.merged(profiles, metrics, by_function)
 
 
 @few

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from profiles.engine.blocks import BlockProfile, HourBlock, build_hour, open_hour
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import Metric
-from tests.profiles.engine.blocks import one_by_one
+from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE
@@ -34,9 +34,9 @@ def by_blocks(
 def test_blocks_merge_like_their_profiles(
     profiles: list[BlockProfile], cut: int, by_function: bool
 ) -> None:
-    metrics = one_by_one.metrics_of(profiles)
+    metrics = reference_sums.metrics_of(profiles)
     blocks = [open_hour(build_hour(part)) for part in (profiles[:cut], profiles[cut:])]
-    expected = one_by_one.merged(profiles, metrics, by_function)
+    expected = reference_sums.merged(profiles, metrics, by_function)
     assert by_blocks([(block, None) for block in blocks], metrics, by_function) == expected
     whole = open_hour(build_hour([], [(block, None) for block in blocks]))
     assert by_blocks([(whole, None)], metrics, by_function) == expected
@@ -47,11 +47,13 @@ def test_blocks_merge_like_their_profiles(
 def test_a_mask_takes_the_profiles_that_it_marks(
     profiles: list[BlockProfile], data: st.DataObject, by_function: bool
 ) -> None:
-    metrics = one_by_one.metrics_of(profiles)
+    metrics = reference_sums.metrics_of(profiles)
     names = {p.name_id for p in profiles if data.draw(st.booleans())}
     block = open_hour(build_hour(profiles))
     rows = np.array([name in names for name in block.identities.name_id], bool)
-    expected = one_by_one.merged([p for p in profiles if p.name_id in names], metrics, by_function)
+    expected = reference_sums.merged(
+        [p for p in profiles if p.name_id in names], metrics, by_function
+    )
     assert by_blocks([(block, rows)], metrics, by_function) == expected
     rest = open_hour(build_hour([], [(block, rows)]))
     assert set(rest.identities.name_id) == names

@@ -1,0 +1,5 @@
+"""Fixtures of the tests of endpoints."""
+
+from tests.ingest.fixtures import empty_queue, short_poll_timeout
+
+__all__ = ["empty_queue", "short_poll_timeout"]  # autouse

@@ -1,0 +1,54 @@
+"""Cases for frontend/components/units.py, shared with static/units.js."""
+
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from frontend.components.units import format_count, format_percent, format_value
+from tests.paths import ROOT
+
+CASES = json.loads((Path(__file__).parent / "units.json").read_text())
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), CASES["value"])
+def test_a_value_has_three_digits_and_a_unit(value: float, unit: str, text: str) -> None:
+    assert format_value(value, unit) == text
+
+
+@pytest.mark.parametrize(("part", "whole", "text"), CASES["percent"])
+def test_a_share_has_one_decimal_at_most(part: float, whole: float, text: str) -> None:
+    assert format_percent(part, whole) == text
+
+
+@pytest.mark.parametrize(("value", "text"), CASES["count"])
+def test_a_count_has_commas(value: float, text: str) -> None:
+    assert format_count(value) == text
+
+
+SCRIPT = """
+import { formatPercent, formatValue } from "./frontend/static/units.js";
+let text = "";
+for await (const part of process.stdin) text += part;
+const answer = ([value, unit]) => [formatValue(value, unit), formatPercent(value, 1e6)];
+console.log(JSON.stringify(JSON.parse(text).map(answer)));
+"""
+
+
+def test_any_value_reads_the_same_in_the_browser() -> None:
+    chosen = random.Random(7)
+    units = ["nanoseconds", "bytes", "count", "requests"]
+    digits = [chosen.randrange(1, 10**4) * 10.0 ** chosen.randrange(-8, 14) for _ in range(3000)]
+    values = [(value / chosen.choice([1, 3, 8]), chosen.choice(units)) for value in digits]
+    answers = subprocess.run(
+        ["node", "--input-type=module", "-e", SCRIPT],
+        input=json.dumps(values),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours = [[format_value(value, unit), format_percent(value, 1e6)] for value, unit in values]
+    assert json.loads(answers.stdout) == ours

@@ -1,0 +1,158 @@
+"""Parked agents over real sockets: cost, wake-up and disconnection."""
+
+import asyncio
+import threading
+import time
+import uuid
+from collections import Counter
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from endpoints.error_responses import RETRY_INFO
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from scheduler.capture_requests import CaptureRequest
+from scheduler.long_poll import queue_of_process
+from tests.ingest.client import HANDSHAKE, Client, until_held
+from tests.ingest.real_server import Connection, live_server
+
+pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
+
+MANY = 500
+
+
+@pytest.fixture(autouse=True)
+def long_holds(settings: Settings) -> None:
+    settings.HOLD_SECONDS = 50
+    settings.WAITING_PER_DEPLOYMENT = MANY
+
+
+@pytest.fixture
+def deployment(project: Project) -> Deployment:
+    """Create a deployment that has its first profile, so that its agents are parked."""
+    now = timezone.now()
+    return Deployment.objects.create(
+        project=project,
+        service="checkout",
+        zone="eu-1",
+        version="1.4",
+        language="go",
+        first_seen=now,
+        last_seen=now,
+        profiled=["CPU"],
+    )
+
+
+async def held(port: int, agent: Client) -> Connection:
+    connection = await Connection.open(port)
+    await connection.send(
+        "POST",
+        agent.profiles,
+        HANDSHAKE,
+        X_Goog_Api_Key=agent.key,
+        X_Flamewatch_Agent=str(uuid.uuid4()),
+    )
+    return connection
+
+
+def slot(deployment: Deployment) -> CaptureRequest:
+    return CaptureRequest(
+        id=str(uuid.uuid4()),
+        project=deployment.project_id,
+        deployment=deployment.pk,
+        type=ProfileType.CPU,
+        moment=time.time(),
+    )
+
+
+def test_held_agents_take_no_threads_and_all_are_answered(
+    agent: Client, deployment: Deployment
+) -> None:
+    answers: list[tuple[int, bytes]] = []
+
+    async def hold_many(port: int) -> int:
+        connections = [await held(port, agent) for _ in range(MANY)]
+        await until_held(MANY)
+        threads = threading.active_count()
+        queue_of_process().add_slots([slot(deployment) for _ in range(100)])
+        await until_no_more_than(MANY - 100)
+        stopping.set()
+        answers.extend(await asyncio.gather(*(each.answer() for each in connections)))
+        for connection in connections:
+            connection.close()
+        return threads
+
+    stopping = threading.Event()
+    before = threading.active_count()
+    with live_server() as port:
+        holding = threading.Thread(target=lambda: counted.append(asyncio.run(hold_many(port))))
+        counted: list[int] = []
+        holding.start()
+        assert stopping.wait(60)
+    holding.join(30)
+    assert Counter(status for status, _ in answers) == {200: 100, 409: MANY - 100}
+    assert all(RETRY_INFO.encode() in body for status, body in answers if status == 409)
+    assert counted[0] - before < 20
+
+
+async def until_no_more_than(waiting: int) -> None:
+    while queue_of_process().counts().waiting > waiting:  # noqa: ASYNC110  the queue has no event for it
+        await asyncio.sleep(0.001)
+
+
+def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deployment) -> None:
+    async def leave(port: int) -> tuple[int, bytes]:
+        leaving = await held(port, agent)
+        await until_held()
+        leaving.close()
+        await until_no_more_than(0)
+        staying = await held(port, agent)
+        await until_held()
+        queue_of_process().add_slots([slot(deployment)])
+        answer = await staying.answer()
+        staying.close()
+        return answer
+
+    with live_server() as port:
+        status, body = asyncio.run(leave(port))
+    assert status == 200
+    assert b'"profileType":"CPU"' in body
+
+
+def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Settings) -> None:
+    settings.HOLD_SECONDS = 0.05
+
+    async def thrice(port: int) -> list[int]:
+        connection, statuses = await Connection.open(port), []
+        for _ in range(3):
+            await connection.send(
+                "POST", agent.profiles, HANDSHAKE, Authorization=f"Bearer {agent.key}"
+            )
+            statuses.append((await connection.answer())[0])
+        connection.close()
+        return statuses
+
+    with live_server() as port:
+        assert asyncio.run(thrice(port)) == [200, 409, 409]
+
+
+def test_an_upload_that_is_cut_off_changes_nothing(agent: Client) -> None:
+    name = agent.asked()["name"]
+
+    async def cut_off(port: int) -> int:
+        connection = await Connection.open(port)
+        head = f"PATCH /v2/{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 500\r\n\r\n"
+        connection.writer.write(head.encode() + b'{"profileBytes":')
+        await connection.writer.drain()
+        connection.close()
+        after = await Connection.open(port)
+        await after.send("GET", "/ok", {})
+        status, _ = await after.answer()
+        after.close()
+        return status
+
+    with live_server() as port:
+        assert asyncio.run(cut_off(port)) == 200
+    assert agent.upload(name).status_code == 200

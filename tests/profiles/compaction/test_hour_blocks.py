@@ -1,0 +1,205 @@
+"""Compaction of head rows of closed hours into hour blocks."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from profiles.compaction import head_to_blocks, hour_blocks
+from profiles.compaction.windows import hours_before
+from profiles.engine.blocks import BlockProfile, build_hour
+from profiles.models import Blob, Block, KeptName, Profile, TimeSource
+from profiles.storage.block_reader import location_of, read
+from profiles.storage.insert import insert
+from projects.models import Deployment, Project, User
+from projects.profile_types import ProfileType
+from projects.project_ids import create_project
+from tests.profiles import rows
+from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_hour_is_closed_when_what_was_under_way_has_come() -> None:
+    at = rows.NOON + timedelta(hours=1, minutes=10)
+    assert hours_before(at) == rows.NOON + timedelta(hours=1)
+    assert hours_before(at - timedelta(seconds=1)) == rows.NOON
+
+
+def test_profiles_move_from_the_head_into_a_block_an_hour(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    for minute in (0, 59.9, 60, 61, 150):
+        rows.stored(shop, minutes=minute)
+    rows.stored(shop, type=ProfileType.WALL)
+    rows.stored(rows.deployment(project, service="other"))
+    before = stock(project)
+    assert hour_blocks.compact_hours(project.pk, later) == 7
+    assert Profile.objects.count() == 0
+    assert stock(project) == before
+    found = Block.objects.order_by("service", "type", "start").values_list(
+        "service", "type", "start", "profiles"
+    )
+    hour = timedelta(hours=1)
+    assert list(found) == [
+        ("other", "CPU", rows.NOON, 1),
+        ("shop", "CPU", rows.NOON, 2),
+        ("shop", "CPU", rows.NOON + hour, 2),
+        ("shop", "CPU", rows.NOON + 2 * hour, 1),
+        ("shop", "WALL", rows.NOON, 1),
+    ]
+
+
+def test_blocks_of_a_project_share_a_blob(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    for minute in (0, 60, 120):
+        rows.stored(shop, minutes=minute)
+    hour_blocks.compact_hours(project.pk, later)
+    blob = Blob.objects.get()
+    assert blob.key.startswith(f"projects/{project.pk}/")
+    places = [(block.offset, block.length) for block in blob.blocks.order_by("offset")]
+    assert [offset for offset, _ in places] == [0, places[0][1], places[0][1] + places[1][1]]
+    assert sum(length for _, length in places) == blob.size
+
+
+def test_a_full_blob_is_followed_by_another(
+    project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_to_blocks, "MAX_PROFILES", 2)
+    monkeypatch.setattr(head_to_blocks, "MAX_ROWS", 4)
+    for minute in range(9):
+        rows.stored(shop, minutes=minute)
+    before = stock(project)
+    hour_blocks.compact_hours(project.pk, later)
+    assert [blob.blocks.count() for blob in Blob.objects.order_by("pk")] == [2, 2, 1]
+    assert stock(project) == before
+
+
+def test_what_is_not_closed_or_has_just_come_stays_in_the_head(
+    project: Project, shop: Deployment
+) -> None:
+    rows.stored(shop)  # its hour ended long ago, but it has just arrived
+    assert hour_blocks.pending_hours(project.pk, timezone.now()) == []
+    at = rows.NOON + timedelta(hours=1)
+    Profile.objects.update(stored_at=rows.NOON)
+    assert hour_blocks.pending_hours(project.pk, at) == []
+    assert len(hour_blocks.pending_hours(project.pk, at + timedelta(minutes=10))) == 1
+
+
+def test_running_it_again_does_nothing(project: Project, shop: Deployment, later: datetime) -> None:
+    rows.stored(shop)
+    hour_blocks.compact_hours(project.pk, later)
+    assert hour_blocks.compact_hours(project.pk, later) == 0
+    assert (Blob.objects.count(), Block.objects.count()) == (1, 1)
+
+
+def test_late_profiles_make_another_block_of_the_hour(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    rows.stored(shop)
+    hour_blocks.compact_hours(project.pk, later)
+    rows.stored(shop, minutes=1)
+    before = stock(project)
+    hour_blocks.compact_hours(project.pk, later)
+    assert Block.objects.filter(start=rows.NOON).count() == 2
+    assert stock(project) == before
+
+
+def test_another_projects_profiles_stay_where_they_are(
+    project: Project, shop: Deployment, charlie: User, later: datetime
+) -> None:
+    theirs = create_project("Theirs", charlie)
+    rows.stored(rows.deployment(theirs))
+    rows.stored(shop)
+    hour_blocks.compact_hours(project.pk, later)
+    assert Profile.objects.get().project == theirs
+    assert hour_blocks.projects_with_pending_hours(later) == [theirs.pk]
+
+
+def test_stored_bytes_follow(project: Project, shop: Deployment, later: datetime) -> None:
+    for minute in range(30):
+        rows.stored(shop, minutes=minute * 10)
+    assert counted_bytes(project) == really_stored_bytes(project)
+    hour_blocks.compact_hours(project.pk, later)
+    assert counted_bytes(project) == really_stored_bytes(project) > 0
+
+
+def test_the_summary_says_what_menus_ask(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    other = rows.deployment(project, version="2")
+    rows.stored(shop, {"main": 3}, labels={"instance": "a"}, minutes=1)
+    rows.stored(shop, {"main": 5}, labels={"instance": "a"}, minutes=2)
+    rows.stored(other, {"main": 7}, labels={"instance": "b"}, minutes=31)
+    hour_blocks.compact_hours(project.pk, later)
+    summary = Block.objects.get().summary
+    noon = int(rows.NOON.timestamp())
+    minute = 60 * 10**6
+    at = noon * 10**6
+    assert summary["deployments"] == {
+        str(shop.pk): [2, 8000, 20 * 10**9, at + minute, at + 2 * minute],
+        str(other.pk): [1, 7000, 10 * 10**9, at + 31 * minute, at + 31 * minute],
+    }
+    assert summary["metrics"] == [["cpu", "nanoseconds", 3]]
+    assert summary["labels"] == {"instance": {"a": 2, "b": 1}}
+    assert summary["course"] == [[noon, 2, 8000], [noon + 1800, 1, 7000]]
+    assert summary["weights"] == [3000, 7000]
+
+
+def test_a_damaged_row_is_set_aside_and_the_rest_moves(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    names = [rows.stored(shop, minutes=minute).name_id for minute in range(4)]
+    Profile.objects.filter(name_id=names[2]).update(tree=b"nothing")
+    assert hour_blocks.compact_hours(project.pk, later) == 3
+    assert Profile.objects.get().set_aside
+    assert hour_blocks.pending_hours(project.pk, later) == []
+
+
+def test_names_that_may_come_again_at_any_time_are_kept(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    rows.stored(shop)
+    rows.stored(shop, name_id="timeless")
+    Profile.objects.filter(name_id="timeless").update(time_source=TimeSource.ARRIVAL)
+    hour_blocks.compact_hours(project.pk, later)
+    assert [kept.name_id for kept in KeptName.objects.all()] == ["timeless"]
+
+
+def test_two_that_do_the_same_work_store_it_once(
+    project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let a competing run finish while this one builds its block."""
+    for minute in range(3):
+        rows.stored(shop, minutes=minute)
+    before = stock(project)
+
+    def beaten(profiles: list[BlockProfile], parts: list[object], **_: int) -> bytes:
+        assert not parts
+        monkeypatch.setattr(head_to_blocks, "build_hour", build_hour)
+        assert hour_blocks.compact_hours(project.pk, later) == 3
+        return build_hour(profiles)
+
+    monkeypatch.setattr(head_to_blocks, "build_hour", beaten)
+    assert hour_blocks.compact_hours(project.pk, later) == 0
+    assert stock(project) == before == Counter(before.keys())
+    data = {block.pk: read(location_of(block)) for block in Block.objects.select_related("blob")}
+    assert len(data) == 1
+
+
+def test_a_profile_that_comes_meanwhile_is_left_for_the_next_time(
+    project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows.stored(shop)
+    late = rows.new(shop, minutes=5)
+
+    def interrupted(profiles: list[BlockProfile], parts: list[object], **_: int) -> bytes:
+        assert not parts
+        insert([late])
+        return build_hour(profiles)
+
+    monkeypatch.setattr(head_to_blocks, "build_hour", interrupted)
+    assert hour_blocks.compact_hours(project.pk, later) == 1
+    assert Profile.objects.get().name_id == late.name_id

@@ -1,0 +1,341 @@
+"""Level 0 blocks: settled head rows of an unfinished hour, compacted once there are enough."""
+
+import itertools
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from profiles import retention
+from profiles.compaction import day_rollup, head_to_blocks, hour_blocks, level0
+from profiles.compaction.pending_series import APART, pending_series
+from profiles.compaction.replace import NewBlock, Sources, replace_sources
+from profiles.engine.blocks import LEVEL, build_hour
+from profiles.engine.encoding.compression import FAST
+from profiles.models import Block, Profile
+from profiles.query import Selection, View, run_tree
+from profiles.storage.blobs import BlobUnavailable, blobs
+from profiles.storage.blobs.files import FileBlobs
+from projects.models import Deployment, Project
+from projects.profile_types import ProfileType
+from tests.profiles import rows
+from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+from tests.profiles.compaction.long_heads import HOUR, MINUTE, all_came_at_noon, at, pack, stored
+
+pytestmark = pytest.mark.django_db
+_numbers = itertools.count()
+
+
+@pytest.mark.usefixtures("few")
+def test_parts_are_packed_fast_and_what_stays_is_packed_well(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: list[int] = []
+
+    def noted(profiles: Any, parts: Any, *, level: int) -> bytes:
+        levels.append(level)
+        return build_hour(profiles, parts, level=level)
+
+    monkeypatch.setattr(head_to_blocks, "build_hour", noted)
+    stored(shop, 1, 2, 3, 4)
+    pack(project, 3.5)
+    hour_blocks.compact_hours(project.pk, rows.NOON + 3 * HOUR)
+    assert levels == [FAST, LEVEL]
+
+
+@pytest.mark.usefixtures("few")
+def test_what_is_settled_of_a_long_head_becomes_a_part(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2, 3, 4, 5)
+    before = stock(project)
+    assert pack(project, 3.5) == 3
+    part = Block.objects.get()
+    assert (part.is_part, part.level, part.profiles) == (True, "hour", 3)
+    assert (part.start, part.end) == (rows.NOON + MINUTE, rows.NOON + 4 * MINUTE)
+    assert [row.time for row in Profile.objects.order_by("time")] == [
+        rows.NOON + 4 * MINUTE,
+        rows.NOON + 5 * MINUTE,
+    ]
+    assert stock(project) == before
+    assert counted_bytes(project) == really_stored_bytes(project)
+
+
+@pytest.mark.usefixtures("few")
+def test_what_is_not_settled_or_has_just_come_stays(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2, 3)
+    assert pack(project, 2.9) == 0
+    Profile.objects.update(stored_at=at(2))
+    assert pack(project, 1) == pack(project, 3.5) == 0
+    Profile.objects.update(stored_at=rows.NOON)
+    assert pack(project, 3.5) == 3
+
+
+@pytest.mark.usefixtures("few")
+def test_a_short_head_stays_as_it_is(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2)
+    stored(shop, 1, 2, type=ProfileType.WALL)
+    stored(rows.deployment(project, service="other"), 1, 2)
+    assert pending_series(at(30), project.pk) == []
+    assert pack(project, 30) == 0
+
+
+@pytest.mark.usefixtures("few")
+def test_a_part_lies_in_one_hour(project: Project, shop: Deployment) -> None:
+    """Check that each block lies in one hour; an hour that has ended needs fewer rows."""
+    stored(shop, 55, 57, 61, 62)
+    assert pack(project, 59) == 0
+    assert pack(project, 63) == 2
+    stored(shop, 59.5, 65)
+    Block.objects.update(created=rows.NOON)
+    assert pack(project, 66) == 3
+    found = Block.objects.order_by("start").values_list("start", "end", "profiles")
+    assert list(found) == [
+        (rows.NOON + 55 * MINUTE, rows.NOON + 58 * MINUTE, 2),
+        (rows.NOON + 61 * MINUTE, rows.NOON + 66 * MINUTE, 3),
+    ]
+    assert Profile.objects.get().time == rows.NOON + 59.5 * MINUTE
+
+
+@pytest.mark.usefixtures("few")
+def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    stored(shop, 5, 6, 7)
+    Block.objects.update(created=at(4))
+    nearly = 4 + APART / MINUTE - 0.1
+    assert pack(project, nearly) == 0
+    assert pack(project, nearly + 0.2) == 3
+    assert Block.objects.filter(is_part=True).count() == 2
+
+
+@pytest.mark.usefixtures("few")
+def test_parts_and_what_is_left_become_one_block_when_the_hour_is_closed(
+    project: Project, shop: Deployment
+) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    stored(shop, 11, 12, 13)
+    pack(project, 14)
+    stored(shop, 30, 61)
+    before = stock(project)
+    closed = rows.NOON + HOUR + timedelta(minutes=10)
+    assert hour_blocks.compact_hours(project.pk, closed - timedelta(seconds=1)) == 0
+    assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
+    assert hour_blocks.compact_hours(project.pk, closed) == 1
+    block = Block.objects.get()
+    assert (block.is_part, block.profiles) == (False, 7)
+    assert (block.start, block.end) == (rows.NOON, rows.NOON + HOUR)
+    assert stock(project) == before
+    assert counted_bytes(project) == really_stored_bytes(project)
+    assert hour_blocks.projects_with_pending_hours(closed) == []
+
+
+@pytest.mark.usefixtures("few")
+def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    made = Block.objects.get()
+    closed = rows.NOON + 2 * HOUR
+    assert hour_blocks.compact_hours(project.pk, closed) == 0
+    kept = Block.objects.get()
+    assert (kept.pk, kept.blob_id, kept.is_part) == (made.pk, made.blob_id, False)
+    assert hour_blocks.projects_with_pending_hours(closed) == []
+
+
+@pytest.mark.usefixtures("few")
+def test_many_parts_become_as_many_blocks_as_they_need(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        stored(shop, *(10 * number + i for i in range(3)))
+        pack(project, 10 * number + 5)
+    stored(shop, 51)
+    before = stock(project)
+    monkeypatch.setattr(head_to_blocks, "MAX_PROFILES", 6)
+    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    assert sorted(Block.objects.values_list("profiles", flat=True)) == [4, 6, 6]
+    assert not Block.objects.filter(is_part=True).exists()
+    assert stock(project) == before
+
+
+@pytest.mark.usefixtures("few")
+def test_a_damaged_part_is_set_aside_and_the_rest_is_joined(
+    project: Project, shop: Deployment
+) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    damaged = Block.objects.get()
+    Block.objects.update(length=damaged.length - 9)
+    for number in (1, 2):
+        stored(shop, *(10 * number + i for i in range(3)))
+        pack(project, 10 * number + 5)
+    stored(shop, 50)
+    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    found = Block.objects.order_by("set_aside", "profiles").values_list("set_aside", "profiles")
+    assert (True, 3) in found
+    assert sum(profiles for aside, profiles in found if not aside) == 7
+    assert not Profile.objects.exists()
+    assert hour_blocks.projects_with_pending_hours(rows.NOON + 2 * HOUR) == []
+
+
+@pytest.mark.usefixtures("few")
+def test_a_part_that_cannot_be_read_now_waits_and_others_do_not(
+    project: Project,
+    shop: Deployment,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    other = rows.deployment(project, service="another")
+    for of in (other, shop):
+        stored(of, 1, 2, 3)
+        pack(project, 4)
+        stored(of, 5)
+    before = stock(project)
+    away = Block.objects.get(service="another").blob.key
+    store = blobs()
+
+    def get(key: str, offset: int = 0, length: int | None = None) -> bytes:
+        if key == away:
+            raise BlobUnavailable(f"Blob {key} does not answer.")
+        return FileBlobs.get(store, key, offset, length)  # type: ignore[arg-type]
+
+    closed = rows.NOON + 2 * HOUR
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(store, "get", get)
+        assert hour_blocks.compact_hours(project.pk, closed) == 1
+    assert f"Blob {away} does not answer." in caplog.text
+    assert [row.service for row in Profile.objects.all()] == ["another"]
+    assert stock(project) == before
+    assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
+    assert hour_blocks.compact_hours(project.pk, closed) == 1
+    assert stock(project) == before
+    assert not Block.objects.filter(set_aside=True).exists()
+
+
+@pytest.mark.usefixtures("few")
+def test_two_that_pack_the_same_rows_store_them_once(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(shop, 1, 2, 3)
+    before = stock(project)
+
+    def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
+        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
+        assert level0.compact_long_heads(project, at(4)) == 3
+        return replace_sources(project, new, sources)
+
+    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
+    assert pack(project, 4) == 0
+    assert stock(project) == before
+    assert counted_bytes(project) == really_stored_bytes(project)
+
+
+@pytest.mark.usefixtures("few")
+def test_what_comes_when_its_hour_is_closed_makes_a_block_beside_it(
+    project: Project, shop: Deployment
+) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    closed = rows.NOON + 2 * HOUR
+    hour_blocks.compact_hours(project.pk, closed)
+    rows.stored(shop, minutes=2.5)
+    Profile.objects.update(stored_at=closed)
+    assert hour_blocks.compact_hours(project.pk, closed + 9 * MINUTE) == 0
+    assert hour_blocks.compact_hours(project.pk, closed + 11 * MINUTE) == 1
+    assert sorted(Block.objects.values_list("profiles", "is_part")) == [(1, False), (3, False)]
+
+
+@pytest.mark.usefixtures("few")
+def test_retention_drops_parts_too(project: Project, shop: Deployment) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    retention.retain(project.pk, rows.NOON + timedelta(days=60))
+    assert not Block.objects.exists()
+    assert counted_bytes(project) == 0
+
+
+@pytest.mark.usefixtures("few")
+def test_a_damaged_row_does_not_keep_parts_from_being_joined(
+    project: Project, shop: Deployment
+) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    stored(shop, 5, 6)
+    Profile.objects.filter(time=rows.NOON + 5 * MINUTE).update(tree=b"nothing")
+    hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
+    assert Block.objects.get().profiles == 4
+    assert Profile.objects.get().set_aside
+
+
+@pytest.mark.usefixtures("few")
+def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
+    project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    stored(shop, 5)
+    before = stock(project)
+
+    def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
+        monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
+        assert day_rollup.roll_up_days(project, later) == 1
+        return replace_sources(project, new, sources)
+
+    monkeypatch.setattr(head_to_blocks, "replace_sources", beaten)
+    assert hour_blocks.compact_hours(project.pk, later) == 0
+    assert stock(project) == before
+    selection = Selection(
+        project.pk, "shop", ProfileType.CPU, rows.NOON - 24 * HOUR, rows.NOON + 24 * HOUR
+    )
+    assert run_tree(selection, View()).coverage.profiles == 4
+    assert hour_blocks.compact_hours(project.pk, later) == 1
+    assert stock(project) == before
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(seed=st.integers(0, 10**6), ticks=st.lists(st.integers(1, 50), min_size=3, max_size=8))
+@pytest.mark.usefixtures("few")
+def test_however_it_is_cut_the_answers_are_the_same(
+    seed: int, ticks: list[int], project: Project
+) -> None:
+    """Check that results do not depend on the times of compaction and arrival.
+
+    `ticks` are minutes between compactions. Profiles arrive at any time, and some of them late.
+    """
+    chance = random.Random(seed)
+    service = f"shop-{next(_numbers)}"
+    shop = rows.deployment(project, service=service)
+    now, count, total = rows.NOON, 0, 0
+
+    def coverage(start: datetime, end: datetime) -> tuple[int, int]:
+        asked = Selection(project.pk, service, ProfileType.CPU, start, end)
+        found = run_tree(asked, View()).coverage
+        return found.profiles, found.total
+
+    for tick in ticks:
+        for _ in range(chance.randrange(9)):
+            value = chance.randrange(1, 99)
+            late = chance.randrange(90) if chance.random() < 0.2 else 0
+            minutes = (now - rows.NOON) / MINUTE - late + chance.random()
+            rows.stored(shop, {"main;a": value, "main": 1}, minutes=minutes)
+            count, total = count + 1, total + (value + 1) * 1000
+        all_came_at_noon()
+        now += tick * MINUTE
+        level0.compact_long_heads(project.pk, now)
+        hour_blocks.compact_hours(project.pk, now)
+        first, last = rows.NOON - 2 * HOUR, now + HOUR
+        assert coverage(first, last) == (count, total)
+        middle = rows.NOON + timedelta(seconds=chance.randrange(-3600, 7200))
+        halves = [coverage(first, middle), coverage(middle, last)]
+        assert (sum(n for n, _ in halves), sum(n for _, n in halves)) == (count, total)
+    hour_blocks.compact_hours(project.pk, now + 3 * HOUR)
+    assert not Block.objects.filter(service=service, is_part=True).exists()
+    assert coverage(rows.NOON - 2 * HOUR, now + HOUR) == (count, total)
+    assert counted_bytes(project) == really_stored_bytes(project)

@@ -1,0 +1,143 @@
+"""Slow reference decoder on protobuf, which the compiled decoder must match."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from profiles.engine.calltree.tree import Label, Tree
+from profiles.engine.metrics import Metric, dropped_when_zero, normalise
+from tests.profiles.engine.calltree.reference_ids import node_id
+from tests.profiles.pprof_proto import Profile
+
+Frame = tuple[str, str, int]
+Path = tuple[Frame, ...]
+Labels = tuple[Label, ...]
+UNKNOWN: Frame = ("?", "", 0)
+
+
+@dataclass
+class Meaning:
+    """Meaning of a profile, independent of zeros and order."""
+
+    metrics: tuple[Metric, ...]
+    own: dict[Path, tuple[int, ...]]
+    labelled: dict[tuple[Path, Labels], tuple[int, ...]]
+    ids: dict[Path, int]
+    totals: tuple[int, ...]
+    samples: int
+
+
+def digest(raw: bytes, profile_type: str) -> Meaning:
+    message = Profile.FromString(raw)
+    reader = _Reader(message)
+    kinds = [
+        normalise(profile_type, reader.text(kind.type), reader.text(kind.unit))
+        for kind in message.sample_type
+    ]
+    own: dict[Path, list[int]] = defaultdict(lambda: [0] * len(kinds))
+    labelled: dict[tuple[Path, Labels], list[int]] = defaultdict(lambda: [0] * len(kinds))
+    for sample in message.sample:
+        if not any(sample.value):
+            continue
+        path, labels = reader.path(sample), reader.labels(sample)
+        for k, (_, factor) in enumerate(kinds):
+            own[path][k] += sample.value[k] * factor
+            if labels:
+                labelled[path, labels][k] += sample.value[k] * factor
+    totals = [sum(row[k] for row in own.values()) for k in range(len(kinds))]
+    kept = [
+        k
+        for k, (metric, _) in enumerate(kinds)
+        if totals[k] or not dropped_when_zero(profile_type, metric)
+    ] or list(range(len(kinds)))
+    return Meaning(
+        metrics=tuple(kinds[k][0] for k in kept),
+        own=_pruned(own, kept),
+        labelled=_pruned(labelled, kept),
+        ids={path[:i]: node_id(path[:i]) for path in own for i in range(1, len(path) + 1)},
+        totals=tuple(totals[k] for k in kept),
+        samples=len(message.sample),
+    )
+
+
+def meaning_of(tree: Tree, totals: tuple[int, ...], samples: int) -> Meaning:
+    """Return the meaning of a decoded tree."""
+    frames, strings = tree.frames, tree.frames.strings
+    of_frame = [
+        (strings[name], strings[file], line)
+        for name, file, line in zip(
+            frames.name.tolist(), frames.file.tolist(), frames.line.tolist(), strict=True
+        )
+    ]
+    paths: list[Path] = []
+    for parent, frame in zip(tree.parent.tolist(), tree.frame.tolist(), strict=True):
+        paths.append(((*paths[parent],) if parent >= 0 else ()) + (of_frame[frame],))
+    columns = tree.self.T.tolist()
+    labelled: dict[tuple[Path, Labels], list[int]] = {}
+    if tree.labelled:
+        rows = tree.labelled
+        for node, labels, values in zip(
+            rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist(), strict=True
+        ):
+            key = (paths[node], rows.label_sets[labels])
+            before = labelled.get(key, [0] * len(values))
+            labelled[key] = [a + b for a, b in zip(before, values, strict=True)]
+    kept = list(range(len(tree.metrics)))
+    return Meaning(
+        metrics=tree.metrics,
+        own=_pruned(dict(zip(paths, columns, strict=True)), kept),
+        labelled=_pruned(labelled, kept),
+        ids=dict(zip(paths, tree.id.tolist(), strict=True)),
+        totals=totals,
+        samples=samples,
+    )
+
+
+def _pruned(sums: dict[Any, list[int]], kept: list[int]) -> dict[Any, tuple[int, ...]]:
+    rows = {key: tuple(row[k] for k in kept) for key, row in sums.items()}
+    return {key: row for key, row in rows.items() if any(row)}
+
+
+class _Reader:
+    def __init__(self, message: Any) -> None:
+        self.strings = [data.decode("utf-8", "replace") for data in message.string_table]
+        self.functions = {function.id: function for function in message.function}
+        self.locations = {location.id: location for location in message.location}
+        self.mappings = {mapping.id: mapping for mapping in message.mapping}
+
+    def text(self, i: int) -> str:
+        return self.strings[i] if i else ""
+
+    def path(self, sample: Any) -> Path:
+        frames = [frame for i in sample.location_id for frame in self.frames(self.locations[i])]
+        return tuple(reversed(frames)) or (UNKNOWN,)
+
+    def frames(self, location: Any) -> list[Frame]:
+        """Return the frames of a location, innermost first."""
+        named = []
+        for line in location.line:
+            function = self.functions[line.function_id] if line.function_id else None
+            name = function and (self.text(function.name) or self.text(function.system_name))
+            if function and name:
+                number = line.line if 0 <= line.line < 2**31 else 0
+                named.append((name, self.text(function.filename), number))
+        return named or [(self.binary(location), "", 0)]
+
+    def binary(self, location: Any) -> str:
+        if not location.mapping_id:
+            return f"0x{location.address:x}" if location.address else "?"
+        mapping = self.mappings[location.mapping_id]
+        name = self.text(mapping.filename).split("/")[-1] or "?"
+        offset = location.address
+        if offset >= mapping.memory_start:
+            offset = (offset - mapping.memory_start + mapping.file_offset) % 2**64
+        return f"{name}+0x{offset:x}" if location.address else name
+
+    def labels(self, sample: Any) -> Labels:
+        labels = [self.label(label) for label in sample.label]
+        return tuple(sorted(labels, key=lambda label: (label.key, label.value, label.unit or "")))
+
+    def label(self, label: Any) -> Label:
+        if label.str or not (label.num or label.num_unit):
+            return Label(self.text(label.key), self.text(label.str))
+        return Label(self.text(label.key), str(label.num), self.text(label.num_unit))

@@ -1,0 +1,62 @@
+"""Profiles that are differences of two: valid metrics are kept, the others reported."""
+
+from typing import Any
+
+import pytest
+
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import Metric
+from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
+from tests.profiles.engine.pprof.test_samples import raw
+from tests.profiles.pprofs import pprof
+
+ALLOCATED = (Metric("alloc_objects", "count"), Metric("alloc_space", "bytes"))
+HEAP = (*ALLOCATED, Metric("inuse_objects", "count"), Metric("inuse_space", "bytes"))
+
+
+def read(stacks: Any, types: Any = HEAP, profile_type: str = "HEAP") -> DecodedProfile:
+    return decode_profile(pprof(stacks, types), profile_type, DecodeLimits())
+
+
+def test_gos_own_difference_keeps_what_was_allocated() -> None:
+    found = decode_profile(raw("go-heap-delta"), "HEAP", DecodeLimits())
+    assert found.columns.metrics == ALLOCATED
+    assert found.tree.self.min() == 0
+    assert found.weight == found.totals[1] > 40 * 2**16
+    assert len(found.warnings) == 2
+    assert found.warnings[1].startswith(
+        "inuse_space (bytes) is left out: it is a difference of two profiles"
+    )
+
+
+def test_objects_go_with_their_bytes() -> None:
+    found = read({"main": [1, 8, 2, 16], "main;a": [2, 8, 3, -16]})
+    assert (found.columns.metrics, found.totals) == (ALLOCATED, (3, 16))
+    assert [warning.split()[0] for warning in found.warnings] == ["inuse_objects", "inuse_space"]
+    assert "like -16" in found.warnings[1]
+
+
+def test_nothing_of_what_is_left_out_stays_in_the_tree() -> None:
+    found = read({"main;kept": [1, 8, 0, 0], "main;gone": [0, 0, 5, 5], "main": [0, 0, -1, -1]})
+    names = {found.tree.frames.strings[i] for i in found.tree.frames.name.tolist()}
+    assert names == {"main", "kept"}
+
+
+def test_a_profile_without_negative_values_has_no_warnings() -> None:
+    found = read({"main": [1, 8, 2, 16]})
+    assert (found.columns.metrics, found.warnings) == (HEAP, ())
+
+
+def test_nothing_but_differences_is_refused() -> None:
+    with pytest.raises(BadProfile) as refused:
+        read({"main": [5, -7]}, HEAP[2:])
+    assert refused.value.reason == (
+        "Every sample type of the profile has values below zero: inuse_space (bytes) has -7. It is "
+        "a difference of two profiles; send the profiles themselves."
+    )
+
+
+def test_samples_of_cpu_stay_where_only_times_are_negative() -> None:
+    types = [("samples", "count"), ("cpu", "nanoseconds")]
+    found = read({"main": [5, -7], "other": [1, 9]}, types, "CPU")
+    assert (found.columns.metrics, found.totals) == ((Metric("samples", "count"),), (6,))

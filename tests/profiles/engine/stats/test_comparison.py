@@ -1,0 +1,130 @@
+"""Comparison of two sides, node by node."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.engine.calltree.align import align
+from profiles.engine.calltree.group import by_function
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding.preorder_columns import totals
+from profiles.engine.metrics import Metric
+from profiles.engine.stats.comparison import ComparedTrees, compare_trees, mean_widths
+from profiles.engine.stats.per_profile import PerProfile
+from profiles.engine.stats.significance import differences
+from profiles.engine.stats.spread import MeasuredSum, of_rows
+from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
+from tests.profiles.engine.stats.simulated_profiles import moments
+from tests.profiles.pprofs import Stacks
+
+few = settings(max_examples=100, deadline=None)
+CPU = Metric("cpu", "nanoseconds")
+SIDES = st.lists(folded(), min_size=8, max_size=14)
+
+
+def side(parts: Sequence[Stacks]) -> MeasuredSum:
+    apart = PerProfile(CPU, by_function=True)
+    for part in parts:
+        apart.add_tree(tree_of(part))
+    return of_rows(apart.tree(), CPU, slice(None))
+
+
+def between(a: Sequence[Stacks], b: Sequence[Stacks]) -> ComparedTrees:
+    return compare_trees(side(a), side(b))
+
+
+def one_metric(tree: Tree) -> Tree:
+    merge = Merge([CPU])
+    merge.add_tree(tree)
+    return merge.tree()
+
+
+@few
+@given(trees(), trees(), st.booleans())
+def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bool) -> None:
+    a, b = (one_metric(tree) if lines else by_function(one_metric(tree)) for tree in (a, b))
+    both, place = align(a, b)
+    assert len(set(both.id.tolist())) == len(both.id)
+    assert (both.parent < np.arange(len(both.id))).all()
+    assert both.id[place].tolist() == b.id.tolist()
+    for k, one in enumerate((a, b)):
+        there = {path: v for (_, path), v in meaning(one)["own"].items()}  # type: ignore[attr-defined]
+        halves = Tree((CPU,), both.frames, both.id, both.parent, both.frame, both.self[k : k + 1])
+        assert {path: v for (_, path), v in meaning(halves)["own"].items()} == there  # type: ignore[attr-defined]
+
+
+@few
+@given(SIDES, SIDES)
+def test_intervals_are_those_of_the_profiles_totals(a: list[Stacks], b: list[Stacks]) -> None:
+    """Check that sums of squares give the same intervals as all totals of all profiles."""
+    found = between(a, b)
+    rows = [totals_by_id(found.tree, parts) for parts in (a, b)]
+    expected = differences(moments(rows[0]), moments(rows[1]))
+    assert found.nodes.low == pytest.approx(expected.low, rel=1e-6, abs=1e-6, nan_ok=True)
+    assert found.nodes.high == pytest.approx(expected.high, rel=1e-6, abs=1e-6, nan_ok=True)
+
+
+def totals_by_id(
+    tree: Tree, parts: list[Stacks]
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """Return the total of each node of the tree in each profile, [N, P]."""
+    at = {node: i for i, node in enumerate(tree.id.tolist())}
+    found = np.zeros((len(at), len(parts)))
+    for p, part in enumerate(parts):
+        one = by_function(tree_of(part))
+        for node, total in zip(one.id.tolist(), totals(one.parent, one.self[0]), strict=True):
+            found[at[node], p] = total
+    return found
+
+
+@few
+@given(SIDES, SIDES)
+def test_swapped_sides_differ_the_other_way_round(a: list[Stacks], b: list[Stacks]) -> None:
+    there, back = between(a, b), between(b, a)
+    order = [np.argsort(found.tree.id) for found in (there, back)]
+    assert there.nodes.low[order[0]] == pytest.approx(-back.nodes.high[order[1]], nan_ok=True)
+    assert there.nodes.q[order[0]] == pytest.approx(back.nodes.q[order[1]], nan_ok=True)
+    assert there.tree.self[:, order[0]].tolist() == back.tree.self[::-1, order[1]].tolist()
+    assert there.functions.total.tolist() == back.functions.total[::-1].tolist()
+
+
+@few
+@given(SIDES)
+def test_a_side_does_not_differ_from_itself(parts: list[Stacks]) -> None:
+    found = between(parts, parts)
+    assert not (found.nodes.q < 1).any()
+    assert not (found.functions.tested.q < 1).any()
+    assert found.nodes.low == pytest.approx(-found.nodes.high, nan_ok=True)
+
+
+def test_a_side_without_profiles_is_answered() -> None:
+    found = between([{"main;work": 5}] * 20, [])
+    assert found.tree.self.tolist() == [[0, 100], [0, 0]]
+    assert np.isnan(found.nodes.q).all()
+    nothing = between([], [])
+    assert nothing.tree.self.shape == (2, 0)
+
+
+def test_functions_have_both_sides_sums_and_what_changed_is_found() -> None:
+    a = [{"main;work": 100 + i % 7, "main;rest": 50 + i % 5} for i in range(40)]
+    b = [{"main;work": 120 + i % 7, "main;rest": 50 + i % 5, "new": 9} for i in range(40)]
+    found = between(a, b)
+    names = found.functions.names
+    real = {n for n, q in zip(names, found.functions.tested.q.tolist(), strict=True) if q <= 0.05}
+    assert real == {"main", "work", "new"}
+    row = names.index("work")
+    assert found.functions.total[:, row].tolist() == [
+        sum(part["main;work"] for part in parts) for parts in (a, b)
+    ]
+    assert found.functions.tested.low[row] < -20 < found.functions.tested.high[row]
+
+
+def test_widths_are_means_of_both_sides() -> None:
+    tree, _ = align(tree_of({"a": 10, "b": 30}), tree_of({"a": 200, "c": 100}))
+    widths = mean_widths(tree, (1, 10))
+    assert (70 * widths / 2**53).tolist() == pytest.approx([30, 30, 10])
+    assert mean_widths(tree, (0, 0)).sum() == pytest.approx(2.0**53)

@@ -1,0 +1,42 @@
+"""Futures of stored profiles: all are completed, with one wake-up per event loop."""
+
+import asyncio
+
+import pytest
+
+from profiles.storage.upload_future import UploadFuture, complete
+from tests.wake_ups import count_wakes
+
+
+async def test_many_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    wakes = count_wakes(monkeypatch)
+    many = [UploadFuture() for _ in range(50)]
+    results = asyncio.gather(*(awaited.result() for awaited in many), return_exceptions=True)
+    outcomes = [True, False, None, ValueError("bad"), KeyError("worse")] * 10
+    complete(zip(many, outcomes, strict=True))
+    assert await results == outcomes
+    assert len(wakes) == 1
+
+
+async def test_who_gave_up_is_told_nothing() -> None:
+    awaited, other = UploadFuture(), UploadFuture()
+    waiting = asyncio.create_task(awaited.result())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert awaited.is_over
+    complete([(awaited, True), (other, True)])
+    assert await other.result() is True
+
+
+def test_a_loop_that_is_closed_keeps_no_other_from_being_told() -> None:
+    async def make() -> UploadFuture:
+        return UploadFuture()
+
+    async def later() -> bool | None:
+        mine = UploadFuture()
+        complete([(gone, True), (mine, True)])
+        return await mine.result()
+
+    gone = asyncio.run(make())
+    assert asyncio.run(later()) is True

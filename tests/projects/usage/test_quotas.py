@@ -1,0 +1,184 @@
+"""Quotas at ingest."""
+
+import asyncio
+
+import pytest
+
+from common import write_behind
+from common.loading_cache import LoadingCache
+from projects.models import DayUsage, Project, Quota
+from projects.usage import day_usage, quotas
+from projects.usage.limits import BUILT_IN, LimitName
+from projects.usage.quota_reached import QuotaReached
+from projects.usage.quotas import Admission
+from tests.clock import Clock
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def admit(project: Project, size: int = 1000) -> Admission:
+    return asyncio.run(quotas.admit_profile(project.pk, size))
+
+
+def refusal(project: Project, size: int = 1000) -> QuotaReached:
+    with pytest.raises(QuotaReached) as refused:
+        admit(project, size)
+    return refused.value
+
+
+def test_a_profile_within_all_quotas_comes_in(project: Project) -> None:
+    assert admit(project).size == 1000
+
+
+def test_a_known_project_costs_no_query(project: Project) -> None:
+    admit(project)
+    with count_queries() as queries:
+        admit(project)
+    assert queries == []
+
+
+def test_the_minute_is_full_until_the_next_one(project: Project, clock: Clock) -> None:
+    Quota.objects.create(project=project, profiles_per_minute=2)
+    admit(project)
+    admit(project)
+    full = refusal(project)
+    assert (full.limit, full.allowed, full.resets_in) == ("profiles_per_minute", 2, 40)
+    assert str(full) == (
+        "The project's limit of 2 profiles a minute is reached; it resets in 40 s."
+        " (profiles_per_minute)"
+    )
+    clock.advance(seconds=40)
+    admit(project)
+
+
+def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
+    Quota.objects.create(project=project, profiles_per_day=1000)
+    DayUsage.objects.create(project=project, day=clock.now.date(), profiles=998)
+    admit(project)
+    admit(project)
+    full = refusal(project)
+    assert (full.limit, full.resets_in) == ("profiles_per_day", 43_180)
+    assert "limit of 1,000 profiles a day" in str(full)
+    assert "at midnight UTC, in 12 h 0 min" in str(full)
+    clock.advance(hours=12)
+    admit(project)
+
+
+def test_what_is_stored_of_all_days_counts(project: Project, clock: Clock) -> None:
+    Quota.objects.create(project=project, stored_bytes=10_000)
+    DayUsage.objects.create(project=project, day="2026-02-01", stored_bytes=8_500)
+    admit(project, 1000)
+    full = refusal(project, 1000)
+    assert (full.limit, full.allowed) == ("stored_bytes", 10_000)
+    assert "limit of 10 kB of stored profiles" in str(full)
+    admit(project, 500)
+
+
+def test_a_profile_that_is_too_large_is_told_that_waiting_does_not_help(project: Project) -> None:
+    large = refusal(project, 16 * 2**20 + 1)
+    assert (large.limit, large.resets_in) == ("bytes_per_profile", None)
+    assert "larger than the project's limit of 16 MiB a profile" in str(large)
+    admit(project, 16 * 2**20)
+
+
+def test_a_project_is_not_held_to_anothers_use(project: Project) -> None:
+    other = Project.objects.create(project_id="other-project", name="Other")
+    Quota.objects.update_or_create(project=None, defaults={"profiles_per_minute": 1})
+    admit(project)
+    admit(other)
+    refusal(project)
+
+
+def test_those_who_come_together_get_no_more_than_there_is(project: Project) -> None:
+    Quota.objects.create(project=project, profiles_per_day=5)
+
+    async def storm() -> int:
+        tries = [quotas.admit_profile(project.pk, 1) for _ in range(20)]
+        done = await asyncio.gather(*tries, return_exceptions=True)
+        return sum(isinstance(one, Admission) for one in done)
+
+    assert asyncio.run(storm()) == 5
+
+
+def test_what_failed_is_given_back(project: Project, clock: Clock) -> None:
+    Quota.objects.create(
+        project=project, profiles_per_minute=1, profiles_per_day=1, stored_bytes=1000
+    )
+    admission = admit(project, 1000)
+    refusal(project)
+    asyncio.run(quotas.release(admission))
+    admit(project, 1000)
+
+
+def test_nothing_is_captured_that_could_not_come_in_today(project: Project) -> None:
+    asyncio.run(quotas.require_room(project.pk))
+    Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=0)
+    asyncio.run(quotas.require_room(project.pk))  # the next minute has begun by then
+    Quota.objects.filter(project=project).delete()
+    Quota.objects.create(project=project, profiles_per_day=0)
+    with pytest.raises(QuotaReached, match="profiles a day"):
+        asyncio.run(quotas.require_room(project.pk))
+    write_behind.write_now()
+    assert not DayUsage.objects.exists()
+
+
+def test_refusals_are_counted_behind(project: Project) -> None:
+    Quota.objects.create(project=project, profiles_per_minute=0)
+    for _ in range(3):
+        refusal(project)
+    write_behind.write_now()
+    assert DayUsage.objects.get(project=project).refused == 3
+
+
+def test_refusals_of_a_project_that_is_gone_are_dropped(project: Project) -> None:
+    quotas.note_refused(project.pk + 1000)
+    quotas.note_refused(project.pk)
+    write_behind.write_now()
+    assert DayUsage.objects.get().refused == 1
+
+
+def test_an_override_takes_effect_at_once(project: Project) -> None:
+    admit(project)
+    quota = Quota.objects.create(project=project, profiles_per_minute=1)
+    refusal(project)
+    quota.profiles_per_minute = 2
+    quota.save()
+    admit(project)
+    quota.delete()
+    admit(project)
+
+
+def test_another_processs_profiles_are_counted_after_a_while(
+    project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = [0.0]
+    cache = LoadingCache(
+        day_usage.read, size=10, seconds=day_usage.SECONDS_CACHED, clock=lambda: seconds[0]
+    )
+    monkeypatch.setattr(day_usage, "_readings", cache)
+    Quota.objects.create(project=project, profiles_per_day=3)
+    admit(project)
+    DayUsage.objects.create(project=project, day=clock.now.date(), profiles=3)
+    admit(project)
+    seconds[0] = 15.1
+    refusal(project)
+
+
+def test_the_projects_row_overrides_the_defaults_row_overrides_what_is_built_in(
+    project: Project,
+) -> None:
+    assert quotas.limits_of(project.pk) == BUILT_IN
+    defaults = {"profiles_per_minute": 100, "retention_days": 7}
+    Quota.objects.update_or_create(project=None, defaults=defaults)
+    Quota.objects.create(project=project, retention_days=0)
+    limits = quotas.limits_of(project.pk)
+    assert limits.profiles_per_minute == 100
+    assert limits.retention_days == 0
+    assert limits.profiles_per_day == BUILT_IN.profiles_per_day
+
+
+@pytest.mark.parametrize("name", LimitName)
+def test_every_limit_is_a_field_of_the_quota(name: LimitName) -> None:
+    assert Quota._meta.get_field(name)
+    assert BUILT_IN.allowed(name) > 0

@@ -1,0 +1,202 @@
+"""Project with a day of use, shown in the screenshots."""
+
+import json
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.models import TimeSource
+from profiles.storage.insert import insert
+from profiles.storage.new_profile import NewProfile, new_profile
+from projects.credentials import keys
+from projects.models import Agent, AgentReport, Deployment, Member, Project, Role, User
+from projects.profile_types import ProfileType
+from tests.frontend import shop
+from tests.paths import STATIC
+
+_EXAMPLE = STATIC / "flame-graph/example.json"
+_STEP, _NO = timedelta(minutes=10), timedelta(0)
+_GO, _VERSION = "go-profiler/0.4.2", "0.1.0"
+_TOO_LARGE = (
+    "413: FLAMEWATCH_MAX_UPLOAD_BYTES allows 16,777,216 bytes; this request has 17,301,504."
+)
+CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
+ALLOC, LOCK, THREADS = ProfileType.HEAP_ALLOC, ProfileType.CONTENTION, ProfileType.THREADS
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    name: str
+    versions: tuple[str, ...]  # oldest first
+    types: tuple[ProfileType, ...]
+    cpu_ms: int  # mean of a profile of 10 s
+    silent: timedelta = timedelta(seconds=14)  # time since its last profile
+    agents: int = 3
+
+
+SERVICES = (
+    Service("catalog", ("9.4.1", "9.4.2"), (CPU, WALL, HEAP, THREADS), 1820),
+    Service("checkout", ("2.30.3", "2.30.4", "2.31.0"), (CPU, WALL, HEAP, THREADS), 2380),
+    Service("gateway", ("v3.22.1",), (CPU, HEAP, ALLOC, LOCK, THREADS), 1070),
+    Service("invoice-pdf", ("0.9.4",), (CPU,), 640, timedelta(days=2), 0),
+    Service("notifications", ("1.2.0",), (CPU, WALL), 88),
+    Service("payments", ("2026.11.2", "2026.11.3"), (CPU, WALL, LOCK), 412),
+    Service(
+        "recommendations-batch-worker-europe-nightly",
+        ("1.18.7",),
+        (CPU, HEAP),
+        4120,
+        timedelta(hours=3),
+        1,
+    ),
+    Service("search-indexer", ("4.0.0-rc2",), (CPU, HEAP, ALLOC), 9610),
+)
+
+
+def people(project: Project) -> None:
+    """Add three more members."""
+    for first, last, role in (
+        ("Tomasz", "Okafor", Role.ADMIN),
+        ("June", "Park", Role.MEMBER),
+        ("Rui", "Sá", Role.VIEWER),
+    ):
+        email = f"{first.lower()}@acme.example"
+        user = User.objects.create(email=email, first_name=first, last_name=last)
+        Member.objects.create(project=project, user=user, role=role)
+
+
+def api_keys(project: Project, owner: User, now: datetime) -> None:
+    for name, read, used in (
+        ("production", False, 14),
+        ("staging", False, 130),
+        ("ci", True, None),
+    ):
+        row, _ = keys.create(project, name, read=read, by=owner)
+        row.last_used = now - timedelta(seconds=used) if used else None
+        row.save()
+    old, _ = keys.create(project, "old laptop", by=owner)
+    keys.revoke(old, by=owner)
+
+
+def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:
+    """Add eight services with CPU profiles of the last day, one every `step`."""
+    chance = random.Random(7)
+    for service in SERVICES:
+        made = _deployments(project, service, now)
+        agents = _agents(made[0], service, now)
+        insert(list(_profiles(made, service, now, chance, agents, step)))
+
+
+def _deployments(project: Project, service: Service, now: datetime) -> list[Deployment]:
+    """Create the deployments of a service; return the newest version first."""
+    found = []
+    for age, version in enumerate(reversed(service.versions)):
+        made = Deployment.objects.create(
+            project=project,
+            service=service.name,
+            zone="europe-west1-b",
+            version=version,
+            first_seen=now - timedelta(days=age + 1),
+            last_seen=now,
+            profiled=list(service.types),
+        )
+        found.append(made)
+    return found
+
+
+def _agents(of: Deployment, service: Service, now: datetime) -> list[Agent]:
+    """Create agents; one has a high overhead, and those of one service send too large profiles."""
+    made = []
+    google, large = of.service == "gateway", of.service.startswith("recommendations")
+    for number in range(service.agents):
+        agent = Agent.objects.create(
+            deployment=of,
+            identity=f"{service.name}-{number}",
+            hostname=f"{service.name[:8]}-7f9c-{number}xk4",
+            user_agent=f"gcloud-{_GO}" if google else f"flamewatch-python/{_VERSION}",
+            types=list(service.types),
+            first_seen=now - timedelta(days=1),
+            last_seen=now - timedelta(seconds=9 + 17 * number) - (service.silent if large else _NO),
+        )
+        lossy = of.service == "search-indexer" and number == 0
+        AgentReport.objects.create(
+            agent=agent,
+            last_profile=now - service.silent - timedelta(minutes=7 * number),
+            last_type=service.types[number % len(service.types)],
+            cpu_share=None if google else 0.0134 if lossy else 0.0021 - number / 10_000,
+            dropped=None if google else 12_480 if lossy else 0,
+            samples=83_520,
+            refused=31 if large else 0,
+            refusal=_TOO_LARGE if large else "",
+            refused_at=now - service.silent if large else None,
+        )
+        made.append(agent)
+    return made
+
+
+def _profiles(
+    made: Sequence[Deployment],
+    service: Service,
+    now: datetime,
+    chance: random.Random,
+    agents: Sequence[Agent],
+    step: timedelta,
+) -> Iterator[NewProfile]:
+    """Yield one profile per step of the last day, with more load towards its middle."""
+    of_all = _example()
+    ages = [service.silent]
+    while ages[-1] + step < timedelta(days=1):
+        ages.append(ages[-1] + step)
+    sample_types = [("cpu", "microseconds")]
+    for age in ages:
+        day = math.sin(math.pi * min(1.0, age / timedelta(days=1)))
+        weight = service.cpu_ms * 1000 * (0.55 + 0.6 * day)
+        older = age > timedelta(hours=12) and len(made) > 1
+        of = made[1] if older else made[0]
+        stacks = {
+            stack: round(share * weight * chance.uniform(0.8, 1.2) * change)
+            for stack, share in of_all
+            if (change := _change(stack, older))
+        }
+        raw = shop.pprof(stacks, sample_types)
+        agent = chance.choice(agents) if agents else None
+        yield new_profile(
+            decode_profile(raw, CPU, DecodeLimits()),
+            raw,
+            project=of.project_id,
+            deployment=of.pk,
+            agent=agent.pk if agent else None,
+            service=of.service,
+            type=CPU,
+            time=now - age,
+            time_source=TimeSource.ASSIGNED,
+            labels={"endpoint": "/pay"} if chance.random() < 0.7 else {"endpoint": "/search"},
+            name_id=f"{of.pk}-{age}",
+        )
+
+
+def _change(stack: tuple[shop.Frame, ...], older: bool) -> float:
+    """Return the factor of a stack in a version; the newest changes three functions."""
+    names = {name for name, _ in stack}
+    if names & {"json.dumps", "JSONEncoder.iterencode"}:
+        return 1.0 if older else 0.0
+    if "Decimal.quantize" in names:
+        return 0.0 if older else 1.0
+    return 0.5 if older and "Rule.matches" in names else 1.0
+
+
+def _example() -> list[tuple[tuple[shop.Frame, ...], float]]:
+    """Return the stacks of the example on the sign-up page, each with its share of the total."""
+    tree = json.loads(_EXAMPLE.read_text())
+    names, files, whole = tree["names"], tree["files"], sum(tree["self"])
+    stack: list[shop.Frame] = []
+    found = []
+    pairs = zip(tree["frames"]["name"], tree["frames"]["file"], strict=True)
+    frames = [(names[name], files[file]) for name, file in pairs]
+    for frame, depth, own in zip(tree["frame"], tree["depth"], tree["self"], strict=True):
+        stack[depth:] = [frames[frame]]
+        found.append((tuple(stack), own / whole))
+    return found

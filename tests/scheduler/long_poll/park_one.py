@@ -1,0 +1,23 @@
+"""Web process that parks one agent.
+
+python -m tests.scheduler.long_poll.park_one REDIS_URL AGENT
+"""
+
+import asyncio
+import sys
+
+from projects.profile_types import ProfileType
+from scheduler.long_poll.interface import Waiter
+from scheduler.long_poll.redis import RedisQueue
+from tests.scheduler.long_poll.parking import LONG, held
+
+
+async def main(url: str, agent: str) -> None:
+    room = RedisQueue(url, 3, 0.3)
+    (wait,) = await held(room, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
+    print("held", flush=True)
+    print(await wait, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
