@@ -1,6 +1,7 @@
 """Value formatting: three significant digits and a unit chosen by magnitude.
 
-Python counterpart of static/units.js; tests/frontend/components/units.json has the cases that both must pass.
+Python counterpart of static/units.js; tests/frontend/components/units.json has the cases that both
+must pass.
 """
 
 from decimal import ROUND_HALF_UP, Decimal
