@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from common.request_body import Disconnected, Receive
+from common.asgi import Receive
+from common.request_body import Disconnected
 
 T = TypeVar("T")
 

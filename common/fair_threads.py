@@ -10,7 +10,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar, cast
+
+from common.thread_pool import FutureJob, Job, ThreadPool
 
 T = TypeVar("T")
 
@@ -35,137 +37,150 @@ class FairLimits:
     waiting: int  # of all tenants together
 
 
-@dataclass(slots=True)
-class _Job(Generic[T]):
-    tenant: Hashable
-    client: Hashable
-    work: Callable[[], T]
-    future: "Future[T]"
-    started: bool = False
+class _FairJob(FutureJob[Any]):
+    """Job of one client of a tenant, which tells its queue when it has ended."""
+
+    __slots__ = ("client", "queue", "started", "tenant")
+
+    def __init__(
+        self, queue: "_FairQueue", tenant: Hashable, client: Hashable, work: Callable[[], Any]
+    ) -> None:
+        super().__init__(work)
+        self.queue, self.tenant, self.client = queue, tenant, client
+        self.started = False
+
+    def __call__(self) -> None:
+        super().__call__()
+        self.queue.end(self)
 
 
 @dataclass(slots=True)
 class _Tenant:
     # By client, in round-robin order; empty queues are removed.
-    queues: "OrderedDict[Hashable, deque[_Job[Any]]]" = field(default_factory=OrderedDict)
+    queues: "OrderedDict[Hashable, deque[_FairJob]]" = field(default_factory=OrderedDict)
     running: dict[Hashable, int] = field(default_factory=dict)
     waiting: int = 0
 
 
 class FairThreads:
-    """Pool of daemon threads, which are started on demand and do not delay the process's exit."""
+    """ThreadPool with a fair queue."""
 
     def __init__(self, name: str, limits: FairLimits) -> None:
         self.limits = limits
-        self._name = name
-        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()  # in round-robin order
-        self._waiting = 0
-        self._changed = threading.Condition()
-        self._started = 0
-        self._idle = 0
+        self._queue = _FairQueue(limits)
+        self._pool = ThreadPool(name, limits.threads, queue=self._queue)
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of queued jobs of all tenants."""
+        return self._queue.waiting
+
+    @property
+    def is_idle(self) -> bool:
+        """Return True if no job is queued or running."""
+        return self._queue.is_empty
 
     def submit(self, tenant: Hashable, client: Hashable, work: Callable[[], T]) -> "Future[T]":
         """Queue the work. Raise QueueFull.
 
         Cancelling the future removes work that has not started from the queue.
         """
-        job = _Job(tenant, client, work, Future[T]())
-        with self._changed:
-            of = self._tenants.get(tenant) or _Tenant()
-            if of.waiting >= self.limits.waiting_of_tenant:
-                raise QueueFull(True, self.limits.waiting_of_tenant)
-            if self._waiting >= self.limits.waiting:
-                raise QueueFull(False, self.limits.waiting)
-            self._tenants[tenant] = of
-            of.queues.setdefault(client, deque()).append(job)
-            of.waiting += 1
-            self._waiting += 1
-            self._start_if_needed()
-            self._changed.notify()
-        job.future.add_done_callback(lambda _: self._forget_cancelled(job))
+        job = _FairJob(self._queue, tenant, client, work)
+        self._pool.start(job)
+        job.future.add_done_callback(lambda _: self._queue.remove_cancelled(job))
         return job.future
 
-    def _start_if_needed(self) -> None:
-        if self._waiting > self._idle and self._started < self.limits.threads:
-            name = f"{self._name}_{self._started}"
-            threading.Thread(target=self._run, name=name, daemon=True).start()
-            self._started += 1  # counted after start(), which fails if the system has no threads
 
-    def _forget_cancelled(self, job: _Job[Any]) -> None:
+class _FairQueue:
+    """Queue of jobs by tenant and client; implements JobQueue."""
+
+    def __init__(self, limits: FairLimits) -> None:
+        self._limits = limits
+        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()  # in round-robin order
+        self._changed = threading.Condition()
+        self.waiting = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if no job is queued or running."""
+        return not self._tenants
+
+    def put(self, job: Job) -> None:
+        """Add a job of FairThreads.submit. Raise QueueFull."""
+        self._put(cast("_FairJob", job))
+
+    def _put(self, job: _FairJob) -> None:
+        with self._changed:
+            tenant = self._tenants.get(job.tenant) or _Tenant()
+            if tenant.waiting >= self._limits.waiting_of_tenant:
+                raise QueueFull(True, self._limits.waiting_of_tenant)
+            if self.waiting >= self._limits.waiting:
+                raise QueueFull(False, self._limits.waiting)
+            self._tenants[job.tenant] = tenant
+            tenant.queues.setdefault(job.client, deque()).append(job)
+            tenant.waiting += 1
+            self.waiting += 1
+            self._changed.notify()
+
+    def get(self) -> Job:
+        with self._changed:
+            while (job := self._next()) is None:
+                self._changed.wait()
+        return job
+
+    def end(self, job: _FairJob) -> None:
+        """Update the counts after a job has ended, and wake a thread."""
+        with self._changed:
+            tenant = self._tenants[job.tenant]
+            tenant.running[job.client] -= 1
+            if not tenant.running[job.client]:
+                del tenant.running[job.client]
+            self._remove_if_idle(job.tenant)
+            self._changed.notify()  # the tenant or client may be below its limit now
+
+    def remove_cancelled(self, job: _FairJob) -> None:
+        """Remove a job from the queue if its future was cancelled before it started."""
         if not job.future.cancelled():
             return
         with self._changed:
             if not job.started:
                 self._tenants[job.tenant].queues[job.client].remove(job)
-                self._left_queue(job)
-                self._tidy(job.tenant)
+                self._count_left(job)
+                self._remove_if_idle(job.tenant)
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._idle += 1
-                while (job := self._next()) is None:
-                    self._changed.wait()
-                self._idle -= 1
-            if job.future.set_running_or_notify_cancel():
-                _do(job)
-            with self._changed:
-                self._ended(job)
-            del job  # frees its memory now: the next job may come much later
-
-    def _next(self) -> _Job[Any] | None:
+    def _next(self) -> _FairJob | None:
         """Take the first job, in round-robin order, whose tenant and client are below their limits.
 
         Return None if there is none.
         """
-        for tenant, of in self._tenants.items():
-            if sum(of.running.values()) >= self.limits.running_of_tenant:
+        for tenant in self._tenants.values():
+            if sum(tenant.running.values()) >= self._limits.running_of_tenant:
                 continue
-            for client, queue in of.queues.items():
-                if of.running.get(client, 0) < self.limits.running_of_client:
-                    return self._take(tenant, of, client, queue)
+            for client, queue in tenant.queues.items():
+                if tenant.running.get(client, 0) < self._limits.running_of_client:
+                    return self._take(tenant, queue)
         return None
 
-    def _take(
-        self, tenant: Hashable, of: _Tenant, client: Hashable, queue: "deque[_Job[Any]]"
-    ) -> _Job[Any]:
+    def _take(self, tenant: _Tenant, queue: "deque[_FairJob]") -> _FairJob:
         job = queue.popleft()
         job.started = True
-        of.running[client] = of.running.get(client, 0) + 1
+        tenant.running[job.client] = tenant.running.get(job.client, 0) + 1
         if queue:
-            of.queues.move_to_end(client)
-        self._tenants.move_to_end(tenant)
-        self._left_queue(job)
+            tenant.queues.move_to_end(job.client)
+        self._tenants.move_to_end(job.tenant)
+        self._count_left(job)
         return job
 
-    def _left_queue(self, job: _Job[Any]) -> None:
+    def _count_left(self, job: _FairJob) -> None:
         """Update the counts and queues after a job was taken from its queue."""
-        of = self._tenants[job.tenant]
-        of.waiting -= 1
-        self._waiting -= 1
-        if not of.queues[job.client]:
-            del of.queues[job.client]
+        tenant = self._tenants[job.tenant]
+        tenant.waiting -= 1
+        self.waiting -= 1
+        if not tenant.queues[job.client]:
+            del tenant.queues[job.client]
 
-    def _ended(self, job: _Job[Any]) -> None:
-        """Update the counts after a job has ended, and wake a thread."""
-        of = self._tenants[job.tenant]
-        of.running[job.client] -= 1
-        if not of.running[job.client]:
-            del of.running[job.client]
-        self._tidy(job.tenant)
-        self._changed.notify()  # the tenant or client may be below its limit now
-
-    def _tidy(self, tenant: Hashable) -> None:
+    def _remove_if_idle(self, key: Hashable) -> None:
         """Remove a tenant without queued and running jobs."""
-        of = self._tenants[tenant]
-        if not of.queues and not of.running:
-            del self._tenants[tenant]
-
-
-def _do(job: _Job[Any]) -> None:
-    try:
-        result = job.work()
-    except BaseException as error:
-        job.future.set_exception(error)
-    else:
-        job.future.set_result(result)
+        tenant = self._tenants[key]
+        if not tenant.queues and not tenant.running:
+            del self._tenants[key]

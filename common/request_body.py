@@ -5,8 +5,9 @@ could occupy a socket and memory for any length of time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+
+from common.asgi import Receive
 
 READ_SECONDS = 60.0
 # In each window at least WINDOW_BYTES or the rest of the body have to arrive. This is 1 KiB/s, a
@@ -14,7 +15,6 @@ READ_SECONDS = 60.0
 WINDOW_SECONDS = 10.0
 WINDOW_BYTES = 10 * 2**10
 
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Charge = Callable[[int], None]
 
 

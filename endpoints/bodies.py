@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from common.asgi import Receive
 from common.request_body import Charge, TooLong, read_body, uncharged
-from endpoints.asgi_types import Receive
 from endpoints.errors import BadRequest, BodyTooLarge
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import gunzip

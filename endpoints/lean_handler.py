@@ -13,10 +13,10 @@ from typing import Any
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse
 
+from common.asgi import Receive, Scope, Send, headers_of
 from common.disconnect import unless_disconnected
 from common.request_body import Disconnected
 from endpoints import bodies
-from endpoints.asgi_types import Receive, Scope, Send, headers_of
 from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
 from endpoints.unread_body import Incoming

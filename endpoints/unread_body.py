@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from endpoints.asgi_types import Receive, Send
+from common.asgi import Receive, Send
 
 MOST_SECONDS = 10.0
 MOST_BYTES = 2**30

@@ -16,11 +16,11 @@ from asgiref.typing import (
 from django.db import connection
 from django.db.utils import DatabaseError
 
-from common.database_pool import DatabasePool
+from common.database_pool import with_fresh_connection
+from common.thread_pool import ThreadPool
 from profiles.storage import disk
 
 READY_SECONDS = 5.0
-_AT_ONCE = 1
 
 Answer = tuple[int, str]
 
@@ -46,7 +46,7 @@ async def ready() -> Answer:
 
 
 async def _look() -> Answer:
-    return await asyncio.wrap_future(_threads.submit(_trouble))
+    return await _threads.run(lambda: with_fresh_connection(_trouble))
 
 
 def _trouble() -> Answer:
@@ -63,7 +63,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 _looking: "asyncio.Future[Answer] | None" = None
-_threads = DatabasePool("flamewatch-ready", _AT_ONCE, most_waiting=10)
+_threads = ThreadPool("flamewatch-ready", threads=1)
 ADDRESSES: dict[str, Callable[[], Awaitable[Answer]]] = {"/ok": live, "/ready": ready}
 
 

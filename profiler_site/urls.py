@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from projects.accounts.password_reset import reset_password
+from projects.accounts.passwords import reset_password
 
 urlpatterns = [
     path("admin/", admin.site.urls),

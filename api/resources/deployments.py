@@ -9,7 +9,7 @@ from api.requests import ApiQuery, ApiRequest
 from profiles.params import values
 from profiles.query import check
 from projects.models import Deployment
-from projects.registration import deployment_list
+from projects.registration import deployments
 
 USUAL, MOST = 100, 1000  # rows of a page
 
@@ -22,7 +22,7 @@ def question(asking: ApiRequest) -> ApiQuery:
     size = read("size", partial(values.count, most=MOST), USUAL)
 
     def answer(deadline: float) -> bytes:
-        found = deployment_list.page(asking.project, service, size + 1, after)
+        found = deployments.list_page(asking.project, service, size + 1, after)
         check(deadline)
         shown = found[:size]
         more = shown[-1].pk if len(found) > size else None

@@ -1,4 +1,4 @@
-"""Empty states: the reason why a page has no data, and the most useful next actions."""
+"""Empty states: the reason why a page has no data, and the most useful next actions as links."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.components.display_names import type_name
-from frontend.components.service_order import by_last_seen
+from frontend.components.services import by_last_seen
 from frontend.queries.filter_params import NAMES
+from frontend.queries.page_query import PageQuery
 from frontend.queries.params import PageParams
-from profiles.query import Coverage, Selection, ServiceName
+from profiles.query import Coverage, OptionsResult, Selection, ServiceName, run_last_profile
 from projects.profile_types import ProfileType
 
 _WIDE = timedelta(days=7)
@@ -175,3 +176,32 @@ def deadline_state(asked: PageParams, seconds: float) -> EmptyState:
     text = _("That many profiles take longer than a page may. A shorter timespan is quicker.")
     shorter = Action(_("Half of it"), replace(asked, span=asked.span / 2), True)
     return EmptyState(title, text, actions=(shorter,))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    name: str
+    url: str
+    primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyStateLinks:
+    why: EmptyState
+    links: tuple[Link, ...]
+
+
+def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
+    """Add a link for each action of an empty state; `url` is the page's, without a query string."""
+    links = tuple(
+        Link(action.name, f"{url}?{action.asked.parameters()}", action.primary)
+        for action in nothing.actions
+    )
+    return EmptyStateLinks(nothing, links)
+
+
+def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
+    """Return the empty state of a selection without profiles, after the queries that it needs."""
+    matched = sum(zone.profiles for zone in options.zones)
+    last = run_last_profile(of.project.pk, of.selection.service)
+    return without_profiles(of.asked, of.selection, of.services, matched, last)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.components.display_names import type_name
-from frontend.components.service_order import by_last_seen
+from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
 from frontend.queries.form_address import TOGETHER

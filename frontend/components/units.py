@@ -93,3 +93,13 @@ def _fixed(value: float, decimals: int) -> str:
 
 def _trimmed(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def format_delta(value: float, unit: str) -> str:
+    """Format a difference with its unit: `+36.1 ms`, `-2.24 s`, `0`."""
+    return f"+{format_value(value, unit)}" if value > 0 else format_value(value, unit)
+
+
+def format_delta_points(share: float) -> str:
+    """Format a difference of shares in percentage points: 0.219 is `+21.9%`."""
+    return f"+{format_percent(share, 1)}" if share > 0 else format_percent(share, 1)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from frontend.components.service_order import by_last_seen
+from frontend.components.services import by_last_seen
 from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     Coverage,

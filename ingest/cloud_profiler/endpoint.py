@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 
 import orjson
 
+from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
-from endpoints.asgi_types import Receive, Scope, Send
 from endpoints.error_responses import error_response
 from endpoints.errors import WrongMethod
 from endpoints.lean_handler import LeanHandler

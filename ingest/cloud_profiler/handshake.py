@@ -5,7 +5,7 @@ import time
 from django.conf import settings
 from django.http import HttpRequest
 
-from endpoints import credentials
+from endpoints import credentials, json_body
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
 from ingest import agents
@@ -27,7 +27,7 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
 
     Raise Throttled if there is nothing to capture before the poll timeout.
     """
-    message = wire.parse(request.body)
+    message = json_body.parse(request.body)
     text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
     access = await credentials.access(text)
     credentials.require_write(access)

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 
 from django.conf import settings
 
+from common.asgi import Receive, Scope, headers_of
 from common.request_body import Charge
 from endpoints import bodies
-from endpoints.asgi_types import Receive, Scope, headers_of
 from endpoints.errors import BadRequest, BodyTooLarge
 from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from endpoints.json_fields import Message

@@ -8,20 +8,8 @@ from dataclasses import dataclass
 
 from endpoints import json_fields
 from endpoints.errors import BadField
-from endpoints.json_body import parse
 from endpoints.json_fields import Message
 from ingest.cloud_profiler.labels import KEY_LABEL, WireDeployment, deployment, profile_labels
-
-__all__ = [
-    "Handshake",
-    "OfflineProfile",
-    "SentProfile",
-    "handshake",
-    "key_label",
-    "offline_profile",
-    "parse",
-    "sent_profile",
-]
 from projects.profile_types import ProfileType
 
 

@@ -1,12 +1,23 @@
-"""Decode the body of an upload into the values of a head row."""
+"""Decode the body of an upload into the values of a head row and the agent's self-report."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.dispatch import receiver
 
 from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.pprof.decode import DecodedProfile, decode_profile
-from profiles.limits import decode_limits
+from profiles.engine.pprof.limits import DecodeLimits
 from profiles.storage.new_profile import hash_of, totals_of
 from projects.profile_types import ProfileType
+from projects.registration.agent_reports import SelfReport
+
+_COMMENT_PREFIX = "flamewatch."
+_LARGEST = 2**53  # far above any count that an agent reaches in one profile
+_SILENCE = SelfReport()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +52,50 @@ def decode_upload(body: bytes, raw: bytes, type: ProfileType) -> DecodedUpload:
         comments=digested.comments,
         warnings=digested.warnings,
     )
+
+
+def self_report(comments: Sequence[str]) -> SelfReport:
+    """Parse the comments of a profile; missing and non-numeric values stay unset."""
+    if not comments:  # the usual case: most agents send no comments
+        return _SILENCE
+    said = dict(
+        comment.removeprefix(_COMMENT_PREFIX).split("=", 1)
+        for comment in comments
+        if comment.startswith(_COMMENT_PREFIX) and "=" in comment
+    )
+    cpu = [_number(said, name) for name in ("agent_cpu_ns", "sampler_cpu_ns")]
+    known = [ns for ns in cpu if ns is not None]
+    return SelfReport(
+        sampler="".join(letter for letter in said.get("sampler", "")[:32] if letter.isprintable()),
+        samples=_number(said, "samples") or 0,
+        dropped=_number(said, "samples_dropped"),
+        cpu_ns=sum(known) if known else None,
+        memory_bytes=_number(said, "agent_memory_bytes"),
+    )
+
+
+def _number(said: dict[str, str], name: str) -> int | None:
+    text = said.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 16):
+        return None
+    return min(int(text), _LARGEST)
+
+
+@cache
+def decode_limits() -> DecodeLimits:
+    return DecodeLimits(
+        max_samples=settings.MAX_SAMPLES,
+        max_depth=settings.MAX_DEPTH,
+        max_nodes=settings.MAX_NODES,
+        max_symbols=settings.MAX_SYMBOLS,
+        max_sample_labels=settings.MAX_SAMPLE_LABELS,
+        max_string_bytes=settings.MAX_STRING_BYTES,
+        max_expansion=settings.MAX_EXPANSION,
+        max_total=settings.MAX_TOTAL,
+        max_stack_frames=settings.MAX_STACK_FRAMES,
+    )
+
+
+@receiver(setting_changed)
+def _forget(**_: object) -> None:
+    decode_limits.cache_clear()

@@ -11,10 +11,9 @@ from common import database_pool
 from endpoints import error_responses
 from endpoints.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.uploads import decode_pool, decoding
-from ingest.uploads.decoding import DecodedUpload
-from ingest.uploads.self_report import self_report
+from ingest.uploads.decoding import DecodedUpload, self_report
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.pprof.gunzip import gunzip
+from profiles.engine.pprof.gunzip import claimed_size, gunzip
 from profiles.storage import deduplication, disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
 from profiles.storage.upload_future import UploadFuture, complete
@@ -83,7 +82,8 @@ class _Upload:
 
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """
-        decode_pool.submit(self._digest, len(self._body))
+        large = decode_pool.is_large(len(self._body), claimed_size(self._body))
+        decode_pool.start(partial(self._decode, large), large=large)
         outcome = await self._awaited.result()
         if outcome is None:
             return not await database_pool.run(deduplication.is_stored, self.new) and (
@@ -91,20 +91,23 @@ class _Upload:
             )
         return outcome
 
-    def _digest(self, is_large: bool = False) -> None:
-        """Decode the profile, in the thread for large ones if it unpacks to many bytes."""
+    def _decode(self, is_large: bool) -> None:
+        """Gunzip and decode the profile.
+
+        A gzip that unpacks to more than it claims starts again in the thread for large profiles:
+        waiting there, it must not hold its unpacked bytes.
+        """
         if self._awaited.is_over:
             return
         allowed = int(settings.MAX_PROFILE_BYTES)
+        small = min(allowed, decode_pool.LARGE_RAW_BYTES)
         try:
-            raw = gunzip(
-                self._body, allowed if is_large else min(allowed, decode_pool.LARGE_RAW_BYTES)
-            )
+            raw = gunzip(self._body, allowed if is_large else small)
         except TooLarge as error:
-            if is_large or allowed <= decode_pool.LARGE_RAW_BYTES:
+            if is_large or allowed == small:
                 complete([(self._awaited, _without_frames(error))])
             else:
-                decode_pool.submit_large(partial(self._digest, is_large=True))
+                decode_pool.start(partial(self._decode, is_large=True), large=True)
         except Exception as error:
             complete([(self._awaited, _without_frames(error))])
         else:

@@ -13,15 +13,20 @@ from django.db import connections
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
 from profiler_site.process import (
-    allocator,
-    collect_static,
     data_folder,
     disk_reserve,
     lifespan,
     server_address,
+    static_files,
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
-from profiler_site.process.server import PortTaken, Server, bind, raise_file_limit
+from profiler_site.process.server import (
+    PortTaken,
+    Server,
+    bind,
+    keep_freed_memory,
+    raise_file_limit,
+)
 from profiles.compaction.lease import release_all
 from projects.models import User
 
@@ -39,7 +44,7 @@ def run(options: Namespace) -> int:
 
 def _serve(options: Namespace) -> int:
     agents = raise_file_limit()
-    allocator.keep_freed()
+    keep_freed_memory()
     try:
         listener = bind(options.host, options.port)
     except PortTaken as taken:
@@ -55,7 +60,6 @@ def _serve(options: Namespace) -> int:
 
     def serving() -> None:
         server_address.note()
-        allocator.leave_out_of_collections()
         print(welcome, flush=True)
         if services:
             services.start()
@@ -78,7 +82,7 @@ def _serve(options: Namespace) -> int:
 def _prepare() -> None:
     disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
-    collect_static.collect()
+    static_files.collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
 
 

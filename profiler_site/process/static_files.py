@@ -1,10 +1,19 @@
-"""Static files with a content hash in their names, which browsers may cache for ever."""
+"""Static files with a content hash in their names, which browsers may cache for ever.
 
+The server collects them at its start if any of them has changed.
+"""
+
+import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
+from django.core.management import call_command
 
+_FINGERPRINT = ".collected-from"
 # Third-party scripts import modules by names that only their own builds resolve.
 _FOREIGN = ("admin/", "account/", "django_htmx/", "rest_framework/", "vendor/")
 
@@ -33,3 +42,22 @@ class ModuleManifestStorage(ManifestStaticFilesStorage):
 
 def _is_foreign_script(name: str) -> bool:
     return name.endswith(".js") and name.startswith(_FOREIGN)
+
+
+def collect_static_files() -> None:
+    """Collect the static files if any has changed: hashing every file again takes seconds."""
+    noted, now = Path(settings.STATIC_ROOT) / _FINGERPRINT, _fingerprint()
+    if noted.exists() and noted.read_text() == now:
+        return
+    call_command("collectstatic", interactive=False, verbosity=0)
+    noted.write_text(now)
+
+
+def _fingerprint() -> str:
+    """Hash the server's version and the names, sizes and modification times of all sources."""
+    seen = [settings.VERSION]
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            stat = Path(storage.path(name)).stat()
+            seen.append(f"{storage.path(name)} {stat.st_size} {stat.st_mtime_ns}")
+    return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()

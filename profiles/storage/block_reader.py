@@ -7,16 +7,16 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from functools import partial
 
+from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block
 from profiles.storage.blob_deadline import seconds_left
 from profiles.storage.blobs import BlobDeadlinePassed, BlobError, blobs
-from profiles.storage.file_readers import FileReaders
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class _RemoteBlock:
 
     def _begun(self) -> Future[bytes] | bytes:
         """Return the cached bytes of the block, or start to fetch them."""
-        return _kept.get(self._place) or _pool.submit(_fetch, self._place)
+        return _kept.get(self._place) or _pool.submit(partial(_fetch, self._place))
 
 
 def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
@@ -154,5 +154,5 @@ class _ByteCache:
 
 
 _kept = _ByteCache()
-_pool = ThreadPoolExecutor(AT_ONCE, "block-reader")
-_readers = FileReaders(NEAR_AT_ONCE)
+_pool = ThreadPool("block-reader", AT_ONCE)
+_readers = ThreadPool("file-reader", NEAR_AT_ONCE)

@@ -1,8 +1,14 @@
-"""Password validation with helpful messages."""
+"""Passwords: validation with helpful messages, and reset by e-mail or by the operator."""
 
+from typing import cast
+
+from allauth.account.views import password_reset
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 
@@ -16,3 +22,9 @@ class LongEnoughValidator(MinimumLengthValidator):
                 _("%(length)d characters so far; %(least)d or more, please. A sentence works well.")
                 % lengths
             )
+
+
+def reset_password(request: HttpRequest) -> HttpResponse:
+    if settings.SENDS_MAIL:
+        return cast("HttpResponse", password_reset(request))
+    return render(request, "account/password_reset_closed.html")

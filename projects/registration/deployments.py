@@ -1,4 +1,4 @@
-"""Registration of deployments: new ones are inserted, within the project's daily quota."""
+"""Registration and listing of deployments; new ones are limited by the project's daily quota."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -170,3 +170,15 @@ _deployments: LoadingCache[_DeploymentPosition, KnownDeployment] = LoadingCache(
 _by_pk: BoundedCache[int, KnownDeployment] = BoundedCache(size=MOST_DEPLOYMENTS)
 _full: BoundedCache[int, int] = BoundedCache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REFUSED)
 _seen: WriteBehindBuffer[int, _DeploymentSighting] = WriteBehindBuffer(_write_seen, _join)
+
+
+def list_page(project: int, service: str, size: int, after: int = 0) -> list[Deployment]:
+    """Return at most `size` deployments of a project (its pk), of one service or, for "", of all.
+
+    `after` is the pk of the previous page's last row: rows inserted meanwhile neither shift nor
+    repeat the following ones. Blocks on the database.
+    """
+    rows = Deployment.objects.filter(project=project, pk__gt=after)
+    if service:
+        rows = rows.filter(service=service)
+    return list(rows.order_by("pk")[:size])

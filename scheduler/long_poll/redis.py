@@ -5,6 +5,7 @@ While Redis is unreachable all agents back off.
 """
 
 import asyncio
+import contextlib
 import logging
 import random
 import secrets
@@ -15,7 +16,7 @@ from redis.exceptions import RedisError
 
 from projects.profile_types import ProfileType
 from scheduler import policy
-from scheduler.capture_requests import CaptureRequest
+from scheduler.capture_requests import EXPIRY_SECONDS, CaptureRequest
 from scheduler.long_poll.interface import (
     AgentActivity,
     Assignment,
@@ -24,7 +25,6 @@ from scheduler.long_poll.interface import (
     QueueCounts,
     Waiter,
 )
-from scheduler.long_poll.redis_dispatch import dispatch_requests
 from scheduler.long_poll.redis_scripts import Scripts, unpack_request, wake_channel
 from scheduler.long_poll.redis_state import RedisState
 
@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 _RECONNECT_SECONDS = 1.0
 _GOODBYE_SECONDS = 1.0  # maximum time for which an unreachable Redis delays a stop
+# Polling interval for capture requests that other processes have added.
+_LOOK_SECONDS = 0.5
 
 
 class LocalHandshake:
@@ -277,3 +279,29 @@ class RedisQueue:
         self._connection.cancel()
         await asyncio.wait({self._connection})
         await self._scripts.close()
+
+
+async def dispatch_requests(scripts: Scripts, look: asyncio.Event, rng: policy.Rng) -> None:
+    """Dispatch requests until cancelled. Setting the event `look` ends the current pause."""
+    while True:
+        look.clear()
+        until, opened = await scripts.tick()
+        await asyncio.gather(*(_hand_out(scripts, slot, rng) for slot in opened))
+        seconds = _LOOK_SECONDS if until is None else min(until, _LOOK_SECONDS)
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await look.wait()
+
+
+async def _hand_out(scripts: Scripts, slot: CaptureRequest, rng: policy.Rng) -> None:
+    """Give a request to one of the parked agents; without any, it stays pending."""
+    while True:
+        now, candidates = await scripts.candidates(slot)
+        if not candidates:
+            return
+        tokens = {candidate.agent: candidate.token for candidate in candidates}
+        history = {who.agent: who.captured for who in candidates if who.captured is not None}
+        agent = policy.choose_agent(list(tokens), history, now, rng)
+        if await scripts.claim(slot, tokens[agent], keep=EXPIRY_SECONDS) != "no agent":
+            return

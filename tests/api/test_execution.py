@@ -114,7 +114,7 @@ async def test_a_query_that_is_late_holds_its_thread_until_it_ends(
     await too_slow()
     assert gate.begun == LIMITS.running_of_client
     gate.open.set()
-    await until(lambda: not threads._tenants)
+    await until(lambda: threads.is_idle)
     settings.QUERY_SECONDS = 60.0
     assert await execute(key_of(1), gate.work)
 
@@ -127,7 +127,7 @@ async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: Fai
     await until(lambda: gate.begun == LIMITS.running_of_client)
     # Only now, because until a thread takes them, the first queries fill the queue too.
     asked += ask(LIMITS.waiting_of_tenant)
-    await until(lambda: threads._waiting == LIMITS.waiting_of_tenant)
+    await until(lambda: threads.waiting == LIMITS.waiting_of_tenant)
     with pytest.raises(TooManyQueriesWaiting) as raised:
         await execute(key_of(1), gate.work)
     found = error_response(raised.value)

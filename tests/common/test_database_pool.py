@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from common import database_pool
+from common.thread_pool import ThreadPool
 from projects.models import Project
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -22,9 +23,7 @@ async def test_it_runs_in_a_few_named_threads() -> None:
 
 
 async def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        database_pool, "_sql", database_pool.DatabasePool("test", 2, most_waiting=2)
-    )
+    monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 2, max_jobs=2))
     hold = threading.Event()
     first = [asyncio.create_task(database_pool.run(hold.wait, 10)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -51,9 +50,7 @@ async def test_an_error_comes_back_to_the_one_who_awaits() -> None:
 
 
 async def test_who_leaves_before_his_turn_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        database_pool, "_sql", database_pool.DatabasePool("test", 1, most_waiting=2)
-    )
+    monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 1, max_jobs=2))
     hold = threading.Event()
     first = asyncio.create_task(database_pool.run(hold.wait, 10))
     await asyncio.sleep(0)

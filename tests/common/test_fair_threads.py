@@ -62,8 +62,8 @@ def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: Ga
     gate.open()
     assert [future.result(SECONDS) for future in [*of_a, of_b]] == ["A"] * 20 + ["B"]
     assert sum(thread.name.startswith("fair_") for thread in threading.enumerate()) >= 2
-    assert pool._started <= 4
-    until(lambda: not pool._tenants and not pool._waiting, SECONDS, "an empty queue")
+    assert pool._pool._started <= 4
+    until(lambda: pool.is_idle and not pool.waiting, SECONDS, "an empty queue")
 
 
 def test_tenants_and_their_clients_have_turns(gate: Gate) -> None:
@@ -119,7 +119,7 @@ def test_what_is_cancelled_in_the_queue_leaves_it(gate: Gate) -> None:
     until(lambda: bool(gate.began), SECONDS, "A")
     waiting = [ask(pool, gate, "B") for _ in range(2)]
     assert all(future.cancel() for future in waiting)
-    assert list(pool._tenants) == ["A"]
+    assert list(pool._queue._tenants) == ["A"]
     last = ask(pool, gate, "B")
     gate.open()
     assert (running.result(SECONDS), last.result(SECONDS)) == ("A", "B")

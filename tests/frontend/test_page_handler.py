@@ -160,7 +160,7 @@ def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
         # Only now, because until a thread takes them, the first requests fill the queue too.
         count = LIMITS.waiting_of_tenant
         asked += [await _ask(Browser(flame(project), member)) for _ in range(count)]
-        await until(lambda: threads._waiting == LIMITS.waiting_of_tenant)
+        await until(lambda: threads.waiting == LIMITS.waiting_of_tenant)
         page = await Browser(flame(project), member, HTML).get()
         assert page.status == 429
         assert int(page.headers[b"Retry-After"]) > 0
@@ -184,20 +184,20 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
         browsers = {path: Browser(path, member) for path in _flames(project, 10)}
         asked = [await _ask(browser) for browser in browsers.values()]
         threads: Any = concurrency._threads
-        await until(lambda: threads._waiting == 10 - LIMITS.running_of_client)
+        await until(lambda: threads.waiting == 10 - LIMITS.running_of_client)
         await until(lambda: len(view.started) == LIMITS.running_of_client)
         running = [browsers.pop(path) for path in view.started]
         # Those in the queue first: otherwise the end of the running query may start one of them
         # before the event loop has seen that its browser is closed too.
         for browser in browsers.values():
             browser.close()
-        await until(lambda: threads._waiting == 0)
+        await until(lambda: threads.waiting == 0)
         assert not view.ended
         for browser in running:
             browser.close()
         await asyncio.gather(*asked)
         await until(lambda: len(view.ended) == LIMITS.running_of_client)
-        await until(lambda: not threads._tenants)
+        await until(lambda: threads.is_idle)
         assert not any(browser.sent for browser in [*running, *browsers.values()])
         assert len(view.started) == LIMITS.running_of_client
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from django.db.models import Count, F, Q, QuerySet
 
-from frontend.components.live_agents import LATELY
 from frontend.components.pagination import Pages, pages_of
+from frontend.components.services import LATELY
 from frontend.components.units import format_percent, format_value
 from frontend.pages.agents.agent_kind import agent_kind
 from frontend.pages.agents.attention import look_reason

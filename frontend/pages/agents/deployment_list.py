@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
 
-from frontend.components.live_agents import LATELY
 from frontend.components.pagination import Pages, pages_of
+from frontend.components.services import LATELY
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from profiles.query import run_deployment_counts

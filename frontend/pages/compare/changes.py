@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from frontend.components.display_names import SplitName, split_name
-from frontend.components.signed_delta import format_delta, format_delta_points
-from frontend.components.units import format_value
+from frontend.components.units import format_delta, format_delta_points, format_value
 from frontend.pages.flame.list_search import searched
 from profiles.query import CompareResult, FunctionChange
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from frontend.components.csv_file import csv_file
+from frontend.components.downloads import csv_file
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared

@@ -6,12 +6,11 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend.components import display_names, empty_state
-from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
-from frontend.components.signed_delta import format_delta
-from frontend.components.units import format_value
+from frontend.components.units import format_delta, format_value
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components.display_names import metric_name
-from frontend.components.download_name import ENDINGS
+from frontend.components.downloads import ENDINGS
 from frontend.components.picker import Item
 from frontend.queries.params import DEFAULT_COLOUR, PageParams
 from profiles.query import Metric, TopResult

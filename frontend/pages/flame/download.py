@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from frontend.components.download_name import ENDINGS, download_name
+from frontend.components.downloads import ENDINGS, download_name
 from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
 from frontend.queries.params import read
 from profiles.query import (

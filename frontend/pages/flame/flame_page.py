@@ -6,10 +6,9 @@ from django.urls import reverse
 
 from frontend.addresses import flame_url
 from frontend.components import display_names, empty_state, time_strip
-from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
 from frontend.components.left_out import left_out
-from frontend.components.no_profiles import no_profiles
 from frontend.components.picker import Picker, picker
 from frontend.components.units import format_count, format_percent, format_value
 from frontend.components.versions import releases_in

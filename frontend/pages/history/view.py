@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from frontend.components.csv_file import csv_file
+from frontend.components.downloads import csv_file
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, history_of, table

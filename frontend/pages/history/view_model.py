@@ -12,10 +12,9 @@ from django.utils.translation import ngettext
 
 from frontend.components import display_names, empty_state
 from frontend.components.display_names import SplitName, split_name
-from frontend.components.empty_state_links import with_links
+from frontend.components.empty_state import no_profiles, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
-from frontend.components.no_profiles import no_profiles
 from frontend.components.picker import Item, picker
 from frontend.components.time_ranges import span_name
 from frontend.components.units import format_percent, format_value

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from frontend.components.csv_file import csv_file
+from frontend.components.downloads import csv_file
 from frontend.fragments import wants_fragment
 from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read

@@ -6,9 +6,8 @@ from datetime import datetime
 from django.urls import reverse
 
 from frontend.components import display_names, empty_state
-from frontend.components.empty_state_links import EmptyStateLinks, with_links
+from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.left_out import left_out
-from frontend.components.no_profiles import no_profiles
 from frontend.components.picker import picker
 from frontend.pages.profiles import heat_map
 from frontend.pages.profiles.params import ProfileQuery

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from frontend.components.live_agents import live_agents
+from frontend.components.services import live_agents
 from frontend.components.units import format_percent, format_value
 from frontend.pages.services.params import SPANS, ServiceQuery
 from frontend.pages.services.sparkline import LineSegment, stretches

@@ -32,6 +32,16 @@ def gunzip(body: bytes, max_raw: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def claimed_size(body: bytes) -> int:
+    """Return the size of the raw profile as the body claims it, without reading the whole body.
+
+    The last four bytes of a gzip of one member are this size modulo 2**32 (RFC 1952, ISIZE). It is
+    wrong for several members, for bytes after the last one, and as the sender likes: it serves for
+    choosing a queue, not for a limit.
+    """
+    return int.from_bytes(body[-4:], "little") if body.startswith(_GZIP) else len(body)
+
+
 def _bounded(raw: bytes, max_raw: int) -> bytes:
     if len(raw) > max_raw:
         raise TooLarge(setting("max_profile_bytes"), len(raw), max_raw)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from endpoints import json_body
 from endpoints.errors import BadField, BadRequest
 from ingest.cloud_profiler import wire
 from projects.profile_types import ProfileType
@@ -118,7 +119,7 @@ def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff", b'{"a": "\\ud800"}', b"NaN"])
 def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
     with pytest.raises(BadRequest):
-        wire.parse(body)
+        json_body.parse(body)
 
 
 def test_an_upload_brings_bytes_labels_and_a_duration() -> None:
@@ -177,4 +178,4 @@ def test_no_value_of_any_field_fails_in_another_way(path: str, value: object) ->
     body = orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
     for read in (wire.handshake, wire.sent_profile, wire.offline_profile):
         with contextlib.suppress(BadField):
-            read(wire.parse(body))
+            read(json_body.parse(body))

@@ -1,62 +1,64 @@
-"""Pool of decoding threads: its size, and its survival of errors."""
+"""Choice of the thread that decodes a profile."""
 
+import asyncio
+import gzip
 import threading
-from functools import partial
 
 import pytest
 
-from ingest.uploads.decode_pool import LARGE_BYTES, THREADS, Pool, submit
+from ingest.uploads import decode_pool, uploading
+from ingest.uploads.decode_pool import LARGE_BYTES, LARGE_RAW_BYTES, THREADS, is_large, start
+from profiles.engine.errors import BadProfile
+from profiles.engine.pprof import gunzip
+from projects.profile_types import ProfileType
 
 SECONDS = 30.0  # more than any test takes
-
-
-def meet(meeting: threading.Barrier) -> None:
-    meeting.wait(SECONDS)
-
-
-def wait_for(event: threading.Event) -> None:
-    event.wait(SECONDS)
-
-
-def test_as_many_works_as_threads_are_under_way_at_once() -> None:
-    pool, meeting = Pool("some", 2), threading.Barrier(3)
-    for _ in range(2):
-        pool.submit(partial(meet, meeting))
-    meeting.wait(SECONDS)  # raises if a thread does not arrive
-
-
-def test_work_is_done_in_its_order_where_there_is_one_thread() -> None:
-    pool, done, names = Pool("one", 1), list[int](), set[str]()
-    last = threading.Event()
-
-    def work(number: int) -> None:
-        done.append(number)
-        names.add(threading.current_thread().name)
-
-    for number in range(100):
-        pool.submit(partial(work, number))
-    pool.submit(last.set)
-    assert last.wait(SECONDS)
-    assert done == list(range(100))
-    assert names == {"one_0"}
-
-
-def test_an_error_is_logged_and_the_thread_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    pool, after = Pool("one", 1), threading.Event()
-
-    def fail() -> None:
-        raise ValueError("no such luck")
-
-    pool.submit(fail)
-    pool.submit(after.set)
-    assert after.wait(SECONDS)
-    assert "no such luck" in caplog.text
 
 
 def test_small_profiles_do_not_wait_for_large_ones() -> None:
     release, small = threading.Event(), threading.Event()
     for _ in range(THREADS + 1):
-        submit(partial(wait_for, release), LARGE_BYTES)
-    submit(small.set, LARGE_BYTES - 1)
+        start(lambda: release.wait(SECONDS) and None, large=True)
+    start(small.set, large=False)
     assert small.wait(SECONDS)
     release.set()
+
+
+def test_a_profile_is_large_by_its_body_or_by_its_raw_size() -> None:
+    assert not is_large(LARGE_BYTES - 1, LARGE_RAW_BYTES)
+    assert is_large(LARGE_BYTES)
+    assert is_large(100, LARGE_RAW_BYTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "threads"),
+    [
+        (gzip.compress(bytes(1000)), ["flamewatch-decode_"]),
+        (gzip.compress(bytes(LARGE_RAW_BYTES + 1)), ["flamewatch-decode-large_"]),
+        # The second member claims less than both unpack to.
+        (
+            gzip.compress(bytes(LARGE_RAW_BYTES)) + gzip.compress(bytes(1000)),
+            ["flamewatch-decode_", "flamewatch-decode-large_"],
+        ),
+    ],
+    ids=["small", "large", "false claim"],
+)
+async def test_a_body_is_unpacked_once_where_its_claim_is_true(
+    body: bytes, threads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = list[str]()
+
+    def gunzip_noted(body: bytes, max_raw: int) -> bytes:
+        names.append(threading.current_thread().name.rstrip("0123456789"))
+        return gunzip.gunzip(body, max_raw)
+
+    monkeypatch.setattr(uploading, "gunzip", gunzip_noted)
+    upload = uploading._Upload(ProfileType.CPU, body, lambda decoded: pytest.fail("no profile"))
+    with pytest.raises(BadProfile):  # zeros are no pprof
+        async with asyncio.timeout(SECONDS):
+            await upload.stored()
+    assert names == threads
+
+
+def test_the_thread_of_large_profiles_is_one() -> None:
+    assert decode_pool._large._threads == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.uploads.self_report import self_report
+from ingest.uploads.decoding import self_report
 from projects.registration.agent_reports import SelfReport
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from profiler_site.process import collect_static
+from profiler_site.process import static_files
 
 
 @pytest.fixture
@@ -20,25 +20,25 @@ def collected(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     settings.STATICFILES_DIRS = [source]
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     called: list[str] = []
-    monkeypatch.setattr(collect_static, "call_command", lambda name, **_: called.append(name))
+    monkeypatch.setattr(static_files, "call_command", lambda name, **_: called.append(name))
     return called
 
 
 def test_nothing_is_done_twice(collected: list[str]) -> None:
-    collect_static.collect()
-    collect_static.collect()
+    static_files.collect_static_files()
+    static_files.collect_static_files()
     assert collected == ["collectstatic"]
 
 
 def test_a_changed_file_is_collected(collected: list[str], tmp_path: Path) -> None:
-    collect_static.collect()
+    static_files.collect_static_files()
     (tmp_path / "source" / "a.css").write_text("a { color: red }")
-    collect_static.collect()
+    static_files.collect_static_files()
     assert len(collected) == 2
 
 
 def test_a_new_version_collects_all(collected: list[str], settings: Settings) -> None:
-    collect_static.collect()
+    static_files.collect_static_files()
     settings.VERSION = "9.9"
-    collect_static.collect()
+    static_files.collect_static_files()
     assert len(collected) == 2

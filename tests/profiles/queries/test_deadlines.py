@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from common.thread_pool import ThreadPool
 from profiles.compaction import hour_blocks
 from profiles.engine.blocks import sparse_values
 from profiles.engine.calltree.merge import Merge
@@ -48,7 +49,6 @@ from profiles.query import (
 )
 from profiles.storage import blob_deadline, block_reader
 from profiles.storage.blobs.files import FileBlobs
-from profiles.storage.file_readers import FileReaders
 from projects.models import Deployment
 from tests.profiles import rows
 
@@ -190,7 +190,7 @@ class Hanging:
 
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
-    monkeypatch.setattr(block_reader, "_readers", FileReaders(2))
+    monkeypatch.setattr(block_reader, "_readers", ThreadPool("file-reader", 2))
     monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
     monkeypatch.setattr(
         blob_deadline, "SPARE_SECONDS", MINUTE - 0.1

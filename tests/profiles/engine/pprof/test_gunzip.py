@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from profiles.engine.errors import BadProfile, TooLarge
-from profiles.engine.pprof.gunzip import gunzip
+from profiles.engine.pprof.gunzip import claimed_size, gunzip
 
 RAW = b"profile " * 1000
 
@@ -51,3 +51,9 @@ def test_a_wrong_checksum_is_refused() -> None:
     body[-6] ^= 1
     with pytest.raises(BadProfile, match="broken"):
         gunzip(bytes(body), 10**6)
+
+
+def test_a_gzip_claims_its_raw_size() -> None:
+    assert claimed_size(gzip.compress(RAW)) == len(RAW)
+    assert claimed_size(RAW) == len(RAW)
+    assert claimed_size(b"") == 0

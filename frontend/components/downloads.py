@@ -1,0 +1,65 @@
+"""Downloads: file names in the format of Cloud Profiler, and tables as CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from django.http import HttpResponse
+
+from profiles.query import Selection
+
+ENDINGS = {
+    "pprof": "pb.gz",
+    "folded": "folded.txt",
+    "speedscope": "speedscope.json",
+    "csv": "csv",
+}
+_UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
+# Spreadsheets evaluate cells that start with these characters as formulas. Such cells get a leading
+# apostrophe, so that they are shown as text.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_LONGEST = 60  # characters per component of the name
+
+
+def download_name(selection: Selection, form: str) -> str:
+    """Return `profiler_[SERVICE]_[TYPE]_[FROM]_[TO]_[ZONE]_[VERSION]` with the format's extension.
+
+    Contains only letters, digits, dots and dashes; a zone or version without a filter is `all`.
+    """
+    parts = (
+        selection.service,
+        selection.type.value,
+        _moment(selection.start),
+        _moment(selection.end),
+        "-".join(selection.zones) or "all",
+        "-".join(selection.versions) or "all",
+    )
+    safe = (_UNSAFE.sub("-", part)[:_LONGEST] for part in parts)
+    return f"profiler_{'_'.join(safe)}.{ENDINGS[form]}"
+
+
+def _moment(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def csv_file(
+    name: str, header: Sequence[str], rows: Iterable[Sequence[str | int | float]]
+) -> HttpResponse:
+    """Return a CSV download in UTF-8 with a header row.
+
+    `name` is the file name, without path characters.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(header)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    response = HttpResponse(out.getvalue(), "text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _safe(cell: str | int | float) -> str | int | float:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
