@@ -5,23 +5,22 @@ from typing import Any
 import orjson
 
 from api.requests import ApiRequest
-from profiles.queries.rendering.tree_json import VERSION, covered
-from profiles.query import Coverage, Metric, Selection
+from profiles.query import VERSION, Coverage, Metric, Selection, coverage_fields
 
 
-def head(asking: ApiRequest) -> dict[str, Any]:
-    return {"v": VERSION, "project": asking.project_id}
+def head(request: ApiRequest) -> dict[str, Any]:
+    return {"v": VERSION, "project": request.project_id}
 
 
-def selected(asking: ApiRequest, selection: Selection, coverage: Coverage) -> dict[str, Any]:
+def selected(request: ApiRequest, selection: Selection, coverage: Coverage) -> dict[str, Any]:
     """Return the fields for the selection, and for the coverage of its result."""
     return {
-        **head(asking),
+        **head(request),
         "service": selection.service,
         "type": selection.type.value,
         "start": selection.start,
         "end": selection.end,
-        **covered(coverage),
+        **coverage_fields(coverage),
     }
 
 

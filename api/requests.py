@@ -8,7 +8,7 @@ from api.formats import JSON, ResultFormat, named
 from endpoints.errors import NotAcceptable
 from profiles.params import values
 from profiles.params.query_string import Parameters
-from profiles.query import ExportFile
+from profiles.query import ExportFile, QueryContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,8 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApiQuery:
-    """Query with validated parameters.
+    """Query with validated parameters; `run` may block and is called in a thread."""
 
-    `answer` takes a deadline of time.monotonic() and may block; it is called in a thread.
-    """
-
-    answer: Callable[[float], bytes | ExportFile]
+    run: Callable[[QueryContext], bytes | ExportFile]
     end: datetime  # end of the selected time range
     form: ResultFormat = JSON

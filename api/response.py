@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_etags
 
 from api.requests import ApiQuery, ApiRequest
+from profiles.query import QueryContext
 
 # gzip level: higher levels save a few percent of the size for twice the time.
 _COMPRESSION = 5
@@ -32,12 +33,12 @@ class Body:
     left_out: int = 0  # matching profiles missing from a file that cannot say so itself
 
 
-def body_of(question: ApiQuery, deadline: float, may_compress: bool) -> Body:
+def body_of(query: ApiQuery, may_compress: bool, context: QueryContext) -> Body:
     """Run the query and compress its result if that is worthwhile; may block."""
-    answer = question.answer(deadline)
-    data, left_out = (answer, 0) if isinstance(answer, bytes) else (answer.data, answer.left_out)
+    result = query.run(context)
+    data, left_out = (result, 0) if isinstance(result, bytes) else (result.data, result.left_out)
     tag = f'W/"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
-    if may_compress and not question.form.packed and len(data) >= _WORTH_IT:
+    if may_compress and not query.form.packed and len(data) >= _WORTH_IT:
         return Body(gzip.compress(data, _COMPRESSION, mtime=0), True, tag, left_out)
     return Body(data, False, tag, left_out)
 
@@ -48,10 +49,10 @@ def may_compress(request: HttpRequest) -> bool:
 
 
 def respond(
-    request: HttpRequest, asking: ApiRequest, question: ApiQuery, body: Body
+    request: HttpRequest, api_request: ApiRequest, query: ApiQuery, body: Body
 ) -> HttpResponse:
     """Return 200, or 304 if the client's If-None-Match has the current ETag."""
-    response = HttpResponse(body.data, content_type=question.form.content_type)
+    response = HttpResponse(body.data, content_type=query.form.content_type)
     if body.compressed:
         response["Content-Encoding"] = "gzip"
     if body.tag in parse_etags(request.headers.get("if-none-match", "")):
@@ -60,12 +61,12 @@ def respond(
     response["ETag"] = body.tag
     if body.left_out:
         response[LEFT_OUT] = str(body.left_out)
-    closed = question.end <= asking.now - CLOSED_AFTER
-    response["Cache-Control"] = f"private, max-age={CLOSED_SECONDS}" if closed else _ASK_AGAIN
+    closed = query.end <= api_request.now - CLOSED_AFTER
+    response["Cache-Control"] = f"private, max-age={CLOSED_SECONDS}" if closed else _REVALIDATE
     response["Vary"] = _VARY
     # Names in profiles are untrusted text: browsers must not interpret the response as HTML.
     response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
-_ASK_AGAIN = "private, no-cache"
+_REVALIDATE = "private, no-cache"

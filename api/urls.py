@@ -6,20 +6,20 @@ from api.resources import compare, deployments, history, profiles, services, top
 from api.resources.capture import CaptureView
 from api.view import ApiQueryView
 
-_QUESTIONS = {
-    "tree": tree.question,
-    "top": top.question,
-    "compare": compare.question,
-    "history": history.question,
-    "services": services.question,
-    "profiles": profiles.question,
-    "deployments": deployments.question,
+_RESOURCES = {
+    "tree": tree.query,
+    "top": top.query,
+    "compare": compare.query,
+    "history": history.query,
+    "services": services.query,
+    "profiles": profiles.query,
+    "deployments": deployments.query,
 }
 
 urlpatterns = [
     path("api/v1/projects/<str:project>/capture", CaptureView.as_view()),
     *(
-        path(f"api/v1/projects/<str:project>/{name}", ApiQueryView.as_view(question=question))
-        for name, question in _QUESTIONS.items()
+        path(f"api/v1/projects/<str:project>/{name}", ApiQueryView.as_view(query=query))
+        for name, query in _RESOURCES.items()
     ),
 ]

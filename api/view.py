@@ -20,26 +20,25 @@ from projects.credentials.authentication import Access
 _KEY = "key"  # query parameter that may carry the API key
 
 
-def _nothing(asking: ApiRequest) -> ApiQuery:
+def _nothing(request: ApiRequest) -> ApiQuery:
     raise NotFound("There is nothing at this address.")
 
 
 class ApiQueryView(WireView):
-    """View of one resource. `question` parses the request, and raises if it is invalid."""
+    """View of one resource. `query` parses the request, and raises if it is invalid."""
 
     http_method_names = ["get"]
-    question: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
+    query: Callable[[ApiRequest], ApiQuery] = staticmethod(_nothing)
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _reader(request, project)
         await _admit(access)
-        asking = _asking(request, access)
-        question = self.question(asking)
-        asking.parameters.one(_KEY)
-        asking.parameters.done()
-        answer = partial(body_of, question, may_compress=may_compress(request))
-        body = await execute(access, answer)
-        return respond(request, asking, question, body)
+        api_request = _api_request(request, access)
+        query = self.query(api_request)
+        api_request.parameters.one(_KEY)
+        api_request.parameters.done()
+        body = await execute(access, partial(body_of, query, may_compress(request)))
+        return respond(request, api_request, query, body)
 
 
 async def _reader(request: HttpRequest, project: str) -> Access:
@@ -58,7 +57,7 @@ async def _admit(access: Access) -> None:
         raise TooManyQueries(allowed, 60 - seconds)
 
 
-def _asking(request: HttpRequest, access: Access) -> ApiRequest:
+def _api_request(request: HttpRequest, access: Access) -> ApiRequest:
     return ApiRequest(
         project=access.project,
         project_id=access.project_id,

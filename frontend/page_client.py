@@ -23,11 +23,15 @@ _LIGHT = frozenset({None, "settings", "setup", "capture"})
 
 
 class PageClient(NamedTuple):
-    """Fair-scheduling keys: the project for its members, else the user, else the IP address."""
+    """Fair-scheduling keys: the project for its members, and the user or the IP address."""
 
-    tenant: tuple[str, int | str]
+    project: int | None  # Project.pk; None for clients who are not members
     client: tuple[str, int | str]
     is_query: bool  # the page may merge profiles
+
+    @property
+    def tenant(self) -> tuple[str, int | str]:
+        return self.client if self.project is None else ("project", self.project)
 
 
 async def page_client(scope: Mapping[str, Any]) -> PageClient:
@@ -36,15 +40,14 @@ async def page_client(scope: Mapping[str, Any]) -> PageClient:
     project = path[1] if path else ""
     client = scope.get("client")
     person: tuple[str, int | str] = ("address", client[0] if client else "")
-    tenant = person
+    member_of = 0
     session = _session(scope)
     if session:
         user, member_of = await _member(session, project)
         if user:
-            tenant = person = ("user", user)
-        if member_of:
-            tenant = ("project", member_of)
-    return PageClient(tenant, person, is_query=path is not None and path[2] not in _LIGHT)
+            person = ("user", user)
+    is_query = path is not None and path[2] not in _LIGHT
+    return PageClient(member_of or None, person, is_query)
 
 
 def _session(scope: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import Any
 
 from django.core import signals
-from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 from django.urls import set_script_prefix
@@ -21,7 +21,7 @@ from common.fair_threads import FairLimits, FairThreads, QueueFull
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
-from profiles.query import TooManyQueriesWaiting, run_query
+from profiles.query import QueryContext, TooManyQueriesWaiting, run_query
 
 # Ample for forms, which are a few kB long.
 MAX_BODY_BYTES = 2**20
@@ -36,8 +36,16 @@ LIGHT_PAGES = FairLimits(
 _light_pages = FairThreads("flamewatch-page", LIGHT_PAGES)
 
 
+class PageRequest(ASGIRequest):
+    """Request of a page; those on the threads of queries have the context of their queries."""
+
+    query_context: QueryContext | None = None
+
+
 class PageHandler(ASGIHandler):
     """ASGI application for all URLs of Django except those of the APIs."""
+
+    request_class = PageRequest
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
@@ -61,9 +69,9 @@ class PageHandler(ASGIHandler):
         started = asyncio.Event()
         loop = asyncio.get_running_loop()
 
-        def in_thread() -> HttpResponse:
+        def in_thread(context: QueryContext | None = None) -> HttpResponse:
             loop.call_soon_threadsafe(started.set)
-            return self._in_thread(scope, body)
+            return self._in_thread(scope, body, context)
 
         working = asyncio.ensure_future(_in_fair_thread(whose, in_thread))
         waiting = asyncio.ensure_future(started.wait())
@@ -81,11 +89,13 @@ class PageHandler(ASGIHandler):
             working.cancel()
             await asyncio.gather(waiting, working, return_exceptions=True)
 
-    def _in_thread(self, scope: Any, body: bytes) -> HttpResponse:
+    def _in_thread(self, scope: Any, body: bytes, context: QueryContext | None) -> HttpResponse:
         """Process a request in one thread, with that thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, error = self.create_request(scope, BytesIO(body))
+        if isinstance(request, PageRequest):
+            request.query_context = context
         response: Any = error if request is None else self.get_response(request)
         try:
             return _whole(response)
@@ -101,7 +111,7 @@ async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
         response = await asyncio.wrap_future(future)
         return response
     try:
-        response = await run_query(whose.tenant, whose.client, work)
+        response = await run_query(whose.project, whose.client, work)
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
     return response

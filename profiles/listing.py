@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from django.db.models import QuerySet
 
 from profiles.models import Block, BlockLevel, Profile
-from profiles.queries.planning.block_index import rows_of
-from profiles.queries.planning.block_masks import block_selection
-from profiles.queries.planning.deployment_names import deployments
-from profiles.queries.planning.plan import BlockPart, in_rows
+from profiles.queries.context import QueryContext
+from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.plan import read_block_rows, row_filter
 from profiles.queries.reports.profile_page import (
     Key,
     ProfileEntry,
@@ -19,9 +18,8 @@ from profiles.queries.reports.profile_page import (
     next_in_head,
     read_mark,
 )
-from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.scan_input import BlockInput, block_inputs
 from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection
-from profiles.storage.snapshot import snapshot
 from profiles.timestamps import moment
 from projects.models import Deployment
 from projects.profile_types import ProfileType
@@ -69,15 +67,16 @@ def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile
         behind = read_mark(mark)
     except InvalidQuery as error:
         raise InvalidPageToken(str(error)) from None
-    with snapshot():
-        found = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
+    context = QueryContext(which.project)
+    with context.snapshot:
+        entries = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
         # Once the head fills the page, older blocks cannot contribute to it.
-        oldest = found[-1].time if len(found) == size else None
-        blocks = _in_blocks(which, behind, oldest)
-        found += next_in_blocks(blocks, ProfileOrder.NEWEST, behind, size, ScanStats())
-        shown = sorted(found, reverse=True)[:size]
-        known = deployments(each.deployment for each in shown)
-    return [ListedProfile(each, known.get(each.deployment)) for each in shown]
+        oldest = entries[-1].time if len(entries) == size else None
+        blocks = _in_blocks(context, which, behind, oldest)
+        entries += next_in_blocks(context, blocks, ProfileOrder.NEWEST, behind, size)
+        entries = sorted(entries, reverse=True)[:size]
+        by_pk = deployments_by_pk(context, (each.deployment for each in entries))
+    return [ListedProfile(each, by_pk.get(each.deployment)) for each in entries]
 
 
 def _head(which: ProfileListing) -> QuerySet[Profile]:
@@ -94,8 +93,8 @@ def _head(which: ProfileListing) -> QuerySet[Profile]:
 
 
 def _in_blocks(
-    which: ProfileListing, behind: Key | None, oldest: datetime | None
-) -> Iterator[BlockPart]:
+    context: QueryContext, which: ProfileListing, behind: Key | None, oldest: datetime | None
+) -> Iterator[BlockInput]:
     """Yield the hour blocks' inputs by latest profile, newest first, opening each when used."""
     restrictions = {
         "service": which.service,
@@ -106,7 +105,8 @@ def _in_blocks(
     }
     given = {name: value for name, value in restrictions.items() if value}
     rows = Block.objects.filter(project=which.project, level=BlockLevel.HOUR, **given)
-    return in_rows(block_selection(_selection(which)), rows_of(rows.order_by("-last")))
+    matching = row_filter(context, _selection(which))
+    return block_inputs(context, matching, read_block_rows(rows.order_by("-last")))
 
 
 def _selection(which: ProfileListing) -> Selection:

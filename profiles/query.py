@@ -1,23 +1,30 @@
 """Public interface of profile queries: Selection (which profiles), View, run_* and results.
 
-Pages, the API and exports import only this module of `profiles`. Each run_* may raise
-DeadlinePassed (`deadline` is a time in seconds of time.monotonic()) or InvalidQuery, whose text
-gives the reason. Queries inside one `snapshot` see the same state of the database and share
+Pages, the API and exports import only this module of `profiles`. Each run_* takes a QueryContext
+first, which `run_query` makes, and may raise DeadlinePassed or InvalidQuery, whose text gives the
+reason. Queries inside one `with context.snapshot` see the same state of the database and share
 what they read.
 """
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
-from profiles.engine.metrics import Metric
+from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.queries.compare import run_compare
 from profiles.queries.concurrency import (
     RETRY_SECONDS,
     TooManyQueriesWaiting,
     run_query,
 )
-from profiles.queries.planning.deployment_names import deployments_of
-from profiles.queries.rendering.compare_json import compare_document, compare_json
-from profiles.queries.rendering.exports import ExportFile, ExportFormat, run_export
-from profiles.queries.rendering.tree_json import focus_json, tree_json
+from profiles.queries.context import Coverage, DeadlinePassed, Missing, QueryContext
+from profiles.queries.deployments import deployments_of
+from profiles.queries.exports import ExportFile, ExportFormat, run_export
+from profiles.queries.render import (
+    VERSION,
+    compare_document,
+    compare_json,
+    coverage_fields,
+    focus_json,
+    tree_json,
+)
 from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
@@ -29,7 +36,6 @@ from profiles.queries.reports.sparklines import run_sparklines
 from profiles.queries.reports.time_strip import run_strip
 from profiles.queries.results import (
     CompareResult,
-    Coverage,
     FocusResult,
     FunctionChange,
     FunctionRow,
@@ -41,7 +47,6 @@ from profiles.queries.results import (
     LineRow,
     LinesResult,
     MenuChoice,
-    Missing,
     OptionsResult,
     ProfileRow,
     ProfilesResult,
@@ -57,7 +62,6 @@ from profiles.queries.results import (
     WeightChoice,
 )
 from profiles.queries.selection import (
-    DeadlinePassed,
     FilterOption,
     Group,
     InvalidQuery,
@@ -68,15 +72,13 @@ from profiles.queries.selection import (
     Shape,
     View,
     ViewFilter,
-    cancelled_when,
-    check,
-    query_deadline,
 )
 from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
-from profiles.storage.snapshot import snapshot
 
 __all__ = [
+    "DEFAULT_METRICS",
     "RETRY_SECONDS",
+    "VERSION",
     "BadFilterPattern",
     "CompareResult",
     "Coverage",
@@ -105,6 +107,7 @@ __all__ = [
     "ProfileOrder",
     "ProfileRow",
     "ProfilesResult",
+    "QueryContext",
     "Selection",
     "SeriesChange",
     "ServiceName",
@@ -121,14 +124,12 @@ __all__ = [
     "View",
     "ViewFilter",
     "WeightChoice",
-    "cancelled_when",
-    "check",
     "compare_document",
     "compare_json",
+    "coverage_fields",
     "deployments_of",
     "focus_json",
     "matcher",
-    "query_deadline",
     "run_compare",
     "run_deployment_counts",
     "run_export",
@@ -148,6 +149,5 @@ __all__ = [
     "run_tree",
     "run_tree_and_top",
     "series_changes",
-    "snapshot",
     "tree_json",
 ]

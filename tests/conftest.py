@@ -10,6 +10,7 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from common import bounded_cache, minute_counter, write_behind
+from profiles.queries.cache import result_cache
 from projects.credentials import keys
 from projects.models import Member, Project, Role, User
 from projects.project_ids import create_project
@@ -24,6 +25,7 @@ def nothing_remembered() -> None:
     minute_counter.clear_all()
     write_behind.clear_all()
     cache.clear()
+    result_cache().clear()
 
 
 @pytest.fixture(scope="session")

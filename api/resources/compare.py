@@ -11,33 +11,39 @@ from api.requests import ApiQuery, ApiRequest
 from profiles.engine.exports import csv_file
 from profiles.params.selection import read_other_side, read_selection
 from profiles.params.view import read_order, read_view
-from profiles.query import CompareResult, FunctionChange, compare_document, run_compare
+from profiles.query import (
+    CompareResult,
+    FunctionChange,
+    QueryContext,
+    compare_document,
+    run_compare,
+)
 
 _SIDE = "b."
 _COLUMNS = FunctionChange._fields
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    parameters = asking.parameters
-    form = asking.form(JSON, CSV)
-    first = read_selection(parameters, asking.project, asking.now)
+def query(request: ApiRequest) -> ApiQuery:
+    parameters = request.parameters
+    form = request.form(JSON, CSV)
+    first = read_selection(parameters, request.project, request.now)
     others = parameters.side(_SIDE)
-    second = read_other_side(others, first, asking.now)
+    second = read_other_side(others, first, request.now)
     others.done()
     view = replace(read_view(parameters), order=read_order(parameters))
 
-    def answer(deadline: float) -> bytes:
-        result = run_compare(first, second, view, deadline)
-        return _csv(result) if form is CSV else _json(result)
+    def run(context: QueryContext) -> bytes:
+        result = run_compare(context, first, second, view)
+        return _csv(result) if form is CSV else _json(context, result)
 
-    return ApiQuery(answer, max(first.end, second.end), form)
+    return ApiQuery(run, max(first.end, second.end), form)
 
 
-def _json(result: CompareResult) -> bytes:
+def _json(context: QueryContext, result: CompareResult) -> bytes:
     """Return the tree with the sums of both sides, and the functions as columns."""
     columns = zip(*result.functions, strict=True)
     functions = dict.fromkeys(_COLUMNS, ()) | dict(zip(_COLUMNS, columns, strict=False))
-    return dumps({**compare_document(result), "functions": functions})
+    return dumps({**compare_document(context, result), "functions": functions})
 
 
 def _csv(result: CompareResult) -> bytes:
@@ -51,11 +57,11 @@ def _csv(result: CompareResult) -> bytes:
         "low": f"difference of mean totals, 95 % from ({unit})",
         "high": f"to ({unit})",
     }
-    cells = ([*map(_cell, change)] for change in result.functions)
-    return csv_file.encode([heads.get(name, name) for name in _COLUMNS], cells).encode()
+    rows = ([*map(_csv_value, change)] for change in result.functions)
+    return csv_file.encode([heads.get(name, name) for name in _COLUMNS], rows).encode()
 
 
-def _cell(value: object) -> object:
+def _csv_value(value: object) -> object:
     """Format a CSV value: empty for untested changes, "real" for significant ones."""
     if isinstance(value, bool):
         return "real" if value else ""

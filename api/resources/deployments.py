@@ -7,31 +7,29 @@ from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from profiles.params import values
-from profiles.query import check
+from profiles.query import QueryContext
 from projects.models import Deployment
 from projects.registration import deployments
 
 USUAL, MOST = 100, 1000  # rows of a page
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    asking.form(JSON)
-    read = asking.parameters.read
+def query(request: ApiRequest) -> ApiQuery:
+    request.form(JSON)
+    read = request.parameters.read
     service = read("service", values.short, "")
     after = read("page", partial(values.count, most=2**63 - 1), 0)
     size = read("size", partial(values.count, most=MOST), USUAL)
 
-    def answer(deadline: float) -> bytes:
-        found = deployments.list_page(asking.project, service, size + 1, after)
-        check(deadline)
-        shown = found[:size]
-        more = shown[-1].pk if len(found) > size else None
-        rows = [_row(row) for row in shown]
-        return dumps(
-            {**head(asking), "rows": rows, "next_page": None if more is None else str(more)}
-        )
+    def run(context: QueryContext) -> bytes:
+        rows = deployments.list_page(request.project, service, size + 1, after)
+        context.check()
+        page = rows[:size]
+        documents = [_row(row) for row in page]
+        next_page = str(page[-1].pk) if len(rows) > size else None
+        return dumps({**head(request), "rows": documents, "next_page": next_page})
 
-    return ApiQuery(answer, asking.now)
+    return ApiQuery(run, request.now)
 
 
 def _row(row: Deployment) -> dict[str, Any]:

@@ -5,33 +5,32 @@ from typing import Any
 from api.documents import dumps, metric_json, selected
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.params import values
 from profiles.params.query_string import Parameters
 from profiles.params.selection import read_selection
 from profiles.params.view import read_view
-from profiles.query import HistoryResult, run_history
+from profiles.query import BadFilterPattern, HistoryResult, QueryContext, matcher, run_history
 
 USUAL, MOST = 5, 50  # functions
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    asking.form(JSON)
-    parameters = asking.parameters
-    selection = read_selection(parameters, asking.project, asking.now)
+def query(request: ApiRequest) -> ApiQuery:
+    request.form(JSON)
+    parameters = request.parameters
+    selection = read_selection(parameters, request.project, request.now)
     view = read_view(parameters)
     step = parameters.read("step", values.span, None)
     names = parameters.several("function")
     show, hide = _patterns(parameters, "show"), _patterns(parameters, "hide")
     size = parameters.read("size", lambda text: values.count(text, MOST), USUAL)
 
-    def answer(deadline: float) -> bytes:
-        found = run_history(
-            selection, view, deadline, step=step, names=names, show=show, hide=hide, lines=size
+    def run(context: QueryContext) -> bytes:
+        result = run_history(
+            context, selection, view, step=step, names=names, show=show, hide=hide, lines=size
         )
-        return dumps(_document(asking, found))
+        return dumps(_document(request, result))
 
-    return ApiQuery(answer, selection.end)
+    return ApiQuery(run, selection.end)
 
 
 def _patterns(parameters: Parameters, name: str) -> tuple[str, ...]:
@@ -45,12 +44,12 @@ def _patterns(parameters: Parameters, name: str) -> tuple[str, ...]:
     return texts
 
 
-def _document(asking: ApiRequest, found: HistoryResult) -> dict[str, Any]:
-    steps = found.steps
+def _document(request: ApiRequest, result: HistoryResult) -> dict[str, Any]:
+    steps = result.steps
     return {
-        **selected(asking, found.selection, found.coverage),
-        "metric": metric_json(found.metric),
-        "step_s": found.step_seconds,
+        **selected(request, result.selection, result.coverage),
+        "metric": metric_json(result.metric),
+        "step_s": result.step_seconds,
         "steps": {
             "start": [step.start for step in steps],
             "profiles": [step.profiles for step in steps],
@@ -59,7 +58,7 @@ def _document(asking: ApiRequest, found: HistoryResult) -> dict[str, Any]:
         },
         "functions": [
             {"name": line.name, "file": line.file, "self": line.self, "total": line.total}
-            for line in found.lines
+            for line in result.lines
         ],
         "versions": [
             {
@@ -68,6 +67,6 @@ def _document(asking: ApiRequest, found: HistoryResult) -> dict[str, Any]:
                 "last": span.last,
                 "profiles": span.profiles,
             }
-            for span in found.versions
+            for span in result.versions
         ],
     }

@@ -6,16 +6,16 @@ from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from profiles.params.selection import read_range
-from profiles.query import run_services
+from profiles.query import QueryContext, run_services
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    asking.form(JSON)
-    within = read_range(asking.parameters, asking.now)
+def query(request: ApiRequest) -> ApiQuery:
+    request.form(JSON)
+    within = read_range(request.parameters, request.now)
 
-    def answer(deadline: float) -> bytes:
-        found = run_services(asking.project, within.start, within.end, deadline)
-        rows = [asdict(row) for row in found.rows]
-        return dumps({**head(asking), "start": within.start, "end": within.end, "services": rows})
+    def run(context: QueryContext) -> bytes:
+        result = run_services(context, within.start, within.end)
+        rows = [asdict(row) for row in result.rows]
+        return dumps({**head(request), "start": within.start, "end": within.end, "services": rows})
 
-    return ApiQuery(answer, within.end)
+    return ApiQuery(run, within.end)

@@ -10,7 +10,15 @@ from profiles.params import values
 from profiles.params.query_string import Parameters
 from profiles.params.selection import read_selection
 from profiles.params.view import read_view
-from profiles.query import ExportFile, ExportFormat, FunctionRow, TopResult, run_export, run_top
+from profiles.query import (
+    ExportFile,
+    ExportFormat,
+    FunctionRow,
+    QueryContext,
+    TopResult,
+    run_export,
+    run_top,
+)
 
 MOST_ROWS = 1_000_000
 _KEYS: dict[str, Callable[[FunctionRow], int | str]] = {
@@ -39,19 +47,19 @@ class _Rows:
         return sorted(rows, key=key, reverse=self.sort.startswith("-"))[: self.size]
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    parameters = asking.parameters
-    form = asking.form(JSON, CSV)
-    selection = read_selection(parameters, asking.project, asking.now)
+def query(request: ApiRequest) -> ApiQuery:
+    parameters = request.parameters
+    form = request.form(JSON, CSV)
+    selection = read_selection(parameters, request.project, request.now)
     view = read_view(parameters)
     rows = _rows(parameters)
 
-    def answer(deadline: float) -> bytes | ExportFile:
+    def run(context: QueryContext) -> bytes | ExportFile:
         if form is CSV:
-            return run_export(selection, view, ExportFormat.CSV, deadline)
-        return _json(asking, run_top(selection, view, deadline), rows)
+            return run_export(context, selection, view, ExportFormat.CSV)
+        return _json(request, run_top(context, selection, view), rows)
 
-    return ApiQuery(answer, selection.end, form)
+    return ApiQuery(run, selection.end, form)
 
 
 def _rows(parameters: Parameters) -> _Rows:
@@ -61,11 +69,11 @@ def _rows(parameters: Parameters) -> _Rows:
     )
 
 
-def _json(asking: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
+def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:
     shown = rows.of(result.rows)
     return dumps(
         {
-            **selected(asking, result.selection, result.coverage),
+            **selected(request, result.selection, result.coverage),
             "metric": metric_json(result.metric),
             "metrics": [metric_json(metric) for metric in result.metrics],
             "all": len(result.rows),

@@ -9,6 +9,7 @@ from profiles.params.view import read_order, read_view
 from profiles.query import (
     ExportFile,
     ExportFormat,
+    QueryContext,
     Selection,
     View,
     focus_json,
@@ -19,21 +20,21 @@ from profiles.query import (
 )
 
 
-def question(asking: ApiRequest) -> ApiQuery:
-    parameters = asking.parameters
-    form = asking.form(JSON, PPROF, FOLDED, SPEEDSCOPE)
-    selection = read_selection(parameters, asking.project, asking.now)
+def query(request: ApiRequest) -> ApiQuery:
+    parameters = request.parameters
+    form = request.form(JSON, PPROF, FOLDED, SPEEDSCOPE)
+    selection = read_selection(parameters, request.project, request.now)
     view = replace(read_view(parameters), order=read_order(parameters))
 
-    def answer(deadline: float) -> bytes | ExportFile:
+    def run(context: QueryContext) -> bytes | ExportFile:
         if form is JSON:
-            return _json(selection, view, deadline)
-        return run_export(selection, view, ExportFormat(form.name), deadline)
+            return _json(context, selection, view)
+        return run_export(context, selection, view, ExportFormat(form.name))
 
-    return ApiQuery(answer, selection.end, form)
+    return ApiQuery(run, selection.end, form)
 
 
-def _json(selection: Selection, view: View, deadline: float) -> bytes:
+def _json(context: QueryContext, selection: Selection, view: View) -> bytes:
     if view.focus is not None:
-        return focus_json(run_focus(selection, view, deadline))
-    return tree_json(run_tree(selection, view, deadline))
+        return focus_json(context, run_focus(context, selection, view))
+    return tree_json(context, run_tree(context, selection, view))

@@ -29,6 +29,7 @@ from projects.models import User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 PROFILES, VARIANTS = 500, 64
 STEP = timedelta(seconds=15)
@@ -58,7 +59,9 @@ def main() -> int:
     hidden = View(filters=(ViewFilter(FilterOption.HIDE, "runtime."),))
 
     def compare(view: View) -> Callable[[], bytes]:
-        return lambda: compare_json(run_compare(*sides, view))
+        return lambda: compare_json(
+            query_context(sides[0]), run_compare(query_context(sides[0]), *sides, view)
+        )
 
     head = wall_ms(compare(View()))
     later = timezone.now() + timedelta(days=2)
@@ -71,7 +74,9 @@ def main() -> int:
             Figure("in hour blocks, some stacks hidden", wall_ms(compare(hidden)), "ms"),
             Figure("all in the head", head, "ms"),
             Figure(
-                "history of all, 5 functions", wall_ms(lambda: run_history(whole, View())), "ms"
+                "history of all, 5 functions",
+                wall_ms(lambda: run_history(query_context(whole), whole, View())),
+                "ms",
             ),
         ],
     )

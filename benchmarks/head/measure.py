@@ -19,6 +19,7 @@ from projects.models import User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 PROFILES, VARIANTS = 250, 64
 
@@ -38,19 +39,25 @@ def main() -> int:
     selection = fill()
 
     def flame() -> bytes:
-        return tree_json(run_tree(selection, View()))
+        return tree_json(
+            query_context(selection), run_tree(query_context(selection), selection, View())
+        )
 
     def services() -> object:
-        return run_services(selection.project, selection.start, selection.end)
+        return run_services(query_context(selection.project), selection.start, selection.end)
 
-    nodes = len(run_tree(selection, View()).tree.id)
+    nodes = len(run_tree(query_context(selection), selection, View()).tree.id)
     kept = show(
         f"Queries: {PROFILES} profiles of shape A in the head, {nodes:,} nodes together",
         [
             Figure("flame graph as JSON, wall", wall_ms(flame), "ms", 40),
             Figure("flame graph as JSON, CPU", cpu_ms(flame, 5, 3), "ms CPU"),
             Figure("size of that JSON", len(flame()) / 1e3, "kB"),
-            Figure("list of functions", wall_ms(lambda: run_top(selection, View())), "ms"),
+            Figure(
+                "list of functions",
+                wall_ms(lambda: run_top(query_context(selection), selection, View())),
+                "ms",
+            ),
             Figure("services", wall_ms(services), "ms"),
         ],
     )

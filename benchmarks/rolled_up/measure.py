@@ -36,6 +36,7 @@ from projects.models import Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 PROFILES, VARIANTS = 5_760, 64  # profiles of a day, one every 15 s
 MIDNIGHT = rows.NOON - timedelta(hours=12)
@@ -84,7 +85,9 @@ def questions(project: Project) -> dict[str, Callable[[], object]]:
         return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
 
     def flame(hours: float) -> bytes:
-        return tree_json(run_tree(asked(hours), View()))
+        return tree_json(
+            query_context(asked(hours)), run_tree(query_context(asked(hours)), asked(hours), View())
+        )
 
     day = (MIDNIGHT, MIDNIGHT + DAY)
     return {
@@ -92,10 +95,10 @@ def questions(project: Project) -> dict[str, Callable[[], object]]:
         "flame graph of 1,440": partial(flame, 6),
         "flame graph of 5,760, a day": partial(flame, 24),
         "the same without 1 s, from its hours": partial(flame, 23.999),
-        "strip of a day": lambda: run_strip(asked(24)),
-        "menus of a day": lambda: run_options(project.pk, "shop", CPU, *day),
-        "profiles of an hour, a page": lambda: run_profiles(asked(1)),
-        "services of the project, a day": lambda: run_services(project.pk, *day),
+        "strip of a day": lambda: run_strip(query_context(asked(24)), asked(24)),
+        "menus of a day": lambda: run_options(query_context(project.pk), "shop", CPU, *day),
+        "profiles of an hour, a page": lambda: run_profiles(query_context(asked(1)), asked(1)),
+        "services of the project, a day": lambda: run_services(query_context(project.pk), *day),
     }
 
 

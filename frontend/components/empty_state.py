@@ -203,5 +203,5 @@ def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
 def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
     """Return the empty state of a selection without profiles, after the queries that it needs."""
     matched = sum(zone.profiles for zone in options.zones)
-    last = run_last_profile(of.project.pk, of.selection.service)
+    last = run_last_profile(of.context, of.selection.service)
     return without_profiles(of.asked, of.selection, of.services, matched, last)

@@ -13,8 +13,7 @@ from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
 from frontend.queries.form_address import TOGETHER
 from frontend.queries.params import LABEL, PageParams, span_text, time_text
-from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.query import Metric, OptionsResult, ServiceName
+from profiles.query import DEFAULT_METRICS, Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
 _MOST_SERVICES = 100

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from profiles.query import Selection, deployments_of
+from profiles.query import QueryContext, Selection, deployments_of
 
 _MOST = 50  # marks per axis; the latest are kept
 _LONGEST = 100  # characters of a version name
@@ -16,11 +16,11 @@ class VersionMark:
     first: datetime
 
 
-def releases_in(selection: Selection) -> list[VersionMark]:
+def releases_in(context: QueryContext, selection: Selection) -> list[VersionMark]:
     """Return the versions of the service that first appeared within the range, by time."""
     firsts: dict[str, datetime] = {}
     # newest first, so that the oldest deployment wins
-    for each in deployments_of(selection.project):
+    for each in deployments_of(context):
         if each.service == selection.service and each.version:
             firsts[each.version] = each.first_seen
     inside = [

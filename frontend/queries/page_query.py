@@ -1,10 +1,10 @@
 """Resolution of a page's parameters to a service, type and metric of a project."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from frontend.components.services import by_last_seen
@@ -13,6 +13,7 @@ from profiles.query import (
     Coverage,
     Metric,
     OptionsResult,
+    QueryContext,
     Selection,
     ServiceName,
     run_options,
@@ -27,37 +28,47 @@ DEADLINE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
+    context: QueryContext
     project: Project
     asked: PageParams  # with the service and type that are shown
     selection: Selection
     services: Sequence[ServiceName]
     notices: tuple[str, ...]
     now: datetime
-    deadline: float  # on the clock of time.monotonic()
 
 
-def page_query(project: Project, reading: ParsedParams, now: datetime) -> PageQuery | None:
+def query_context(request: HttpRequest, project: Project) -> QueryContext:
+    """Return the context of a page's queries in a project that the user may read.
+
+    Their common deadline is DEADLINE_SECONDS from now. Requests that `PageHandler` runs on the
+    threads of queries bring a context, which ends the queries once the browser is gone.
+    """
+    given: QueryContext | None = getattr(request, "query_context", None)
+    context = given or QueryContext(project.pk)
+    return context.for_project(project.pk, project.project_id, DEADLINE_SECONDS)
+
+
+def page_query(
+    context: QueryContext, project: Project, reading: ParsedParams, now: datetime
+) -> PageQuery | None:
     """Resolve the parameters; None if the project has no service. Raise `DeadlinePassed`."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    services = run_service_names(project.pk)
+    services = run_service_names(context)
     found = _service_and_type(reading.asked, services)
     if found is None:
         return None
     service, of = found
     asked = replace(reading.asked, service=service, type=of)
     selection = asked.selection(project.pk, service, of, now)
-    return PageQuery(project, asked, selection, services, reading.notices, now, deadline)
+    return PageQuery(context, project, asked, selection, services, reading.notices, now)
 
 
-def options_of(selection: Selection, deadline: float | None = None) -> OptionsResult:
-    return run_options(
-        selection.project,
-        selection.service,
-        selection.type,
-        selection.start,
-        selection.end,
-        deadline=deadline,
-    )
+def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
+    return run_options(context, selection.service, selection.type, selection.start, selection.end)
+
+
+def find_metric(context: QueryContext, selection: Selection, name: str) -> Metric | None:
+    """Return the named metric if the selected profiles have it; None stands for the default."""
+    return metric_named(name, options_of(context, selection)) if name else None
 
 
 def metric_named(name: str, options: OptionsResult) -> Metric | None:
@@ -90,7 +101,7 @@ def _service_and_type(
 
 def seen_now(of: PageQuery) -> str:
     """Return the current version tag of the selection without merging its profiles."""
-    return seen_of(run_profiles(of.selection, deadline=of.deadline, size=1).coverage)
+    return seen_of(run_profiles(of.context, of.selection, size=1).coverage)
 
 
 def seen_of(coverage: Coverage) -> str:

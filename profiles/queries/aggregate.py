@@ -1,4 +1,4 @@
-"""Aggregation of all profiles of a selection into one call tree, with its coverage."""
+"""Third stage of a query: the sum of all inputs of a scan, with its coverage."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,105 +10,88 @@ from profiles.engine.calltree.merge import LIMIT, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
-from profiles.queries import result_cache
-from profiles.queries.results import Coverage
-from profiles.queries.scanning.scan import scan
-from profiles.queries.scanning.scan_input import Accumulator, ScanInput, Trees
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import Group, InvalidQuery, Selection
-
-_trees = result_cache.ResultCache[tuple[Tree, Coverage]]()
+from profiles.queries.cache import cache_sum, cached_sum, result_key
+from profiles.queries.context import Coverage, QueryContext, ScanStats
+from profiles.queries.plan import QueryPlan
+from profiles.queries.scan import Trees, scan
+from profiles.queries.scan_input import Accumulator, ScanInput
+from profiles.queries.selection import Group, InvalidQuery
 
 
-def merge_selection(
-    selection: Selection, metric: Metric, group: Group, deadline: float | None
+def merge_trees(
+    context: QueryContext, plan: QueryPlan, metric: Metric, group: Group
 ) -> tuple[Tree, Coverage]:
     """Merge the call trees of all matching profiles that have the metric.
 
-    Profiles that cannot be read are left out and listed in the coverage. The result of a
-    selection that is entirely in blocks is cached and shared: do not modify the tree. Raise
-    InvalidQuery if the sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
+    Profiles that cannot be read are left out and listed in the coverage. The result of a plan that
+    is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
+    sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
     """
-    trees = Trees.FUNCTIONS if group is Group.FUNCTION else Trees.WHOLE
-    with explained(), scan(selection, metric, deadline=deadline, trees=trees) as found:
-        key = result_cache.key(selection, (metric, group), found)
-        known = _trees.recall(key)
-        if known is None:
-            merge = Merge(
-                [metric], group is Group.FUNCTION, settings.MAX_QUERY_NODES, selection.type
-            )
-            coverage = summed(found, merge)
-            tree = merge.tree()
-            known = tree, coverage
-            _trees.remember(key, sum=known, numbers=2 * len(tree.id), gaps=not coverage.is_readable)
-        return known
+    key = result_key(plan, (metric, group))
+    merged: tuple[Tree, Coverage] | None = cached_sum(key)
+    if merged is None:
+        trees = Trees.FUNCTIONS if group is Group.FUNCTION else Trees.WHOLE
+        with explain_errors(), scan(context, plan, metric, trees=trees) as inputs:
+            merge = _merge(context, plan, [metric], group)
+            coverage = add_all(context, inputs, merge)
+            merged = merge.tree(), coverage
+        cache_sum(key, merged, 2 * len(merged[0].id), is_readable=coverage.is_readable)
+    return merged
 
 
-def merged_with_others(
-    selection: Selection,
-    metric: Metric,
-    among: Sequence[Metric],
-    group: Group,
-    deadline: float | None,
+def merge_metrics(
+    context: QueryContext, plan: QueryPlan, metric: Metric, among: Sequence[Metric], group: Group
 ) -> tuple[Tree, Coverage]:
-    """Merge as `merge_selection` does, with further metrics in the same tree.
+    """Merge as `merge_trees` does, with further metrics in the same tree.
 
     From `among`, the tree has `metric` and each metric that exactly the same profiles have. If a
     sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
     """
-    with scan(selection, metric, deadline=deadline) as found:
-        merge = Merge(among, group is Group.FUNCTION, settings.MAX_QUERY_NODES, selection.type)
-        used = ScanStats(shared={*among})
+    stats = ScanStats(shared={*among})
+    with explain_errors(), scan(context, plan, metric) as inputs:
+        merge = _merge(context, plan, among, group)
         try:
-            coverage = summed(found, merge, used)
+            coverage = add_all(context, inputs, merge, stats)
         except (BadProfile, TooLarge):
             # The limit may have been passed by the other metrics alone.
-            return merge_selection(selection, metric, group, deadline)
+            coverage = None
+    if coverage is None:
+        return merge_trees(context, plan, metric, group)
     tree = merge.tree()
-    kept = [k for k, each in enumerate(among) if each == metric or each in used.shared]
+    shared = [k for k, each in enumerate(among) if each == metric or each in stats.shared]
     labelled = tree.labelled
     if labelled:
-        labelled = replace(labelled, values=labelled.values[kept])
-    metrics = tuple(among[k] for k in kept)
-    return replace(tree, metrics=metrics, self=tree.self[kept], labelled=labelled), coverage
+        labelled = replace(labelled, values=labelled.values[shared])
+    metrics = tuple(among[k] for k in shared)
+    return replace(tree, metrics=metrics, self=tree.self[shared], labelled=labelled), coverage
 
 
-def added(
-    selection: Selection,
-    metric: Metric,
-    sink: Accumulator,
-    deadline: float | None,
-    *,
-    by_profile: bool = False,
-    moments: bool = False,
+def _merge(
+    context: QueryContext, plan: QueryPlan, metrics: Sequence[Metric], group: Group
+) -> Merge:
+    by_function, type_ = group is Group.FUNCTION, plan.selection.type
+    return Merge(metrics, by_function, settings.MAX_QUERY_NODES, type_, context.check)
+
+
+def add_all(
+    context: QueryContext,
+    inputs: Iterable[ScanInput],
+    accumulator: Accumulator,
+    stats: ScanStats | None = None,
 ) -> Coverage:
-    """Add every matching profile that has the metric to the accumulator `sink`.
-
-    `by_profile` and `moments` are those of `scan`. Raise BadProfile if a sum passes 64 bits, and
-    TooLarge if the accumulator passes its limit.
-    """
-    with scan(
-        selection, metric, deadline=deadline, by_profile=by_profile, moments=moments
-    ) as found:
-        return summed(found, sink)
-
-
-def summed(
-    found: Iterable[ScanInput], sink: Accumulator, used: ScanStats | None = None
-) -> Coverage:
-    """Add all scan inputs to the accumulator `sink` and return their coverage.
+    """Add all inputs to the accumulator and return their coverage.
 
     Raise BadProfile if a sum passes 64 bits, and TooLarge if the accumulator passes its limit.
     """
-    used = used or ScanStats()
-    for part in found:
-        part.add_to(sink, used)
-    coverage = used.coverage()
-    refuse_beyond_64_bits(coverage.total)
+    context = context.for_scan(stats)
+    for each in inputs:
+        each.add_to(context, accumulator)
+    coverage = context.stats.coverage()
+    require_64_bits(coverage.total)
     return coverage
 
 
-def refuse_beyond_64_bits(total: int) -> None:
+def require_64_bits(total: int) -> None:
     """Raise BadProfile if a query's total does not fit in 64 bits.
 
     Accumulators check the self values of nodes; this check covers the totals of nodes too.
@@ -118,7 +101,9 @@ def refuse_beyond_64_bits(total: int) -> None:
 
 
 @contextmanager
-def explained(of: tuple[type[Exception], ...] = (BadProfile, TooLarge)) -> Iterator[None]:
+def explain_errors(
+    of: tuple[type[Exception], ...] = (BadProfile, TooLarge),
+) -> Iterator[None]:
     """Turn errors of an accumulator, those of the types `of`, into InvalidQuery with advice."""
     try:
         yield

@@ -7,12 +7,12 @@ and memory for the others.
 
 import asyncio
 from collections.abc import Callable, Hashable
-from threading import Event
+from functools import partial
 from typing import TypeVar
 
 from common.database_pool import with_fresh_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
-from profiles.queries.selection import cancelled_when
+from profiles.queries.context import NO_PROJECT, QueryContext
 
 T = TypeVar("T")
 
@@ -39,27 +39,32 @@ class TooManyQueriesWaiting(Exception):
         self.limit = full.limit
 
 
-async def run_query(tenant: Hashable, client: Hashable, work: Callable[[], T]) -> T:
-    """Call `work`, which may use the database, in a thread when it is the tenant's turn.
+async def run_query(
+    project: int | None,
+    client: Hashable,
+    work: Callable[[QueryContext], T],
+    *,
+    project_id: str = "",
+    deadline: float | None = None,
+) -> T:
+    """Call `work` with its context, in a thread with a database connection, in fair order.
 
-    Cancellation removes queued work from the queue. Running work ends with DeadlinePassed at its
-    next check for cancellation, and occupies its thread until then. Raise TooManyQueriesWaiting
-    if the queue is full.
+    Queries of one project share its limits; those of a client without a project have the
+    client's. Cancellation removes queued work from the queue. Running work ends with
+    DeadlinePassed at its next check, and occupies its thread until then. Raise
+    TooManyQueriesWaiting if the queue is full.
     """
-    gone = Event()
-
-    def until_gone() -> T:
-        with cancelled_when(gone):
-            return with_fresh_connection(work)
-
+    context = QueryContext(project or NO_PROJECT, project_id, deadline)
+    tenant = client if project is None else ("project", project)
+    run = partial(with_fresh_connection, partial(work, context))
     try:
-        future = _threads.submit(tenant, client, until_gone)
+        future = _threads.submit(tenant, client, run)
     except QueueFull as full:
         raise TooManyQueriesWaiting(full) from None
     try:
         return await asyncio.wrap_future(future)
     finally:
-        gone.set()
+        context.cancelled.set()
 
 
 _threads = FairThreads("flamewatch-query", LIMITS)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -11,48 +10,9 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.metrics import Metric
+from profiles.queries.context import Coverage
 from profiles.queries.selection import Selection, View
 from projects.profile_types import ProfileType
-
-
-class Reason(StrEnum):
-    """Reason for which matching profiles are missing from a result."""
-
-    UNREADABLE = "unreadable"
-    NO_METRIC = "no_metric"
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Matching profiles that a result leaves out, and the reason."""
-
-    start: datetime
-    end: datetime
-    why: str
-    profiles: int  # if a block's matching profiles cannot be counted: all profiles of the block
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Profiles that a result includes, and those that it leaves out."""
-
-    profiles: int  # number of profiles used
-    total: int  # Σ of the metric over these profiles, before filters
-    duration_ns: int  # Σ of the profiles' durations
-    first: datetime | None  # time of the earliest profile used
-    last: datetime | None
-    missing: tuple[Missing, ...] = ()
-
-    @property
-    def is_readable(self) -> bool:
-        """Return True if no profile was unreadable; profiles without the metric do not count."""
-        return all(each.reason is Reason.NO_METRIC for each in self.missing)
-
-    @property
-    def left_out(self) -> int:
-        """Return the number of matching profiles that the result leaves out."""
-        return sum(each.profiles for each in self.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +20,6 @@ class TreeResult:
     """Call tree of a view, summed over the matching profiles."""
 
     selection: Selection
-    project_id: str
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]  # all metrics that the view may choose
@@ -103,7 +62,6 @@ class FocusResult:
     """
 
     selection: Selection
-    project_id: str
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]
@@ -171,7 +129,6 @@ class CompareResult:
     """Comparison of two selections of one project, service and type; difference = A - B."""
 
     selections: tuple[Selection, Selection]
-    project_id: str
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]

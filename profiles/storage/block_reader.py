@@ -1,30 +1,31 @@
 """Read the bytes of blocks from the blobs that they are packed in.
 
-Blocks are immutable, so blocks of a remote store are cached in memory without invalidation.
+A deadline is a value of time.monotonic(); None waits for as long as the store does.
 """
 
 import logging
-import threading
-from collections import OrderedDict
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block
-from profiles.storage.blob_deadline import seconds_left
 from profiles.storage.blobs import BlobDeadlinePassed, BlobError, blobs
 
 logger = logging.getLogger(__name__)
 
-KEPT_BYTES = 64 * 2**20
 AT_ONCE = 8  # concurrent requests to a remote store
 AHEAD = 16  # blocks that are prefetched from a remote store
 # Concurrent file reads under a deadline: a file system that hangs blocks at most so many threads.
 NEAR_AT_ONCE = 16
+# A read gives up this long before the deadline itself, so that the query can still report the blob
+# as the reason.
+SPARE_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,115 +45,92 @@ def location_of(row: Block) -> BlockLocation:
     return BlockLocation(row.blob.key, row.offset, row.length)
 
 
-def read(place: BlockLocation) -> bytes:
-    """Read all bytes of a block, without cache or deadline. Raise BlobError."""
-    return blobs().get(place.key, place.offset, place.length)
+def read(location: BlockLocation) -> bytes:
+    """Read all bytes of a block, without a deadline. Raise BlobError."""
+    return blobs().get(location.key, location.offset, location.length)
 
 
 def sources(
-    places: Iterable[BlockLocation],
-    is_known: Callable[[BlockLocation], bool] = lambda _place: False,
+    locations: Iterable[BlockLocation],
+    deadline: float | None = None,
+    is_cached: Callable[[BlockLocation], bool] = lambda _location: False,
 ) -> Iterator[Source]:
-    """Yield a source for each block, in the order of `places`.
+    """Yield a source for each block, in the order of `locations`.
 
-    Up to AHEAD blocks of a remote store are prefetched, except those that `is_known` reports as
+    A source of a local store reads only the requested sections. Blocks of a remote store are
+    fetched whole, up to AHEAD of them in advance, except those that `is_cached` reports as
     decoded already: these are fetched when their source is read. The sources raise BlobError,
-    and BlobDeadlinePassed after the deadline of `blob_deadline`.
+    and BlobDeadlinePassed after the deadline.
     """
     if not blobs().is_remote:
-        yield from map(_near, places)
+        for location in locations:
+            yield _local_source(location, deadline)
         return
-    rest = iter(places)
-    waiting: list[_RemoteBlock] = []
+    rest = iter(locations)
+    ahead: list[_RemoteBlock] = []
     while True:
-        while len(waiting) < AHEAD and (place := next(rest, None)) is not None:
-            waiting.append(_RemoteBlock(place, begin=not is_known(place)))
-        if not waiting:
+        for location in islice(rest, AHEAD - len(ahead)):
+            ahead.append(_RemoteBlock(location, deadline, begin=not is_cached(location)))
+        if not ahead:
             return
-        yield waiting.pop(0).read
+        yield ahead.pop(0).read
 
 
-def _near(place: BlockLocation) -> Source:
-    """Return a source that reads only the requested sections from the local store."""
+def is_remote() -> bool:
+    """Return True if sources hold the whole block in memory once they have been read."""
+    return blobs().is_remote
+
+
+def _local_source(location: BlockLocation, deadline: float | None) -> Source:
+    """Return a source that reads in another thread if there is a deadline.
+
+    A file read cannot be cancelled.
+    """
     store = blobs()
 
     def source(at: int, length: int) -> bytes:
-        length = max(0, min(length, place.length - at))
-        return _in_time(place, partial(store.get, place.key, place.offset + at, length))
+        length = max(0, min(length, location.length - at))
+        read = partial(store.get, location.key, location.offset + at, length)
+        return read() if deadline is None else _wait(location, _readers.submit(read), deadline)
 
     return source
-
-
-def _in_time(place: BlockLocation, read: Callable[[], bytes]) -> bytes:
-    """Run a file read, in another thread if there is a deadline: a file read cannot be cancelled.
-
-    Raise BlobDeadlinePassed.
-    """
-    return read() if seconds_left() is None else _waited(place, _readers.submit(read))
 
 
 class _RemoteBlock:
     """Block of a remote store, fetched whole by a thread of the pool."""
 
-    def __init__(self, place: BlockLocation, *, begin: bool) -> None:
-        self._place = place
-        self._data = self._begun() if begin else None
+    def __init__(self, location: BlockLocation, deadline: float | None, *, begin: bool) -> None:
+        self._location = location
+        self._deadline = deadline
+        self._data = self._fetch() if begin else None
 
     def read(self, at: int, length: int) -> memoryview:
-        data = self._data = self._data or self._begun()
+        data = self._data = self._data or self._fetch()
         try:
-            whole = data if isinstance(data, bytes) else _waited(self._place, data)
+            whole = _wait(self._location, data, self._deadline)
         except BlobError:
             self._data = None  # a later read fetches the block again
             raise
         return memoryview(whole)[at : at + length]
 
-    def _begun(self) -> Future[bytes] | bytes:
-        """Return the cached bytes of the block, or start to fetch them."""
-        return _kept.get(self._place) or _pool.submit(partial(_fetch, self._place))
+    def _fetch(self) -> Future[bytes]:
+        return _pool.submit(partial(read, self._location))
 
 
-def _waited(place: BlockLocation, data: Future[bytes]) -> bytes:
+def _wait(location: BlockLocation, data: Future[bytes], deadline: float | None) -> bytes:
     """Wait for a read until the deadline. Raise BlobDeadlinePassed."""
     try:
-        return data.result(seconds_left())
+        return data.result(_seconds_left(deadline))
     except TooLate:
         data.cancel()  # a read that has not started leaves the queue; a running one goes on
-        logger.warning("Blob %s did not come in time.", place.key)
-        raise BlobDeadlinePassed(f"Blob {place.key} did not come in time.") from None
+        logger.warning("Blob %s did not come in time.", location.key)
+        raise BlobDeadlinePassed(f"Blob {location.key} did not come in time.") from None
 
 
-def _fetch(place: BlockLocation) -> bytes:
-    """Read a block and add it to the cache."""
-    data = read(place)
-    _kept.put(place, data)
-    return data
+def _seconds_left(deadline: float | None) -> float | None:
+    """Return the seconds that a read may still take, without SPARE_SECONDS; never negative."""
+    return None if deadline is None else max(0.0, deadline - SPARE_SECONDS - time.monotonic())
 
 
-class _ByteCache:
-    """Thread-safe LRU cache of whole blocks as stored, of at most KEPT_BYTES."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._data: OrderedDict[BlockLocation, bytes] = OrderedDict()
-        self._size = 0
-
-    def get(self, place: BlockLocation) -> bytes | None:
-        with self._lock:
-            data = self._data.get(place)
-            if data is not None:
-                self._data.move_to_end(place)
-            return data
-
-    def put(self, place: BlockLocation, data: bytes) -> None:
-        with self._lock:
-            if place not in self._data:
-                self._data[place] = data
-                self._size += len(data)
-            while self._size > KEPT_BYTES:
-                self._size -= len(self._data.popitem(last=False)[1])
-
-
-_kept = _ByteCache()
 _pool = ThreadPool("block-reader", AT_ONCE)
 _readers = ThreadPool("file-reader", NEAR_AT_ONCE)

@@ -3,13 +3,12 @@
 Menus, timelines and profile lists are built from summaries, without reading blobs.
 """
 
-from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.engine.blocks.sparse_values import exact_sum
 
 MOST_LABELS = 50  # label names in a summary
 MOST_VALUES = 200  # values of each label name; the most frequent ones are kept
@@ -93,12 +92,3 @@ def _course(profiles: ProfileColumns, step: int) -> list[tuple[int, int, int]]:
         (start * step, int((steps == start).sum()), exact_sum(profiles.weight[steps == start]))
         for start in np.unique(steps).tolist()
     ]
-
-
-def exact_sum(values: NDArray[np.int64] | Sequence[int]) -> int:
-    """Return the sum of the values, without overflow at 64 bits."""
-    column = np.asarray(values, np.int64)
-    if float(np.abs(column.astype(np.float64)).sum()) < 2.0**62:
-        return int(column.sum())
-    whole: list[Any] = column.tolist()
-    return sum(whole)

@@ -1,91 +1,31 @@
-"""Read-only database snapshot shared by several statements.
+"""Read-only snapshot of the database, and the statements that queries run in it.
 
 Compaction moves profiles from head rows into blocks in one commit; a query that reads both inside
 a snapshot finds each profile exactly once.
 """
 
-import contextlib
-import threading
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from types import TracebackType
+from typing import Any, Generic, TypeAlias, TypeVar
 
+import orjson
+import psycopg
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
+from django.db.models import Q, QuerySet
+from psycopg.types.json import set_json_loads
 
 T = TypeVar("T")
+RowQuery: TypeAlias = "QuerySet[Any, tuple[Any, ...]]"
+Rows = list[tuple[Any, ...]]
+RowStream = Generator[tuple[Any, ...], None, None]
 
-
-class _Answers(threading.local):
-    """Cached results of the current thread's snapshot.
-
-    Thread-local, as the database connection is.
-    """
-
-    known: dict[Hashable, Any] | None = None  # None outside a snapshot
-    awaits_begin = False  # BEGIN has not been sent yet
-
-
-_answers = _Answers()
-
-
-@contextlib.contextmanager
-def snapshot() -> Iterator[None]:
-    """Read from one consistent state of the database within the `with` body.
-
-    The snapshot is read-only and takes no lock that a writer would wait for. Inside a transaction
-    it uses that transaction; inside another snapshot it joins that one.
-    """
-    if _answers.known is not None:
-        yield
-        return
-    with _begun():
-        _answers.known = {}
-        try:
-            yield
-        finally:
-            _answers.known = None
-
-
-def once(question: Hashable, ask: Callable[[], T]) -> T:
-    """Return the result of `ask()`, cached under the key `question` inside a snapshot.
-
-    Callers must not modify the result.
-    """
-    known = _answers.known
-    if known is None:
-        return ask()
-    if question not in known:
-        known[question] = ask()
-    answer: T = known[question]
-    return answer
-
-
-def keep(question: Hashable, answer: object) -> None:
-    """Cache a result for `once` and `answered`; do nothing outside a snapshot."""
-    if _answers.known is not None:
-        _answers.known[question] = answer
-
-
-def answered(question: Hashable) -> Any | None:
-    """Return the result cached in this snapshot under the key `question`, or None."""
-    return (_answers.known or {}).get(question)
-
-
-def opening() -> list[str]:
-    """Return the statements to send before, or with, the first statement of a snapshot.
-
-    Only the first call in a snapshot returns any; the caller has to send them.
-    """
-    if not _answers.awaits_begin:
-        return []
-    _answers.awaits_begin = False
-    return [_BEGIN[connection.vendor]]
-
-
-def open_now() -> None:
-    """Begin the snapshot's transaction now, for code that bypasses Django's cursors."""
-    for statement in opening():
-        _execute(statement)
-
+AT_ONCE = 16  # rows that psycopg fetches at a time; the connection buffers more
+CHUNK = 256  # rows of each statement on databases without streaming
 
 # Django's `atomic` is not used: on SQLite it would BEGIN IMMEDIATE and lock out the writers, and on
 # PostgreSQL it would take two round trips, one to begin and one to set the isolation level.
@@ -95,27 +35,183 @@ _BEGIN = {
 }
 
 
-@contextlib.contextmanager
-def _begun() -> Iterator[None]:
-    """Open a transaction that begins with its first statement and ends with ROLLBACK.
+@dataclass(frozen=True, slots=True)
+class SelectStatement(Generic[T]):
+    """SELECT statement with its parameters and the function that converts its rows."""
 
-    BEGIN is delayed so that it can share the round trip of the first statement (round_trip.py).
+    key: Hashable  # statements with equal keys have equal results
+    sql: str
+    values: Sequence[str | int | datetime]
+    read: Callable[[Rows], T]
+
+
+class Snapshot:
+    """One consistent state of the database, read in the `with` bodies of the snapshot.
+
+    The outermost `with` begins a read-only transaction at its first statement, whether this comes
+    from here or from Django's ORM, and ends it. It takes no lock that a writer would wait for.
+    Inside a transaction the snapshot uses that transaction. It belongs to the thread that entered
+    it, as the database connection does.
     """
-    if connection.in_atomic_block:
-        yield
-        return
-    _answers.awaits_begin = True
-    try:
-        with connection.execute_wrapper(_opened):
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._transaction = ExitStack()
+        self._awaits_begin = False
+        self._results: dict[Hashable, Any] = {}
+
+    def __enter__(self) -> "Snapshot":
+        if not self._depth:
+            self._transaction.enter_context(self._begun())
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._results.clear()
+            self._transaction.__exit__(kind, error, traceback)
+
+    def once(self, key: Hashable, load: Callable[[], T]) -> T:
+        """Return the result of `load()`, cached under the key until the snapshot ends.
+
+        Outside the `with` body, call `load` each time. Callers must not modify the result.
+        """
+        if not self._depth:
+            return load()
+        if key not in self._results:
+            self._results[key] = load()
+        result: T = self._results[key]
+        return result
+
+    def cached(self, key: Hashable) -> Any | None:
+        """Return the result cached under the key, or None."""
+        return self._results.get(key)
+
+    def select(self, statement: SelectStatement[T]) -> T:
+        """Run a statement and return its converted result.
+
+        Inside the `with` body, statements with the same key run once.
+        """
+        return self.once(statement.key, lambda: statement.read(self._run([statement])[0]))
+
+    def prefetch(self, statements: Sequence[SelectStatement[Any]]) -> None:
+        """Run the statements now and cache their results for `select`.
+
+        Statements with a cached result are skipped. PostgreSQL gets all others in one round trip,
+        which takes about as long as executing a typical statement; SQLite gets them one by one.
+        Outside the `with` body the results are lost.
+        """
+        new = [each for each in statements if each.key not in self._results]
+        if new:
+            for statement, rows in zip(new, self._run(new), strict=True):
+                self.once(statement.key, partial(statement.read, rows))
+
+    def stream(
+        self, rows: QuerySet[Any, tuple[Any, ...]]
+    ) -> Generator[tuple[Any, ...], None, None]:
+        """Yield rows as tuples in order of time and pk, which must be their last two columns.
+
+        Django reads PostgreSQL's `bytea` as hexadecimal text, which takes most of the time to read
+        the trees of an hour. This method requests PostgreSQL's binary format, and yields rows
+        while later ones are still arriving. Do not use the database connection until the generator
+        has ended or is closed.
+        """
+        rows = rows.order_by("time", "pk")
+        postgresql = connection.vendor == "postgresql"
+        return self._from_postgresql(rows) if postgresql else _in_chunks(rows)
+
+    @contextmanager
+    def _begun(self) -> Iterator[None]:
+        """Open a transaction that begins with its first statement and ends with ROLLBACK.
+
+        BEGIN is delayed so that it can share the round trip of the first statement.
+        """
+        if connection.in_atomic_block:
             yield
-    finally:
-        if not opening():
-            _execute("ROLLBACK")
+            return
+        self._awaits_begin = True
+        try:
+            with connection.execute_wrapper(self._after_begin):
+                yield
+        finally:
+            if not self._begin_statements():
+                _execute("ROLLBACK")
+
+    def _after_begin(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        self._begin()
+        return execute(*statement)
+
+    def _begin(self) -> None:
+        for statement in self._begin_statements():
+            _execute(statement)
+
+    def _begin_statements(self) -> list[str]:
+        """Return the statements to send before, or with, the first statement of the snapshot.
+
+        Only the first call returns any; the caller has to send them.
+        """
+        if not self._awaits_begin:
+            return []
+        self._awaits_begin = False
+        return [_BEGIN[connection.vendor]]
+
+    def _run(self, statements: Sequence[SelectStatement[Any]]) -> list[Rows]:
+        if connection.vendor == "postgresql":
+            return self._in_one_round_trip(statements)
+        results = []
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement.sql, _adapted(statement))
+                results.append(cursor.fetchall())
+        return results
+
+    def _in_one_round_trip(self, statements: Sequence[SelectStatement[Any]]) -> list[Rows]:
+        """Send all statements as one query, after BEGIN if the snapshot has not begun yet."""
+        begin = self._begin_statements()
+        results = []
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "; ".join([*begin, *(statement.sql for statement in statements)]),
+                [value for statement in statements for value in _adapted(statement)],
+            )
+            if begin:
+                cursor.nextset()
+            for _ in statements:
+                results.append(cursor.fetchall())
+                cursor.nextset()
+        return results
+
+    def _from_postgresql(self, rows: RowQuery) -> RowStream:
+        connection.ensure_connection()
+        try:
+            sql, parameters = rows.query.sql_with_params()
+        except EmptyResultSet:  # no row can match the filters: no statement to send
+            return
+        self._begin()
+        # Django's own cursors bind parameters in the client, which excludes binary results.
+        with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
+            set_json_loads(orjson.loads, cursor)
+            yield from cursor.stream(sql, parameters, binary=True, size=AT_ONCE)
 
 
-def _opened(execute: Callable[..., Any], *statement: Any) -> Any:
-    open_now()
-    return execute(*statement)
+def _in_chunks(rows: RowQuery) -> RowStream:
+    chunk = list(rows[:CHUNK])
+    yield from chunk
+    while len(chunk) == CHUNK:
+        time, pk = chunk[-1][-2:]
+        chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:CHUNK])
+        yield from chunk
+
+
+def _adapted(statement: SelectStatement[Any]) -> list[Any]:
+    adapt = connection.ops.adapt_datetimefield_value
+    return [adapt(value) if isinstance(value, datetime) else value for value in statement.values]
 
 
 def _execute(statement: str) -> None:

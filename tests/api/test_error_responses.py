@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from profiles.params.query_string import MAX_QUERY
-from profiles.queries.selection import check
+from profiles.query import QueryContext
 from projects.models import Project
 from tests.api.conftest import Ask
 from tests.ingest.client import Client, assert_refused
@@ -126,11 +126,11 @@ def until_abandoned(
 ) -> Callable[..., None]:
     """Return a query that never ends by itself, but checks for cancellation."""
 
-    def run(*_: object) -> None:
+    def run(context: QueryContext, *_: object) -> None:
         begun()
         try:
             while True:
-                check(None)
+                context.check()
                 time.sleep(0.001)
         finally:
             ended.set()

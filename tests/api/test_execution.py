@@ -14,7 +14,7 @@ from endpoints.error_responses import error_response
 from endpoints.errors import QueryTooSlow
 from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS, TooManyQueriesWaiting
-from profiles.queries.selection import DeadlinePassed, check
+from profiles.query import DeadlinePassed, QueryContext
 from projects.credentials.authentication import Access
 
 pytestmark = pytest.mark.real
@@ -35,7 +35,7 @@ class Gate:
         self.open = threading.Event()
         self._lock = threading.Lock()
 
-    def work(self, deadline: float) -> str:
+    def work(self, context: QueryContext) -> str:
         with self._lock:
             self.begun += 1
         assert self.open.wait(60)
@@ -82,11 +82,11 @@ async def test_keys_of_one_project_share_its_threads_and_another_has_its_own(gat
 async def test_work_stops_when_nobody_waits_for_it() -> None:
     begun, ended = threading.Event(), threading.Event()
 
-    def work(deadline: float) -> None:
+    def work(context: QueryContext) -> None:
         begun.set()
         try:
             while True:
-                check(deadline)
+                context.check()
                 time.sleep(0.001)
         finally:
             ended.set()
@@ -139,7 +139,7 @@ async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: Fai
 
 
 async def test_errors_come_back_and_the_threads_go_on() -> None:
-    def fail(deadline: float) -> None:
+    def fail(context: QueryContext) -> None:
         raise ValueError("no")
 
     for _ in range(LIMITS.threads + 1):
@@ -148,7 +148,7 @@ async def test_errors_come_back_and_the_threads_go_on() -> None:
 
 
 async def test_what_an_answer_waited_for_is_said() -> None:
-    def late(deadline: float) -> str:
+    def late(context: QueryContext) -> str:
         raise DeadlinePassed("Blob a/b did not come in time.")
 
     with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Blob a/b did not come"):

@@ -16,11 +16,18 @@ from frontend import page_client, page_handler
 from frontend.page_handler import LIGHT_PAGES, PageHandler
 from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS
-from profiles.queries.selection import check
+from profiles.query import QueryContext
 from projects.models import Project, User
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 HTML = (b"accept", b"text/html")
+
+
+def check(request: HttpRequest) -> None:
+    """Raise DeadlinePassed if the request's client is gone."""
+    context: QueryContext | None = getattr(request, "query_context", None)
+    if context is not None:
+        context.check()
 
 
 class View:
@@ -37,7 +44,7 @@ class View:
         self.started.append(request.path)
         try:
             while not self.open.is_set():
-                check(None)
+                check(request)
                 time.sleep(0.001)
         finally:
             self.ended.append(request.path)

@@ -13,6 +13,7 @@ from projects.models import Agent, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 KEPT = timedelta(days=30)
@@ -25,7 +26,13 @@ def shop(project: Project) -> Deployment:
 
 def left(project: Project) -> set[str]:
     ever = (rows.NOON - KEPT, rows.NOON + KEPT)
-    return {row.name_id for row in run_profiles(Selection(project.pk, "shop", CPU, *ever)).rows}
+    return {
+        row.name_id
+        for row in run_profiles(
+            query_context(Selection(project.pk, "shop", CPU, *ever)),
+            Selection(project.pk, "shop", CPU, *ever),
+        ).rows
+    }
 
 
 CPU = ProfileType.CPU
@@ -84,7 +91,7 @@ def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     assert left(project) == {"7", "8", "9", "10"}
     assert Block.objects.get().start == rows.NOON + timedelta(hours=7)
     selection = Selection(project.pk, "shop", CPU, rows.NOON, rows.NOON + KEPT)
-    assert run_tree(selection, View()).coverage.profiles == 4
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
     assert counted_bytes(project) == really_stored_bytes(project)
 
 

@@ -10,7 +10,7 @@ from frontend.components.pagination import Pages, pages_of
 from frontend.components.services import LATELY
 from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
-from profiles.query import run_deployment_counts
+from profiles.query import QueryContext, run_deployment_counts
 from projects.models import Deployment, Project
 from projects.profile_types import NEVER_ASKED, ProfileType
 from scheduler.long_poll import queue_of_process
@@ -36,7 +36,9 @@ class DeploymentList:
     pages: Pages
 
 
-def list_deployments(project: Project, query: AgentQuery, now: datetime) -> DeploymentList:
+def list_deployments(
+    context: QueryContext, project: Project, query: AgentQuery, now: datetime
+) -> DeploymentList:
     known = Deployment.objects.filter(project=project)
     rows = _matching(known, query)
     everything = known.count()
@@ -46,7 +48,7 @@ def list_deployments(project: Project, query: AgentQuery, now: datetime) -> Depl
     ordered = rows.annotate(connected=connected).order_by("service", "-last_seen", "pk")
     on_page = list(ordered[pages.first : pages.behind])
     keys = [deployment.pk for deployment in on_page]
-    counts = run_deployment_counts(project.pk, keys, now - SEEN_WITHIN, now)
+    counts = run_deployment_counts(context, keys, now - SEEN_WITHIN, now)
     offers = _offers(project)
     return DeploymentList(
         shown=[

@@ -11,6 +11,7 @@ from frontend.fragments import wants_fragment
 from frontend.pages.agents.agent_list import list_agents
 from frontend.pages.agents.deployment_list import list_deployments
 from frontend.pages.agents.params import SHOWN, STATES, read
+from frontend.queries.page_query import query_context
 from projects.access import may_capture, membership
 
 
@@ -20,13 +21,15 @@ from projects.access import may_capture, membership
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     query, notices = read(request.GET)
-    listed = list_deployments if query.show == "deployments" else list_agents
+    project, now = member.project, timezone.now()
     context = {
-        "project": member.project,
+        "project": project,
         "here": "agents",
         "query": query,
         "notices": notices,
-        "list": listed(member.project, query, timezone.now()),
+        "list": list_deployments(query_context(request, project), project, query, now)
+        if query.show == "deployments"
+        else list_agents(project, query, now),
         "states": STATES,
         "shows": SHOWN,
         "may_capture": may_capture(member),

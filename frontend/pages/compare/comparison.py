@@ -1,11 +1,16 @@
 """Result of a comparison, merged once for its page, its graph and its CSV file."""
 
-import time
-
 from frontend.pages.compare.params import CompareQuery
 from frontend.queries.page_cache import LIST_ROW, PageCache
-from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
-from profiles.query import CompareResult, Coverage, Metric, Selection, run_compare
+from frontend.queries.page_query import find_metric
+from profiles.query import (
+    CompareResult,
+    Coverage,
+    Metric,
+    QueryContext,
+    Selection,
+    run_compare,
+)
 
 Pair = tuple[Selection, Selection]
 
@@ -14,16 +19,18 @@ _kept: PageCache[CompareResult] = PageCache()
 
 
 def compared(
-    query: CompareQuery, sides: Pair, metric: Metric | None, deadline: float
+    context: QueryContext, query: CompareQuery, sides: Pair, metric: Metric | None
 ) -> CompareResult:
     """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
-    result = run_compare(*sides, query.a.shown(metric), deadline)
+    result = run_compare(context, *sides, query.a.shown(metric))
     weight = _COLUMNS * len(result.tree.parent) + LIST_ROW * len(result.functions)
     _kept.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
     return result
 
 
-def found_or_compared(query: CompareQuery, sides: Pair, seen: str) -> CompareResult:
+def found_or_compared(
+    context: QueryContext, query: CompareQuery, sides: Pair, seen: str
+) -> CompareResult:
     """Return the page's cached result if `seen` matches it, otherwise compare again.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
@@ -31,8 +38,8 @@ def found_or_compared(query: CompareQuery, sides: Pair, seen: str) -> CompareRes
     found = _kept.find(sides[0].project, _address(query, seen)) if seen else None
     if found:
         return found
-    metric = metric_named(query.a.metric, options_of(sides[0])) if query.a.metric else None
-    return compared(query, sides, metric, time.monotonic() + DEADLINE_SECONDS)
+    metric = find_metric(context, sides[0], query.a.metric)
+    return compared(context, query, sides, metric)
 
 
 def seen_of(result: CompareResult) -> str:

@@ -16,8 +16,14 @@ from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
 from frontend.pages.compare.params import VIEWS, read
 from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS
-from profiles.query import CompareResult, DeadlinePassed, InvalidQuery, compare_json
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from profiles.query import (
+    CompareResult,
+    DeadlinePassed,
+    InvalidQuery,
+    QueryContext,
+    compare_json,
+)
 from projects.access import project_for
 from projects.models import Project
 
@@ -43,7 +49,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         "here": "compare",
         "frame": request.GET.get("frame", "")[:16],
         "views": VIEWS,
-        **compare_page.context(project, query, notices, now),
+        **compare_page.context(query_context(request, project), project, query, notices, now),
     }
     return render(request, "frontend/compare/page.html", context)
 
@@ -54,8 +60,10 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     if not request.user.is_authenticated:
         sentence = _("Sign in to see this project.")
         return JsonResponse({"error": sentence}, status=HTTPStatus.UNAUTHORIZED)
+    project = project_for(request.user, project_id)
+    context = query_context(request, project)
     try:
-        body = compare_json(_result(request, project_for(request.user, project_id)))
+        body = compare_json(context, _result(request, project, context))
     except _Refused as refused:
         return JsonResponse({"error": str(refused)}, status=refused.status)
     # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
@@ -68,14 +76,15 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
+    project = project_for(request.user, project_id)
     try:
-        result = _result(request, project_for(request.user, project_id))
+        result = _result(request, project, query_context(request, project))
     except _Refused as refused:
         return HttpResponse(str(refused), "text/plain; charset=utf-8", status=refused.status)
     return csv_file("compare.csv", columns(result), table(result))
 
 
-def _result(request: HttpRequest, project: Project) -> CompareResult:
+def _result(request: HttpRequest, project: Project, context: QueryContext) -> CompareResult:
     now = timezone.now()
     query, _notices = read(request.GET, now)
     service, type_ = query.a.service, query.a.type
@@ -85,7 +94,7 @@ def _result(request: HttpRequest, project: Project) -> CompareResult:
         raise _Refused(HTTPStatus.BAD_REQUEST, sentence)
     a, b = (asked.selection(project.pk, service, type_, now) for asked in (query.a, query.b))
     try:
-        return found_or_compared(query, (a, b), seen)
+        return found_or_compared(context, query, (a, b), seen)
     except InvalidQuery as error:
         raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:

@@ -29,8 +29,8 @@ from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
     OptionsResult,
+    QueryContext,
     Selection,
-    snapshot,
 )
 from projects.models import Project
 
@@ -58,13 +58,17 @@ def pair(query: CompareQuery, of: PageQuery) -> Pair:
 
 
 def context(
-    project: Project, query: CompareQuery, notices: tuple[str, ...], now: datetime
+    queries: QueryContext,
+    project: Project,
+    query: CompareQuery,
+    notices: tuple[str, ...],
+    now: datetime,
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
     url = reverse("compare", args=[project.project_id])
     try:
-        with snapshot():
-            of = page_query(project, ParsedParams(query.a, notices), now)
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(query.a, notices), now)
             return (
                 _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
             )
@@ -85,7 +89,7 @@ def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
 
 def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     sides = pair(query, of)
-    options = options_of(sides[0], of.deadline)
+    options = options_of(of.context, sides[0])
     metric = metric_named(query.a.metric, options)
     shown: dict[str, object] = {
         "query": query,
@@ -98,7 +102,7 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         "history": _history(query, of),
     }
     try:
-        result = compared(query, sides, metric, of.deadline)
+        result = compared(of.context, query, sides, metric)
     except InvalidQuery as error:
         if query.a.root is None:
             return shown | {"refused": str(error)}
@@ -118,7 +122,7 @@ def _pickers(
     """
     a, b = sides
     same = (a.start, a.end) == (b.start, b.end)
-    of_b = options if same else options_of(b, of.deadline)
+    of_b = options if same else options_of(of.context, b)
     return (
         picker(query.a, of.services, options, of.now),
         picker(query.b, of.services, of_b, of.now),

@@ -1,6 +1,5 @@
 """`/p/<project>/flame/download/<format>`: the merged profiles of the selection as a file."""
 
-import time
 from dataclasses import replace
 from http import HTTPStatus
 
@@ -11,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from frontend.components.downloads import ENDINGS, download_name
-from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import read
 from profiles.query import (
     DeadlinePassed,
@@ -41,11 +40,11 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
         sentence = _("The address has to name a service and a type.")
         return _refused(HTTPStatus.BAD_REQUEST, sentence)
     selection = asked.selection(project.pk, asked.service, asked.type, now)
-    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
-    view = _in_file(asked.shown(metric), form)
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    context = query_context(request, project)
     try:
-        file = run_export(selection, view, ExportFormat(form), deadline)
+        metric = find_metric(context, selection, asked.metric)
+        view = _in_file(asked.shown(metric), form)
+        file = run_export(context, selection, view, ExportFormat(form))
     except InvalidQuery as error:
         return _refused(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

@@ -89,7 +89,7 @@ class FlamePage:
 
 def flame_page(of: PageQuery) -> FlamePage:
     """Build the flame page of a page query. Raise `DeadlinePassed`."""
-    options = options_of(of.selection, of.deadline)
+    options = options_of(of.context, of.selection)
     metric = metric_named(of.asked.metric, options)
     notices = (*of.notices, *metric_notice(of.asked.metric, metric))
     asked = replace(of.asked, metric=of.asked.metric if metric else "")
@@ -109,7 +109,7 @@ def _nearest(
     errors: list[InvalidQuery] = []
     while True:
         try:
-            return asked, merged(asked, of.selection, metric, of.deadline), errors
+            return asked, merged(of.context, asked, of.selection, metric), errors
         except (
             MetricNotFound
         ) as error:  # the menu offers the metrics of all zones, versions and labels
@@ -187,8 +187,8 @@ def _average(top: TopResult) -> summary.Average | None:
 
 def _strip(of: PageQuery) -> str:
     around = time_strip.around(of.selection, of.now)
-    result = run_strip(around, time_strip.steps(around.end - around.start), of.deadline)
-    return time_strip.strip(result, of.selection, releases_in(around))
+    result = run_strip(of.context, around, time_strip.steps(around.end - around.start))
+    return time_strip.strip(result, of.selection, releases_in(of.context, around))
 
 
 def _share(asked: PageParams, top: TopResult) -> Share | None:

@@ -1,6 +1,5 @@
 """`/p/<project>/flame/lines`: cost of each source line of a function, as an htmx dialog."""
 
-import time
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -11,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from frontend.pages.flame.lines_table import lines_table
-from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import PageParams, read
 from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
 from projects.access import project_for
@@ -31,10 +30,10 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
         return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
     selection = asked.selection(project.pk, asked.service, asked.type, now)
     name, file = (request.GET.get(key, "")[:_LONGEST] for key in ("name", "file"))
-    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    context = query_context(request, project)
     try:
-        result = run_lines(selection, asked.shown(metric), name, file, deadline)
+        metric = find_metric(context, selection, asked.metric)
+        result = run_lines(context, selection, asked.shown(metric), name, file)
     except InvalidQuery as error:
         return _refused(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

@@ -1,12 +1,11 @@
 """Cached call tree and function list of a flame page URL, merged once."""
 
-import time
 from urllib.parse import urlencode
 
 from frontend.queries.page_cache import CachedPage, cached_pages
-from frontend.queries.page_query import DEADLINE_SECONDS, metric_named, options_of, seen_of
+from frontend.queries.page_query import find_metric, seen_of
 from frontend.queries.params import PageParams
-from profiles.query import Metric, Selection, run_tree_and_top
+from profiles.query import Metric, QueryContext, Selection, run_tree_and_top
 
 
 def address_of(asked: PageParams, seen: str) -> str:
@@ -17,7 +16,9 @@ def address_of(asked: PageParams, seen: str) -> str:
     return f"{asked.of_the_data().parameters()}&{urlencode({'seen': seen})}"
 
 
-def found_or_merged(asked: PageParams, selection: Selection, seen: str) -> CachedPage:
+def found_or_merged(
+    context: QueryContext, asked: PageParams, selection: Selection, seen: str
+) -> CachedPage:
     """Return the cached page if `seen` matches it, otherwise merge again.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
@@ -25,18 +26,22 @@ def found_or_merged(asked: PageParams, selection: Selection, seen: str) -> Cache
     found = cached_pages.find(selection.project, address_of(asked, seen)) if seen else None
     if found:
         return found
-    metric = metric_named(asked.metric, options_of(selection)) if asked.metric else None
-    return merged(asked, selection, metric, time.monotonic() + DEADLINE_SECONDS, seen)
+    metric = find_metric(context, selection, asked.metric)
+    return merged(context, asked, selection, metric, seen)
 
 
 def merged(
-    asked: PageParams, selection: Selection, metric: Metric | None, deadline: float, seen: str = ""
+    context: QueryContext,
+    asked: PageParams,
+    selection: Selection,
+    metric: Metric | None,
+    seen: str = "",
 ) -> CachedPage:
     """Merge and cache under `seen`; "" caches under the version tag of the result.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    answers = CachedPage(*run_tree_and_top(selection, asked.shown(metric), deadline))
+    answers = CachedPage(*run_tree_and_top(context, selection, asked.shown(metric)))
     address = address_of(asked, seen or seen_of(answers.top.coverage))
     cached_pages.keep(selection.project, address, answers, answers.nodes)
     return answers

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from frontend.pages.flame.function_pages import functions_page
 from frontend.pages.flame.merged_tree import found_or_merged
-from frontend.queries.page_query import DEADLINE_SECONDS
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import read
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import project_for
@@ -31,7 +31,7 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     selection = asked.selection(project.pk, asked.service, asked.type, now)
     seen = request.GET.get("seen", "")[:100]
     try:
-        top = found_or_merged(asked, selection, seen).top
+        top = found_or_merged(query_context(request, project), asked, selection, seen).top
     except InvalidQuery as error:
         return _refused(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

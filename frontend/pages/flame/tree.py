@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from frontend.pages.flame.merged_tree import found_or_merged
-from frontend.queries.page_query import DEADLINE_SECONDS
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
 from frontend.queries.params import read
 from profiles.query import DeadlinePassed, FocusResult, InvalidQuery, focus_json, tree_json
 from projects.access import project_for
@@ -28,14 +28,21 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     if not asked.service or asked.type is None:
         return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
     selection = asked.selection(project.pk, asked.service, asked.type, now)
+    context = query_context(request, project)
     try:
-        drawn = found_or_merged(asked, selection, request.GET.get("seen", "")[:100]).drawn
+        seen = request.GET.get("seen", "")[:100]
+        drawn = found_or_merged(context, asked, selection, seen).drawn
+        body = (
+            focus_json(context, drawn)
+            if isinstance(drawn, FocusResult)
+            else tree_json(context, drawn)
+        )
     except InvalidQuery as error:
         return _refused(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
         return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    return _compressed(focus_json(drawn) if isinstance(drawn, FocusResult) else tree_json(drawn))
+    return _compressed(body)
 
 
 def _compressed(body: bytes) -> HttpResponse:

@@ -12,9 +12,9 @@ from django_htmx.middleware import HtmxDetails
 
 from frontend.pages.flame.flame_page import flame_page, not_in_time
 from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import page_query, seen_now
+from frontend.queries.page_query import page_query, query_context, seen_now
 from frontend.queries.params import read
-from profiles.query import DeadlinePassed, snapshot
+from profiles.query import DeadlinePassed
 from projects.access import may_capture, membership
 
 
@@ -32,15 +32,16 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     reading = read(request.GET, now)
     htmx = HtmxDetails(request)
     shown, empty = None, None
+    context = query_context(request, member.project)
     try:
-        with snapshot():
-            asked = page_query(member.project, reading, now)
+        with context.snapshot:
+            asked = page_query(context, member.project, reading, now)
             if asked and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(asked):
                 return HttpResponse(status=HTTPStatus.NO_CONTENT)
             shown = flame_page(asked) if asked else None
     except DeadlinePassed:
         empty = not_in_time(member.project, reading.asked)
-    context = {
+    values = {
         "project": member.project,
         "here": "flame",
         "bench": shown,
@@ -48,7 +49,7 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "notices": shown.notices if shown else reading.notices,
         "may_capture": may_capture(member),
     }
-    response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", context)
+    response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response

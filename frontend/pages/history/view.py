@@ -14,7 +14,7 @@ from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
 from frontend.pages.history.view_model import columns, history_of, table
 from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query
+from frontend.queries.page_query import DEADLINE_SECONDS, options_of, page_query, query_context
 from frontend.queries.params import ParsedParams
 from profiles.query import DeadlinePassed, InvalidQuery
 from projects.access import project_for
@@ -31,7 +31,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "history",
-        **history_page.context(project, query, notices, now),
+        **history_page.context(query_context(request, project), project, query, notices, now),
     }
     return render(request, "frontend/history/page.html", context)
 
@@ -44,11 +44,12 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     query, _notices = read(request.GET, now)
     try:
-        of = page_query(project, ParsedParams(query.asked, ()), now)
+        context = query_context(request, project)
+        of = page_query(context, project, ParsedParams(query.asked, ()), now)
         if of is None or not query.asked.service or query.asked.type is None:
             sentence = _("The address has to name a service and a type.")
             return _refused(HTTPStatus.BAD_REQUEST, sentence)
-        result = history_of(of, query, options_of(of.selection, of.deadline))
+        result = history_of(of, query, options_of(context, of.selection))
     except InvalidQuery as error:
         return _refused(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

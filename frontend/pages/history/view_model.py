@@ -36,8 +36,8 @@ from profiles.query import (
     HistoryResult,
     InvalidQuery,
     OptionsResult,
+    QueryContext,
     run_history,
-    snapshot,
 )
 from projects.models import Project
 
@@ -107,13 +107,17 @@ class VersionStart:
 
 
 def context(
-    project: Project, query: HistoryQuery, notices: tuple[str, ...], now: datetime
+    queries: QueryContext,
+    project: Project,
+    query: HistoryQuery,
+    notices: tuple[str, ...],
+    now: datetime,
 ) -> dict[str, object]:
     """Return the template context; `query` is None if the project has no service."""
     url = reverse("history", args=[project.project_id])
     try:
-        with snapshot():
-            of = page_query(project, ParsedParams(query.asked, notices), now)
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(query.asked, notices), now)
             return _context(of, query, url) if of else {"query": None, "notices": notices}
     except DeadlinePassed:
         late = empty_state.deadline_state(query.asked, DEADLINE_SECONDS)
@@ -123,9 +127,9 @@ def context(
 def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> HistoryResult:
     """Run the history query. Raise `InvalidQuery` or `DeadlinePassed`."""
     return run_history(
+        of.context,
         of.selection,
         query.asked.shown(metric_named(query.asked.metric, options)),
-        of.deadline,
         step=query.shown_step,
         names=query.functions,
         show=_pattern(query.show),
@@ -141,7 +145,7 @@ def _pattern(text: str) -> tuple[str, ...]:
 
 def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     query = replace(query, asked=of.asked)
-    options = options_of(of.selection, of.deadline)
+    options = options_of(of.context, of.selection)
     found: dict[str, object] = {
         "query": query,
         "selection": of.selection,

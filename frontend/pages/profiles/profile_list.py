@@ -7,8 +7,14 @@ from datetime import datetime, timedelta
 from frontend.components.units import format_value
 from frontend.pages.profiles.params import ProfileQuery
 from frontend.queries.params import PageParams, parse_time, time_text
-from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.query import Coverage, ProfileRow, Selection, run_profiles
+from profiles.query import (
+    DEFAULT_METRICS,
+    Coverage,
+    ProfileRow,
+    QueryContext,
+    Selection,
+    run_profiles,
+)
 
 PAGE_SIZE = 24  # rows of about 1 kB: a fragment stays below 30 kB
 _LABELS = 3  # shown per profile; of the others only the number is
@@ -38,16 +44,12 @@ class ProfileList:
     next_page: str  # value of the `page` parameter; "" on the last page
 
 
-def list_profiles(
-    query: ProfileQuery, selection: Selection, deadline: float | None = None
-) -> ProfileList:
+def list_profiles(context: QueryContext, query: ProfileQuery, selection: Selection) -> ProfileList:
     """Query one page of profiles.
 
     Raise `DeadlinePassed`, or `InvalidQuery` if the page cursor is invalid.
     """
-    result = run_profiles(
-        selection, deadline=deadline, page=query.page, size=PAGE_SIZE, order=query.order
-    )
+    result = run_profiles(context, selection, page=query.page, size=PAGE_SIZE, order=query.order)
     heaviest = max((row.weight for row in result.rows), default=0)
     unit = DEFAULT_METRICS[selection.type].unit
     return ProfileList(

@@ -1,6 +1,5 @@
 """`/p/<project>/profiles`: single profiles, with a heat map of their weight over time."""
 
-import time
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -17,8 +16,8 @@ from frontend.pages.profiles import view_model as profile_page
 from frontend.pages.profiles.params import ProfileQuery, read
 from frontend.pages.profiles.profile_list import columns, table
 from frontend.queries.form_address import redirect_form
-from frontend.queries.page_query import DEADLINE_SECONDS
-from profiles.query import DeadlinePassed, Selection, run_profiles
+from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from profiles.query import DeadlinePassed, QueryContext, Selection, run_profiles
 from projects.access import project_for
 
 CSV_ROWS = 10_000
@@ -35,9 +34,10 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
         return redirect
     now = timezone.now()
     query, notices = read(request.GET, now)
+    queries = query_context(request, project)
     if wants_fragment(request):
         try:
-            listed = profile_page.listed(project, query, now)
+            listed = profile_page.listed(queries, project, query, now)
         except DeadlinePassed:
             return _too_slow()
         if listed:
@@ -45,7 +45,7 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     context = {
         "project": project,
         "here": "profiles",
-        **profile_page.context(project, query, notices, now),
+        **profile_page.context(queries, project, query, notices, now),
     }
     return render(request, "frontend/profiles/page.html", context)
 
@@ -68,20 +68,19 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
         return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)
     selection = query.selection(project.pk, query.asked.service, query.asked.type, now)
     try:
-        rows = _rows(selection, query)
+        rows = _rows(query_context(request, project), selection, query)
     except DeadlinePassed:
         return _too_slow()
     return csv_file("profiles.csv", columns(selection), rows)
 
 
-def _rows(selection: Selection, query: ProfileQuery) -> list[list[str | int | float]]:
-    deadline = time.monotonic() + DEADLINE_SECONDS
+def _rows(
+    context: QueryContext, selection: Selection, query: ProfileQuery
+) -> list[list[str | int | float]]:
     rows: list[list[str | int | float]] = []
     page: str | None = ""
     while page is not None and len(rows) < CSV_ROWS:
-        result = run_profiles(
-            selection, deadline=deadline, page=page, size=_CSV_PAGE, order=query.order
-        )
+        result = run_profiles(context, selection, page=page, size=_CSV_PAGE, order=query.order)
         rows += table(result.rows)
         page = result.next_page
     return rows[:CSV_ROWS]

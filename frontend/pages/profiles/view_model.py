@@ -19,47 +19,53 @@ from profiles.query import (
     HeatMapResult,
     InvalidQuery,
     OptionsResult,
+    QueryContext,
     Selection,
     run_heat_map,
-    snapshot,
 )
 from projects.models import Project
 
 
 def context(
-    project: Project, query: ProfileQuery, notices: tuple[str, ...], now: datetime
+    queries: QueryContext,
+    project: Project,
+    query: ProfileQuery,
+    notices: tuple[str, ...],
+    now: datetime,
 ) -> dict[str, object]:
     """Return the template context; `asked` and `list` are None if the project has no service."""
     url = reverse("profiles", args=[project.project_id])
     try:
-        with snapshot():
-            of = page_query(project, ParsedParams(query.asked, notices), now)
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(query.asked, notices), now)
             return _shown(of, query, url) if of else {"asked": None, "notices": notices}
     except DeadlinePassed:
         late = empty_state.deadline_state(query.asked, DEADLINE_SECONDS)
         return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}
 
 
-def listed(project: Project, query: ProfileQuery, now: datetime) -> dict[str, object] | None:
+def listed(
+    queries: QueryContext, project: Project, query: ProfileQuery, now: datetime
+) -> dict[str, object] | None:
     """Return the context of the list alone; None if the project has no service.
 
     Raise `DeadlinePassed`.
     """
-    of = page_query(project, ParsedParams(query.asked, ()), now)
+    of = page_query(queries, project, ParsedParams(query.asked, ()), now)
     if of is None:
         return None
     query = replace(query, asked=of.asked)
     selection = query.selection(project.pk, of.selection.service, of.selection.type, now)
-    query, found, _unread = _listed(query, selection, of.deadline)
+    query, found, _unread = _listed(queries, query, selection)
     return {"project": project, "query": query, "list": found, "selection": selection}
 
 
 def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
     query = replace(query, asked=of.asked)
     selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
-    options = options_of(of.selection, of.deadline)
-    query, found, unread = _listed(query, selection, of.deadline)
-    heat_map_of = run_heat_map(replace(of.selection, weights=None), deadline=of.deadline)
+    options = options_of(of.context, of.selection)
+    query, found, unread = _listed(of.context, query, selection)
+    heat_map_of = run_heat_map(of.context, replace(of.selection, weights=None))
     return {
         **_map(heat_map_of, query),
         "asked": of.asked,
@@ -85,14 +91,14 @@ def _map(result: HeatMapResult, query: ProfileQuery) -> dict[str, object]:
 
 
 def _listed(
-    query: ProfileQuery, selection: Selection, deadline: float
+    context: QueryContext, query: ProfileQuery, selection: Selection
 ) -> tuple[ProfileQuery, ProfileList, tuple[str, ...]]:
     """List a page of profiles; with an invalid page cursor the first page, and a notice."""
     try:
-        return query, list_profiles(query, selection, deadline), ()
+        return query, list_profiles(context, query, selection), ()
     except InvalidQuery as error:
         first = replace(query, page="")
-        return first, list_profiles(first, selection, deadline), (str(error),)
+        return first, list_profiles(context, first, selection), (str(error),)
 
 
 def _empty(

@@ -9,8 +9,14 @@ from frontend.components.services import live_agents
 from frontend.components.units import format_percent, format_value
 from frontend.pages.services.params import SPANS, ServiceQuery
 from frontend.pages.services.sparkline import LineSegment, stretches
-from profiles.engine.metrics import DEFAULT_METRICS
-from profiles.query import ServiceRow, Sparkline, run_services, run_sparklines
+from profiles.query import (
+    DEFAULT_METRICS,
+    QueryContext,
+    ServiceRow,
+    Sparkline,
+    run_services,
+    run_sparklines,
+)
 from projects.models import Project
 from projects.profile_types import ProfileType
 
@@ -65,9 +71,11 @@ class ServiceList:
         return self.page + 1
 
 
-def list_services(project: Project, query: ServiceQuery, now: datetime) -> ServiceList:
+def list_services(
+    context: QueryContext, project: Project, query: ServiceQuery, now: datetime
+) -> ServiceList:
     start = now - SPANS[query.span][0]
-    rows = run_services(project.pk, start, now).rows
+    rows = run_services(context, start, now).rows
     agents = live_agents(project.pk, now)
     fresh = now - _fresh(project.profiles_per_minute)
     states = {row.service: _status(row, agents, fresh) for row in rows}
@@ -75,7 +83,7 @@ def list_services(project: Project, query: ServiceQuery, now: datetime) -> Servi
     pages = max(1, -(-len(found) // PAGE_SIZE))
     page = min(query.page, pages)
     on_page = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    lines = _lines(project.pk, on_page, start, now)
+    lines = _lines(context, on_page, start, now)
     return ServiceList(
         shown=[_shown(row, states[row.service], agents, lines) for row in on_page],
         services=len(rows),
@@ -114,10 +122,10 @@ def _sorted(rows: list[ServiceRow], sort: str) -> list[ServiceRow]:
 
 
 def _lines(
-    project: int, rows: list[ServiceRow], start: datetime, end: datetime
+    context: QueryContext, rows: list[ServiceRow], start: datetime, end: datetime
 ) -> dict[str, Sparkline]:
     types = {row.service: of for row in rows if (of := _shown_type(row))}
-    return run_sparklines(project, types, start, end, _STEPS)
+    return run_sparklines(context, types, start, end, _STEPS)
 
 
 def _shown_type(row: ServiceRow) -> ProfileType | None:

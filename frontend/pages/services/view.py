@@ -10,6 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from frontend.fragments import wants_fragment
 from frontend.pages.services.params import SORTS, SPANS, read
 from frontend.pages.services.service_list import list_services
+from frontend.queries.page_query import query_context
 from projects.access import project_for
 
 
@@ -24,7 +25,7 @@ def services(request: HttpRequest, project_id: str) -> HttpResponse:
         "here": "services",
         "query": query,
         "notices": notices,
-        "list": list_services(project, query, timezone.now()),
+        "list": list_services(query_context(request, project), project, query, timezone.now()),
         "span_words": SPANS[query.span][1],
         "spans": {name: words for name, (_, words) in SPANS.items()},
         "sorts": SORTS,

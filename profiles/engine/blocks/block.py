@@ -1,8 +1,9 @@
 """Base class of hour and day blocks: symbols, the two call trees, and the values of rows."""
 
 from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar, cast
+from typing import NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from profiles.engine.blocks.sections.profile_columns import ProfileColumns, read
 from profiles.engine.blocks.sections.sample_labels import LabelledValues, read_labelled
 from profiles.engine.blocks.sparse_values import Rows, SparseValueReader
 from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.errors import BadBlock
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
@@ -73,6 +75,14 @@ class Block:
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
         self._derived: dict[type[Derived], tuple[Hashable, Derived]] = {}
+
+    def with_source(self, source: Source) -> Self:
+        """Return the block with all that was read so far, which reads the rest from `source`."""
+        other = copy(self)
+        other._container = self._container.with_source(source)
+        if "cells" in vars(other):
+            vars(other)["cells"] = self.cells.with_container(other._container)
+        return other
 
     @property
     def size(self) -> int:
@@ -160,7 +170,13 @@ class Block:
         lines = len(self.node_of_line)
         return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
 
-    def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+    def sums(
+        self,
+        metrics: Sequence[int],
+        rows: Rows | None,
+        by_function: bool,
+        check: Check = unchecked,
+    ) -> Sums:
         """Sum the self values of the rows (None: all rows) for the metrics with these indexes.
 
         Return int64 [len(metrics), nodes] and uint8 [nodes], which marks the nodes that have a
@@ -170,10 +186,16 @@ class Block:
         lines = len(self.node_of_line)
         place = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
         return self.cells.sums(
-            rows, metrics, place, len(self.tree.parent) if by_function else lines
+            rows, metrics, place, len(self.tree.parent) if by_function else lines, check
         )
 
-    def used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
+    def used_sums(
+        self,
+        metrics: Sequence[int],
+        rows: Rows | None,
+        by_function: bool,
+        check: Check = unchecked,
+    ) -> UsedSums:
         """Return the result of `sums` restricted to the nodes with values and their ancestors.
 
         The result for all rows (`rows` is None) is cached with the block.
@@ -181,12 +203,14 @@ class Block:
         if rows is None:
             asked = (*metrics, by_function)
             return self.derived(
-                UsedSums, asked, lambda: self._used_sums(metrics, None, by_function)
+                UsedSums, asked, lambda: self._used_sums(metrics, None, by_function, check)
             )
-        return self._used_sums(metrics, rows, by_function)
+        return self._used_sums(metrics, rows, by_function, check)
 
-    def _used_sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> UsedSums:
-        sums, marks = self.sums(metrics, rows, by_function)
+    def _used_sums(
+        self, metrics: Sequence[int], rows: Rows | None, by_function: bool, check: Check
+    ) -> UsedSums:
+        sums, marks = self.sums(metrics, rows, by_function, check)
         used = self.used(marks, by_function)
         return UsedSums(np.ascontiguousarray(sums[:, used.node]), used)
 

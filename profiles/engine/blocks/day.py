@@ -12,6 +12,7 @@ from profiles.engine.blocks.row_variance import GroupVariance
 from profiles.engine.blocks.sections.container import Source
 from profiles.engine.blocks.sections.variance import read_variance
 from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.errors import BadBlock, BadProfile
 
 KIND = b"d"
@@ -50,11 +51,17 @@ class DayBlock(Block):
             of_profile = columns.index(self.rows, self.count)
         return Groups(deployment, label_set, of_profile)
 
-    def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+    def sums(
+        self,
+        metrics: Sequence[int],
+        rows: Rows | None,
+        by_function: bool,
+        check: Check = unchecked,
+    ) -> Sums:
         """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
         if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
-        return super().sums(metrics, rows, by_function)
+        return super().sums(metrics, rows, by_function, check)
 
     def moments(self, metric: int, rows: Rows | None) -> GroupVariance:
         """Sum the squares and counts of the groups in `rows` (None: all) into one group.

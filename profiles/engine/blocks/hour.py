@@ -11,6 +11,7 @@ from profiles.engine.blocks.metric_columns import added
 from profiles.engine.blocks.sections.container import Source
 from profiles.engine.blocks.sections.identities import Identities, read_identities
 from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import sum_cells
 
 KIND = b"h"
@@ -25,17 +26,24 @@ class HourBlock(Block):
         with self._container.section("identities") as columns:
             return read_identities(columns, self.count)
 
-    def sums(self, metrics: Sequence[int], rows: Rows | None, by_function: bool) -> Sums:
+    def sums(
+        self,
+        metrics: Sequence[int],
+        rows: Rows | None,
+        by_function: bool,
+        check: Check = unchecked,
+    ) -> Sums:
         """Sum like Block.sums, from the stored sums if all rows are included.
 
         Stored sums do not mark nodes: all nodes count as having a value. Metrics without stored
         sums, which may exceed 64 bits, are summed from the rows.
         """
         if rows is not None and not rows.all():
-            return super().sums(metrics, rows, by_function)
+            return super().sums(metrics, rows, by_function, check)
         stored = [self.columns.stored[k] for k in metrics]
         if not all(self._container.has(f"sums.{s}") for of in stored for s in of):
-            return super().sums(metrics, None, by_function)  # not stored: may exceed 64 bits
+            # not stored: may exceed 64 bits
+            return super().sums(metrics, None, by_function, check)
         return self._stored_sums(stored, by_function)
 
     def _stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:

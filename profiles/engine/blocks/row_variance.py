@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.block import Block
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
 from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.errors import TooLarge
 from profiles.engine.loops import RowMoments, add_table, mark_cells
 
@@ -40,22 +41,28 @@ class UsedVariance(NamedTuple):
         return self.square.nbytes + self.present.nbytes + self.functions.nbytes
 
 
-def used_variance(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
+def used_variance(
+    block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check = unchecked
+) -> UsedVariance:
     """Compute the sums of squares and counts of a metric (by index) over the rows.
 
     `used` is that of the block's `used_sums` of the same rows. The result for all rows (None) is
     cached with the block. Raise `TooLarge` like `row_variance`.
     """
     if rows is None:
-        return block.derived(UsedVariance, metric, lambda: _used_moments(block, metric, None, used))
-    return _used_moments(block, metric, rows, used)
+        return block.derived(
+            UsedVariance, metric, lambda: _used_moments(block, metric, None, used, check)
+        )
+    return _used_moments(block, metric, rows, used, check)
 
 
-def _used_moments(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
+def _used_moments(
+    block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check
+) -> UsedVariance:
     if len(block.cells.chunks) == 1 and len(used.node) <= MAX_NODES:
         return _of_one_chunk(block, metric, rows, used)
     group = np.zeros(block.rows, np.int32) if rows is None else rows.astype(np.int32) - np.int32(1)
-    return taken(row_variance(block, metric, group, 1), used)
+    return taken(row_variance(block, metric, group, 1, check), used)
 
 
 def taken(moments: GroupVariance, used: UsedNodes) -> UsedVariance:
@@ -90,7 +97,9 @@ def _met(block: Block, cells: SparseValues, rows: NDArray[np.int64]) -> NDArray[
     return marks
 
 
-def row_variance(block: Block, metric: int, group: NDArray[np.int32], groups: int) -> GroupVariance:
+def row_variance(
+    block: Block, metric: int, group: NDArray[np.int32], groups: int, check: Check = unchecked
+) -> GroupVariance:
     """Compute the sums of squares and counts of a metric (by index) for each group of rows.
 
     `group` is the group of each row, int32 [rows], or -1 to skip the row. Raise `TooLarge`
@@ -100,7 +109,7 @@ def row_variance(block: Block, metric: int, group: NDArray[np.int32], groups: in
     sums = GroupVariance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
-    for chunk, cells, _ in block.cells.marked(group >= 0, [metric]):
+    for chunk, cells, _ in block.cells.marked(group >= 0, [metric], check):
         _add_chunk(sums, block, cells, group[chunk.first : chunk.last])
     return sums
 

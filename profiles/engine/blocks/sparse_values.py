@@ -5,8 +5,10 @@ metric, so that a query reads only the metrics that it needs. The sections are n
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.metric_columns import MetricColumns, added
 from profiles.engine.blocks.sections.container import Container
 from profiles.engine.blocks.sections.packed_columns import pack
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import cell_nodes, sum_cells
 
 CHUNK_ROWS = 256
@@ -88,6 +90,12 @@ class SparseValueReader:
         ]
         self._last: tuple[Chunk, list[int], SparseValues] | None = None
 
+    def with_container(self, container: Container) -> "SparseValueReader":
+        """Return the reader for another container of the same bytes."""
+        other = copy(self)
+        other._container = container
+        return other
+
     def read(self, chunk: Chunk, metrics: Sequence[int]) -> SparseValues:
         """Return the values of the given metrics in a chunk, whose first row is row 0.
 
@@ -118,7 +126,7 @@ class SparseValueReader:
             return columns.values(count)
 
     def marked(
-        self, rows: Rows | None, metrics: Sequence[int]
+        self, rows: Rows | None, metrics: Sequence[int], check: Check = unchecked
     ) -> Iterator[tuple[Chunk, SparseValues, NDArray[np.uint8]]]:
         """Yield (chunk, its values, uint8 mask of its rows) for each chunk with any marked row."""
         for chunk in self.chunks:
@@ -126,11 +134,16 @@ class SparseValueReader:
             if rows is not None:
                 marks = rows[chunk.first : chunk.last].astype(np.uint8)
             if marks.any():
-                checkpoint()
+                check()
                 yield chunk, self.read(chunk, metrics), marks
 
     def sums(
-        self, rows: Rows | None, metrics: Sequence[int], place: NDArray[np.int32], places: int
+        self,
+        rows: Rows | None,
+        metrics: Sequence[int],
+        place: NDArray[np.int32],
+        places: int,
+        check: Check = unchecked,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Sum the rows (None: all) at `place`[node] for each line node; `place` is [L].
 
@@ -139,7 +152,7 @@ class SparseValueReader:
         """
         sums = np.zeros((len(metrics), places), np.int64)
         used = np.zeros(places, np.uint8)
-        for _, cells, marks in self.marked(rows, metrics):
+        for _, cells, marks in self.marked(rows, metrics, check):
             for k in range(len(metrics)):
                 sum_cells(cells.starts, cells.node, cells.values[k], marks, place, sums[k], used)
         return sums, used
@@ -165,3 +178,12 @@ def safe_sums(cells: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
             row = np.ascontiguousarray(values)
             sum_cells(cells.starts, cells.node, row, every, place, sums[k], used)
     return sums
+
+
+def exact_sum(values: NDArray[np.int64] | Sequence[int]) -> int:
+    """Return the sum of the values, without overflow at 64 bits."""
+    column = np.asarray(values, np.int64)
+    if float(np.abs(column.astype(np.float64)).sum()) < 2.0**62:
+        return int(column.sum())
+    whole: list[Any] = column.tolist()
+    return sum(whole)

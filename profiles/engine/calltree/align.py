@@ -4,25 +4,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import TextPool
 from profiles.engine.string_table import StringTable
 
 
-def align(a: Tree, b: Tree) -> tuple[Tree, NDArray[np.int64]]:
+def align(a: Tree, b: Tree, check: Check = unchecked) -> tuple[Tree, NDArray[np.int64]]:
     """Align two trees: the nodes of `a`, followed by the nodes that only `b` has.
 
     Return the aligned tree, with self values [2, N] of the first metric of each side, and the index
     in it of each node of `b`. Sample labels are dropped.
     """
-    checkpoint()
+    check()
     place, new = _places(a.id, b.id)
     frame_place, new_frames = _places(a.frames.id, b.frames.id)
     parent = np.where(b.parent < 0, -1, place[b.parent]).astype(np.int32)
     own = np.zeros((2, len(a.id) + int(new.sum())), np.int64)
     own[0, : len(a.id)] = a.self[0]
     own[1, place] = b.self[0]
-    checkpoint()
+    check()
     both = Tree(
         metrics=(a.metrics[0], b.metrics[0]),
         frames=_frames(a.frames, b.frames, new_frames),

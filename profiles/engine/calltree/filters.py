@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.patterns import matching_frames
 from profiles.engine.calltree.reshape import Nodes, from_nodes, only_stacks, opened, without_nodes
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +24,34 @@ class Filters:
     show_from: tuple[str, ...] = ()  # drop the frames above the match nearest the root
 
 
-def filtered(tree: Tree, filters: Filters) -> Tree:
+def filtered(tree: Tree, filters: Filters, check: Check = unchecked) -> Tree:
     """Apply the filters in the order stacks, frames, show-from.
 
     Return the tree itself if there are no filters. Raise `BadFilterPattern` if a value is invalid.
     """
     if filters.show or filters.hide:
-        tree = only_stacks(tree, _stacks(tree, filters))
+        tree = only_stacks(tree, _stacks(tree, filters, check), check)
     if filters.hide_frames:
-        tree = without_nodes(tree, _nodes(tree, filters.hide_frames))
+        tree = without_nodes(tree, _nodes(tree, filters.hide_frames, check), check)
     if filters.show_from:
-        tree = from_nodes(tree, _nodes(tree, filters.show_from))
+        tree = from_nodes(tree, _nodes(tree, filters.show_from, check), check)
     return tree
 
 
-def highlighted(tree: Tree, values: tuple[str, ...]) -> NDArray[np.int64]:
+def highlighted(tree: Tree, values: tuple[str, ...], check: Check = unchecked) -> NDArray[np.int64]:
     """Return the indexes of the nodes whose frame matches any of the values, in ascending order."""
-    return np.flatnonzero(_nodes(tree, values))
+    return np.flatnonzero(_nodes(tree, values, check))
 
 
-def _stacks(tree: Tree, filters: Filters) -> Nodes:
+def _stacks(tree: Tree, filters: Filters, check: Check) -> Nodes:
     """Mark the nodes at which a stack ends that passes the filters."""
     ends = np.ones(len(tree.parent), bool)
     if filters.show:
-        ends &= opened(tree, _nodes(tree, filters.show)) > 0
+        ends &= opened(tree, _nodes(tree, filters.show, check), check) > 0
     if filters.hide:
-        ends &= opened(tree, _nodes(tree, filters.hide)) == 0
+        ends &= opened(tree, _nodes(tree, filters.hide, check), check) == 0
     return ends
 
 
-def _nodes(tree: Tree, values: tuple[str, ...]) -> Nodes:
-    return matching_frames(tree.frames, values)[tree.frame]
+def _nodes(tree: Tree, values: tuple[str, ...], check: Check) -> Nodes:
+    return matching_frames(tree.frames, values, check)[tree.frame]

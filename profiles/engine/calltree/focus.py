@@ -8,6 +8,7 @@ from profiles.engine.calltree.invert import inverted
 from profiles.engine.calltree.reshape import from_nodes, only_stacks, opened, pruned
 from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
 
 
@@ -19,7 +20,7 @@ class Focused:
     callees: Tree
 
 
-def focused(tree: Tree, name: str) -> Focused:
+def focused(tree: Tree, name: str, check: Check = unchecked) -> Focused:
     """Focus on the functions with this name, in any file, in a tree grouped by function.
 
     Recursion counts once: the outermost of nested calls is the root, and the others are among its
@@ -27,12 +28,13 @@ def focused(tree: Tree, name: str) -> Focused:
     callers. Raise `TooManyFrames` if the stacks have too many frames in total.
     """
     calls = named(tree.frames, name)[tree.frame]
-    outermost = np.flatnonzero(calls & (opened(tree, calls) == 1))
-    sums = np.array([totals(tree.parent, own)[outermost] for own in tree.self])
-    callers = inverted(tree, outermost, sums.reshape(len(tree.metrics), -1))
-    return Focused(pruned(callers), from_nodes(tree, calls))
+    outermost = np.flatnonzero(calls & (opened(tree, calls, check) == 1))
+    sums = np.array([totals(tree.parent, own, check)[outermost] for own in tree.self])
+    callers = inverted(tree, outermost, sums.reshape(len(tree.metrics), -1), check=check)
+    return Focused(pruned(callers, check), from_nodes(tree, calls, check))
 
 
-def reaching(tree: Tree, name: str) -> Tree:
+def reaching(tree: Tree, name: str, check: Check = unchecked) -> Tree:
     """Keep the complete stacks that contain a function of this name."""
-    return only_stacks(tree, opened(tree, named(tree.frames, name)[tree.frame]) > 0)
+    calls = named(tree.frames, name)[tree.frame]
+    return only_stacks(tree, opened(tree, calls, check) > 0, check)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import function_ids
 from profiles.engine.string_table import StringTable
 
@@ -20,9 +20,9 @@ class TreeFunctions:
     of_node: NDArray[np.int32]  # [N], function of each node
 
 
-def functions_of(tree: Tree) -> TreeFunctions:
+def functions_of(tree: Tree, check: Check = unchecked) -> TreeFunctions:
     """Identify the functions that the nodes of a tree call."""
-    checkpoint()
+    check()
     frames = tree.frames
     ids = function_ids(StringTable.of(frames.strings).ids(), frames.name, frames.file)
     # Frames of the nodes only: a subtree has all frames of the complete tree.

@@ -4,14 +4,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import node_ids
 
 MAX_STEPS = 50_000_000  # steps from node to parent over all stacks; bounds time and memory
 
 
 def inverted(
-    tree: Tree, starts: NDArray[np.int64], values: NDArray[np.int64], max_steps: int = MAX_STEPS
+    tree: Tree,
+    starts: NDArray[np.int64],
+    values: NDArray[np.int64],
+    max_steps: int = MAX_STEPS,
+    check: Check = unchecked,
 ) -> Tree:
     """Build the tree of the paths from the nodes `starts` [S] to the root, with values [K, S].
 
@@ -22,12 +26,13 @@ def inverted(
     growing = _Growing(len(tree.metrics), max_steps)
     above = np.full(len(starts), -1, np.int64)
     while len(starts):
-        checkpoint()
+        check()
         above = growing.level(above, tree.frame[starts].astype(np.int64))
         parent = tree.parent[starts]
         ends, on = parent < 0, parent >= 0
         growing.end(above[ends], values[:, ends])
         starts, above, values = parent[on].astype(np.int64), above[on], values[:, on]
+    check()
     return growing.tree(tree)
 
 
@@ -71,7 +76,6 @@ class _Growing:
         self.values.append(values)
 
     def tree(self, like: Tree) -> Tree:
-        checkpoint()
         parent = np.concatenate(self.parents).astype(np.int32)
         frame = np.concatenate(self.frames).astype(np.int32)
         own = np.zeros((len(like.metrics), self.count), np.int64)

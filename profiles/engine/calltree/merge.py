@@ -17,7 +17,7 @@ from profiles.engine.blocks.sections.sample_labels import LabelledValues
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.blocks.used_nodes import UsedNodes
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, damaged, decode, numbers_of, open_stored
 from profiles.engine.encoding.compression import DAMAGE
 from profiles.engine.encoding.stored_tree import StoredTree
@@ -59,9 +59,11 @@ class Merge:
         by_function: bool = False,
         max_nodes: int = MAX_NODES,
         profile_type: str = "",
+        check: Check = unchecked,
     ) -> None:
         self.metrics = tuple(metrics)
         self._profile_type = profile_type
+        self._check = check
         self.by_function = by_function
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
         self._packed = PackedTrees(self._forest)
@@ -79,7 +81,7 @@ class Merge:
 
     def _add_tree(self, tree: Tree) -> NDArray[np.int32]:
         """Add a tree and return the index of each of its nodes in the merged tree."""
-        checkpoint()
+        self._check()
         ids = tree.frames.id
         if self.by_function:
             texts = StringTable.of(tree.frames.strings).ids()
@@ -110,7 +112,7 @@ class Merge:
 
     def _add_packed(self, numbers: Numbers, data: bytes) -> bool:
         """Add a stored tree by function; return True if the merged tree got new nodes."""
-        checkpoint()
+        self._check()
         try:
             columns, metrics = numbers.head["columns"], numbers.head["metrics"]
             factors = numbers.head["factors"]
@@ -149,7 +151,7 @@ class Merge:
 
     def _add_block(self, block: Block, rows: Rows | None) -> _Added:
         kept, columns = self._columns(block.metrics)
-        sums = block.used_sums(kept, rows, self.by_function)
+        sums = block.used_sums(kept, rows, self.by_function, self._check)
         labelled = None if self.by_function else block.labelled_of(rows)
         added = self._add_sums(block, sums)
         if labelled:
@@ -199,7 +201,7 @@ class Merge:
 
     def tree(self) -> Tree:
         """Return the sum of everything added so far."""
-        checkpoint()
+        self._check()
         ids, parent, frame, own = self._forest.nodes.table()
         return Tree(self.metrics, self._tree_frames(), ids, parent, frame, own, self._tree_labels())
 

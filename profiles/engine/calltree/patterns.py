@@ -11,7 +11,7 @@ import re2
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames
-from profiles.engine.cancellation import looked
+from profiles.engine.cancellation import Check, checked, unchecked
 
 MAX_PATTERN = 500  # characters
 MAX_PROGRAM = 2**20  # bytes of a compiled expression and its cache
@@ -42,17 +42,19 @@ def is_expression(value: str) -> bool:
     return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
 
-def matching_frames(frames: Frames, values: Iterable[str]) -> NDArray[np.bool_]:
+def matching_frames(
+    frames: Frames, values: Iterable[str], check: Check = unchecked
+) -> NDArray[np.bool_]:
     """Mark the frames whose function or file name matches any of the values, bool [F]."""
     match = [matcher(value) for value in values]
     used = np.unique(np.concatenate([frames.name, frames.file]))
     found = np.zeros(int(used[-1]) + 1 if len(used) else 0, bool)
-    found[used] = _any(match, (frames.strings[i] for i in used.tolist()))
+    found[used] = _any(match, checked((frames.strings[i] for i in used.tolist()), check))
     return found[frames.name] | found[frames.file]
 
 
 def _any(match: Sequence[Callable[[str], bool]], texts: Iterable[str]) -> list[bool]:
-    return [any(matches(text) for matches in match) for text in looked(texts)]
+    return [any(matches(text) for matches in match) for text in texts]
 
 
 def _expression(pattern: str) -> Callable[[str], bool]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.functions import TreeFunctions, functions_of
 from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.loops import outermost
 
@@ -29,7 +30,7 @@ class Peek:
     callees: tuple[Neighbour, ...] = ()
 
 
-def peek(tree: Tree, name: str, metric: int = 0) -> Peek:
+def peek(tree: Tree, name: str, metric: int = 0, check: Check = unchecked) -> Peek:
     """Return the neighbours of the functions with this name, in a tree grouped by function.
 
     All files count. Every call counts, including nested calls; a stack counts once for each pair of
@@ -39,8 +40,8 @@ def peek(tree: Tree, name: str, metric: int = 0) -> Peek:
     child = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[child]
     into, out = its[child] & ~its[above], its[above] & ~its[child]
-    functions = functions_of(tree)
-    total = totals(tree.parent, tree.self[metric])
+    functions = functions_of(tree, check)
+    total = totals(tree.parent, tree.self[metric], check)
     return Peek(
         _neighbours(tree, functions, total, child[into], above[into]),
         _neighbours(tree, functions, total, child[out], child[out]),

@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import follow, node_ids, sum_up
 
 Nodes = NDArray[np.bool_]  # [N], a set of nodes
 
 
-def opened(tree: Tree, nodes: Nodes) -> NDArray[np.int64]:
+def opened(tree: Tree, nodes: Nodes, check: Check = unchecked) -> NDArray[np.int64]:
     """Count the members of `nodes` on the path from the root to each node, inclusive, [N]."""
-    return summed_down(tree, nodes.astype(np.int64))
+    return summed_down(tree, nodes.astype(np.int64), check)
 
 
-def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
+def summed_down(
+    tree: Tree, values: NDArray[np.int64], check: Check = unchecked
+) -> NDArray[np.int64]:
     """Sum `values` [N] over the path from the root to each node, inclusive, [N]."""
-    checkpoint()
+    check()
     order = follow(tree.parent, np.arange(len(tree.parent)))
     size = sum_up(tree.parent, np.ones(len(order), np.int64))
     starts = np.flatnonzero(values[order])
@@ -34,7 +36,7 @@ def summed_down(tree: Tree, values: NDArray[np.int64]) -> NDArray[np.int64]:
     return count
 
 
-def only_stacks(tree: Tree, ends: Nodes) -> Tree:
+def only_stacks(tree: Tree, ends: Nodes, check: Check = unchecked) -> Tree:
     """Keep the values of the nodes `ends` only, and prune nodes that lead to no value."""
     labelled = tree.labelled
     if labelled:
@@ -45,32 +47,35 @@ def only_stacks(tree: Tree, ends: Nodes) -> Tree:
             label_set=labelled.label_set[rows],
             values=labelled.values[:, rows],
         )
-    return pruned(replace(tree, self=np.where(ends, tree.self, 0), labelled=labelled))
+    return pruned(replace(tree, self=np.where(ends, tree.self, 0), labelled=labelled), check)
 
 
-def without_nodes(tree: Tree, hidden: Nodes) -> Tree:
+def without_nodes(tree: Tree, hidden: Nodes, check: Check = unchecked) -> Tree:
     """Remove the hidden nodes; their values and children go to the nearest visible ancestor.
 
     Stacks that consist of hidden nodes only are dropped, as in pprof.
     """
-    shown = _nearest(tree.parent, hidden)
-    return regrown(tree, place=shown, parent=_at(shown, tree.parent))
+    shown = _nearest(tree.parent, hidden, check)
+    return regrown(tree, place=shown, parent=_at(shown, tree.parent), check=check)
 
 
-def from_nodes(tree: Tree, starts: Nodes) -> Tree:
+def from_nodes(tree: Tree, starts: Nodes, check: Check = unchecked) -> Tree:
     """Keep the subtrees of the outermost nodes of `starts`, which become roots."""
-    depth = opened(tree, starts)
+    depth = opened(tree, starts, check)
     place = np.where(depth > 0, np.arange(len(depth)), -1)
-    return regrown(tree, place, parent=np.where(starts & (depth == 1), -1, tree.parent))
+    parent = np.where(starts & (depth == 1), -1, tree.parent)
+    return regrown(tree, place, parent, check)
 
 
-def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> Tree:
+def regrown(
+    tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64], check: Check = unchecked
+) -> Tree:
     """Rebuild the tree: node i gives its values to node place[i] (-1: to none), below parent[i].
 
     Nodes with place[i] = i remain. A parent is one of these and comes before its children. Nodes
     whose stacks have become equal are merged.
     """
-    checkpoint()
+    check()
     kept = np.flatnonzero(place == np.arange(len(place)))
     rank = np.full(len(place), -1, np.int64)
     rank[kept] = np.arange(len(kept))
@@ -88,7 +93,8 @@ def regrown(tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64]) -> 
             frame=frame[first],
             self=own,
             labelled=_moved(tree.labelled, to),
-        )
+        ),
+        check,
     )
 
 
@@ -101,12 +107,12 @@ def _groups(ids: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return first[order], rank[inverse]
 
 
-def _nearest(parent: NDArray[np.int32], hidden: Nodes) -> NDArray[np.int64]:
+def _nearest(parent: NDArray[np.int32], hidden: Nodes, check: Check) -> NDArray[np.int64]:
     """Return the nearest visible node: the node itself or an ancestor; -1 if there is none."""
     nearest = np.where(hidden, parent, np.arange(len(parent)))
     while True:
         further = _at(nearest, nearest)
-        checkpoint()
+        check()
         if np.array_equal(further, nearest):
             return nearest
         nearest = further
@@ -141,14 +147,14 @@ def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf
     )
 
 
-def with_values(tree: Tree) -> Tree:
+def with_values(tree: Tree, check: Check = unchecked) -> Tree:
     """Prune nodes that lead to no value; return the tree itself if there are none."""
-    return tree if _leads_to_values(tree).all() else pruned(tree)
+    return tree if _leads_to_values(tree).all() else pruned(tree, check)
 
 
-def pruned(tree: Tree) -> Tree:
+def pruned(tree: Tree, check: Check = unchecked) -> Tree:
     """Remove nodes without a value at or below them, and frames without a node."""
-    checkpoint()
+    check()
     kept = np.flatnonzero(_leads_to_values(tree))
     rank = np.full(len(tree.parent), -1, np.int64)
     rank[kept] = np.arange(len(kept))

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import looked
+from profiles.engine.cancellation import Check, checked, unchecked
 from profiles.engine.encoding.preorder_columns import pre_order
 
 
-def stacks_of(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
+def stacks_of(
+    tree: Tree, metric: int = 0, check: Check = unchecked
+) -> Iterator[tuple[list[int], int]]:
     """Yield (frames from the root, self value) for each node with a self value, in pre-order.
 
     The list is a new one each time; its items are indexes of the tree's frames.
@@ -15,7 +17,7 @@ def stacks_of(tree: Tree, metric: int = 0) -> Iterator[tuple[list[int], int]]:
     own, parent, frame = tree.self[metric].tolist(), tree.parent.tolist(), tree.frame.tolist()
     nodes: list[int] = []
     frames: list[int] = []
-    for node in looked(pre_order(tree).tolist()):
+    for node in checked(pre_order(tree, check=check).tolist(), check):
         while nodes and nodes[-1] != parent[node]:
             nodes.pop()
             frames.pop()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.reshape import opened
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
 
 Folded = dict[int, tuple[int, int]]
@@ -19,15 +19,15 @@ def node_of(tree: Tree, node_id: int) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-def below(tree: Tree, node: int | None) -> Tree:
+def below(tree: Tree, node: int | None, check: Check = unchecked) -> Tree:
     """Return the subtree of the node, which becomes the root; an empty tree if `node` is None."""
     start = np.zeros(len(tree.parent), bool)
     if node is not None:
         start[node] = True
-    return _only(tree, opened(tree, start) > 0)
+    return _only(tree, opened(tree, start, check) > 0, check)
 
 
-def fold(tree: Tree, max_nodes: int) -> tuple[Tree, Folded]:
+def fold(tree: Tree, max_nodes: int, check: Check = unchecked) -> tuple[Tree, Folded]:
     """Keep the `max_nodes` nodes with the greatest totals of the first metric, and all roots.
 
     Return the tree and, by node that remains, the number of removed nodes below it and their total.
@@ -35,20 +35,22 @@ def fold(tree: Tree, max_nodes: int) -> tuple[Tree, Folded]:
     """
     if len(tree.parent) <= max_nodes:
         return tree, {}
-    total = totals(tree.parent, tree.self[0])
+    total = totals(tree.parent, tree.self[0], check)
     # A parent's total is never less than its child's, and the parent comes first: it remains.
     inside = np.zeros(len(total), bool)
     below = tree.parent >= 0
     inside[np.lexsort((-total, below))[:max_nodes]] = True
     inside |= ~below
-    return _only(tree, inside), _folded(tree, inside, total)
+    return _only(tree, inside, check), _folded(tree, inside, total, check)
 
 
-def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> Folded:
+def _folded(
+    tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64], check: Check
+) -> Folded:
     """Count and sum the removed nodes, by the nearest node that remains."""
     outside = np.flatnonzero(~inside & inside[tree.parent])
     above = (np.cumsum(inside) - 1)[tree.parent[outside]]
-    size = totals(tree.parent, np.ones(len(total), np.int64))
+    size = totals(tree.parent, np.ones(len(total), np.int64), check)
     counts = np.zeros(int(inside.sum()), np.int64)
     weights = np.zeros(len(counts), np.int64)
     np.add.at(counts, above, size[outside])
@@ -58,12 +60,12 @@ def _folded(tree: Tree, inside: NDArray[np.bool_], total: NDArray[np.int64]) -> 
     return {node: (count, weight) for node, count, weight in rows}
 
 
-def _only(tree: Tree, inside: NDArray[np.bool_]) -> Tree:
+def _only(tree: Tree, inside: NDArray[np.bool_], check: Check) -> Tree:
     """Keep the marked nodes; those whose parent is not marked become roots.
 
     Sample labels are dropped.
     """
-    checkpoint()
+    check()
     place = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
     parent = tree.parent[inside]
     return replace(

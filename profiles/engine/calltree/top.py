@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.functions import functions_of, names_of
 from profiles.engine.calltree.reshape import opened
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import follow, gather, sum_up
 
 
@@ -33,21 +33,23 @@ class LineValues:
     total: int  # recursion counted once
 
 
-def top(tree: Tree, metric: int = 0) -> list[FunctionCost]:
+def top(tree: Tree, metric: int = 0, check: Check = unchecked) -> list[FunctionCost]:
     """List the functions of a tree grouped by function, by self, total, name and file.
 
     Self and total are in descending order.
     """
-    functions = functions_of(tree)
+    functions = functions_of(tree, check)
     names, files = names_of(tree, functions)
-    sums = function_sums(tree, functions.of_node, len(functions.id), metric)
-    checkpoint()
+    sums = function_sums(tree, functions.of_node, len(functions.id), metric, check)
+    check()
     rows = [FunctionCost(*row) for row in zip(names, files, *sums.tolist(), strict=True)]
     rows.sort(key=lambda row: (-row.self, -row.total, row.name, row.file))
     return rows
 
 
-def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None:
+def function_cost(
+    tree: Tree, name: str, metric: int = 0, check: Check = unchecked
+) -> FunctionCost | None:
     """Sum the cost of the functions with this name, in any file; None if there is none.
 
     `file` of the result is empty if there are several files.
@@ -56,7 +58,7 @@ def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None
     if not calls.any():
         return None
     own = tree.self[metric]
-    reached = own[opened(tree, calls) > 0]
+    reached = own[opened(tree, calls, check) > 0]
     files = {tree.frames.strings[i] for i in tree.frames.file[tree.frame[calls]].tolist()}
     return FunctionCost(
         name=name,
@@ -67,14 +69,16 @@ def function_cost(tree: Tree, name: str, metric: int = 0) -> FunctionCost | None
     )
 
 
-def lines(tree: Tree, name: str, file: str, metric: int = 0) -> list[LineValues]:
+def lines(
+    tree: Tree, name: str, file: str, metric: int = 0, check: Check = unchecked
+) -> list[LineValues]:
     """List the lines of one function in a tree with lines, by line number."""
     frames = tree.frames
     calls = (named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
     found = np.unique(frames.line[tree.frame[calls]])
     # The extra group at the end takes the nodes of other functions.
     place = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
-    sums = function_sums(tree, place, len(found) + 1, metric)[:2, :-1]
+    sums = function_sums(tree, place, len(found) + 1, metric, check)[:2, :-1]
     return [LineValues(*row) for row in zip(found.tolist(), *sums.tolist(), strict=True)]
 
 
@@ -89,10 +93,14 @@ def _is(strings: Sequence[str], column: NDArray[np.int32], text: str) -> NDArray
 
 
 def function_sums(
-    tree: Tree, place: NDArray[np.signedinteger], places: int, metric: int
+    tree: Tree,
+    place: NDArray[np.signedinteger],
+    places: int,
+    metric: int,
+    check: Check = unchecked,
 ) -> NDArray[np.int64]:
     """Sum (self, total, stacks) by group; `place` is the group of each node: int64 [3, places]."""
-    checkpoint()
+    check()
     own = np.ascontiguousarray(tree.self[metric])
     return gather(
         tree.parent,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames, Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import count_down, first_uses, follow, sum_up
 
 
@@ -45,12 +45,14 @@ class TreeColumns(TypedDict):
     highlight: NotRequired[list[int]]  # rows, absent if there are none
 
 
-def totals(parent: NDArray[np.int32], own: NDArray[np.int64]) -> NDArray[np.int64]:
+def totals(
+    parent: NDArray[np.int32], own: NDArray[np.int64], check: Check = unchecked
+) -> NDArray[np.int64]:
     """Return the total of each node, [N]: its self value plus the totals of its children.
 
     `parent` is as in Tree: parents come before their children.
     """
-    checkpoint()
+    check()
     return sum_up(parent, np.ascontiguousarray(own))
 
 
@@ -59,12 +61,12 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
     return count_down(parent)
 
 
-def pre_order(tree: Tree, by_name: bool = False) -> NDArray[np.int64]:
+def pre_order(tree: Tree, by_name: bool = False, check: Check = unchecked) -> NDArray[np.int64]:
     """Return the node indexes in pre-order, [N], with siblings by total then name, or by name."""
     children = np.bincount(tree.parent + 1)[tree.parent + 1]
     alone, siblings = np.flatnonzero(children == 1), np.flatnonzero(children > 1)
     rank = _name_ranks(tree.frames, tree.frame[siblings])
-    total = totals(tree.parent, tree.self[0])[siblings]
+    total = totals(tree.parent, tree.self[0], check)[siblings]
     keys = (tree.id[siblings], rank) if by_name else (tree.id[siblings], rank, -total)
     return follow(tree.parent, np.concatenate([alone, siblings[np.lexsort(keys)]]))
 
@@ -83,12 +85,13 @@ def to_columns(
     lines: bool = False,
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
+    check: Check = unchecked,
 ) -> TreeColumns:
     """Convert a tree with one metric to columns.
 
     `folded` is the result of subtree.fold, by node; `highlighted` are node indexes.
     """
-    return ordered_columns(tree, by_name, lines, folded, highlighted)[0]
+    return ordered_columns(tree, by_name, lines, folded, highlighted, check)[0]
 
 
 def ordered_columns(
@@ -97,19 +100,20 @@ def ordered_columns(
     lines: bool = False,
     folded: Mapping[int, tuple[int, int]] | None = None,
     highlighted: Sequence[int] = (),
+    check: Check = unchecked,
 ) -> tuple[TreeColumns, NDArray[np.int64]]:
     """Convert like `to_columns`, and return the node index of each row, for further columns."""
     # Strings are read several times: decode them once.
     frames = replace(tree.frames, strings=tuple(tree.frames.strings))
-    order = pre_order(replace(tree, frames=frames), by_name)
-    checkpoint()
+    order = pre_order(replace(tree, frames=frames), by_name, check)
+    check()
     used, frame = _distinct(frames, tree.frame[order], lines)
     names, name = _used(frames.strings, frames.name[used])
     files, file = _used(frames.strings, frames.file[used])
     table: FrameColumns = {"name": name, "file": file}
     if lines:
         table["line"] = frames.line[used].tolist()
-    checkpoint()
+    check()
     columns: TreeColumns = {
         "names": names,
         "files": files,

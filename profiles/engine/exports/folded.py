@@ -4,9 +4,10 @@ from collections import Counter
 
 from profiles.engine.calltree.stacks import stacks_of
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 
 
-def encode(tree: Tree, metric: int = 0) -> str:
+def encode(tree: Tree, metric: int = 0, check: Check = unchecked) -> str:
     """Encode the stacks with a value in one metric, as function names, sorted.
 
     Semicolons in names become colons, and line breaks become spaces: the format has no quoting.
@@ -14,7 +15,7 @@ def encode(tree: Tree, metric: int = 0) -> str:
     frames, strings = tree.frames, tree.frames.strings
     names = [_clean(strings[name]) for name in frames.name.tolist()]
     sums: Counter[str] = Counter()
-    for stack, value in stacks_of(tree, metric):
+    for stack, value in stacks_of(tree, metric, check):
         sums[";".join(names[frame] for frame in stack)] += value
     return "".join(f"{stack} {value}\n" for stack, value in sorted(sums.items()))
 

@@ -6,12 +6,13 @@ import orjson
 
 from profiles.engine.calltree.stacks import stacks_of
 from profiles.engine.calltree.tree import Frames, Tree
+from profiles.engine.cancellation import Check, unchecked
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _UNITS = frozenset({"nanoseconds", "bytes"})  # units that speedscope formats itself
 
 
-def encode(tree: Tree, name: str = "", active: int = 0) -> bytes:
+def encode(tree: Tree, name: str = "", active: int = 0, check: Check = unchecked) -> bytes:
     """Encode the document; `name` is its title, `active` the metric that is shown first.
 
     Stacks are in the order of the flame graph, so that the time order view looks like it, too.
@@ -22,7 +23,7 @@ def encode(tree: Tree, name: str = "", active: int = 0) -> bytes:
         "name": name,
         "activeProfileIndex": active,
         "shared": {"frames": list(_frames(tree.frames))},
-        "profiles": [_profile(tree, metric) for metric in range(len(tree.metrics))],
+        "profiles": [_profile(tree, metric, check) for metric in range(len(tree.metrics))],
     }
     return orjson.dumps(document)
 
@@ -38,8 +39,8 @@ def _frames(frames: Frames) -> Iterator[dict[str, str | int]]:
         yield frame
 
 
-def _profile(tree: Tree, metric: int) -> dict[str, object]:
-    stacks = list(stacks_of(tree, metric))
+def _profile(tree: Tree, metric: int, check: Check) -> dict[str, object]:
+    stacks = list(stacks_of(tree, metric, check))
     name, unit = tree.metrics[metric]
     return {
         "type": "sampled",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from profiles.engine.calltree.tree import Label, Tree
-from profiles.engine.cancellation import looked
+from profiles.engine.cancellation import Check, checked, unchecked
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
 
@@ -33,6 +33,7 @@ def encode(
     default: str = "",
     period_type: Metric | None = None,
     comments: Sequence[str] = (),
+    check: Check = unchecked,
 ) -> bytes:
     """Encode a tree as a gzipped profile; decode_profile returns the tree, with labels and lines.
 
@@ -45,14 +46,14 @@ def encode(
         head += bytes_field(_PERIOD_TYPE, _value_type(period_type, strings))
     head += b"".join(int_field(_COMMENT, strings.number(comment)) for comment in comments)
     head += int_field(_DEFAULT_TYPE, strings.number(default))
-    return gzip.compress(b"".join(_parts(tree, strings, head)), LEVEL, mtime=0)
+    return gzip.compress(b"".join(_parts(tree, strings, head, check)), LEVEL, mtime=0)
 
 
-def _parts(tree: Tree, strings: "_Strings", head: bytes) -> Iterator[bytes]:
+def _parts(tree: Tree, strings: "_Strings", head: bytes, check: Check) -> Iterator[bytes]:
     for metric in tree.metrics:
         yield bytes_field(_SAMPLE_TYPE, _value_type(metric, strings))
     yield from _symbols(tree, strings)
-    yield from _samples(tree, strings)
+    yield from _samples(tree, strings, check)
     yield head
     yield from strings.table()
 
@@ -106,7 +107,7 @@ def _mapping(number: int, name: str, strings: _Strings) -> bytes:
     )
 
 
-def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
+def _samples(tree: Tree, strings: _Strings, check: Check) -> Iterator[bytes]:
     """Encode samples with labels, and a sample for the remaining self values of each node."""
     stacks = _Stacks(tree)
     rest = tree.self.copy()
@@ -116,9 +117,9 @@ def _samples(tree: Tree, strings: _Strings) -> Iterator[bytes]:
         for row, values in zip(rest, rows.values, strict=True):
             np.subtract.at(row, rows.node, values)
         columns = (rows.node.tolist(), rows.label_set.tolist(), rows.values.T.tolist())
-        for node, labels, row in looked(zip(*columns, strict=True)):
+        for node, labels, row in checked(zip(*columns, strict=True), check):
             yield bytes_field(_SAMPLE, stacks.of(node) + packed_field(2, row) + sets[labels])
-    for node in looked(np.flatnonzero(rest.any(axis=0)).tolist()):
+    for node in checked(np.flatnonzero(rest.any(axis=0)).tolist(), check):
         values = packed_field(2, rest[:, node].tolist())
         yield bytes_field(_SAMPLE, stacks.of(node) + values)
 

@@ -10,6 +10,7 @@ from profiles.engine.calltree.align import align
 from profiles.engine.calltree.functions import functions_of, names_of
 from profiles.engine.calltree.top import function_sums
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.significance import SampleVariance, differences, false_discoveries, gated
 from profiles.engine.stats.spread import MeasuredSum, Spread
@@ -47,31 +48,33 @@ class ComparedTrees:
     functions: FunctionPairs
 
 
-def compare_trees(a: MeasuredSum, b: MeasuredSum) -> ComparedTrees:
+def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> ComparedTrees:
     """Compare two sides that have the same metric."""
-    tree, place_b = align(a.tree, b.tree)
-    found = pairs(tree)
-    total = [totals(tree.parent, own).astype(np.float64) for own in tree.self]
+    tree, place_b = align(a.tree, b.tree, check)
+    found = pairs(tree, check)
+    total = [totals(tree.parent, own, check).astype(np.float64) for own in tree.self]
     nodes = differences(
         _moments(a.profiles, total[0], a.nodes, np.arange(len(a.tree.id))),
         _moments(b.profiles, total[1], b.nodes, place_b),
+        check,
     )
     ids = found.id
     functions = differences(
         _moments(a.profiles, found.total[0], a.by_function, np.searchsorted(ids, a.functions.id)),
         _moments(b.profiles, found.total[1], b.by_function, np.searchsorted(ids, b.functions.id)),
+        check,
     )
-    gate = false_discoveries(functions.p)
-    q = gated(false_discoveries(nodes.p), gate)
+    gate = false_discoveries(functions.p, check)
+    q = gated(false_discoveries(nodes.p, check), gate)
     found = replace(found, tested=TestedDifferences(functions.low, functions.high, gate))
     return ComparedTrees(tree, TestedDifferences(nodes.low, nodes.high, q), found)
 
 
-def pairs(tree: Tree) -> FunctionPairs:
+def pairs(tree: Tree, check: Check = unchecked) -> FunctionPairs:
     """Return the functions of a tree with self values [2, N], without tests."""
-    functions = functions_of(tree)
+    functions = functions_of(tree, check)
     count = len(functions.id)
-    sums = np.array([function_sums(tree, functions.of_node, count, side) for side in (0, 1)])
+    sums = np.array([function_sums(tree, functions.of_node, count, side, check) for side in (0, 1)])
     names, files = names_of(tree, functions)
     return FunctionPairs(functions.id, names, files, sums[:, 0], sums[:, 1], untested(count))
 
@@ -87,13 +90,13 @@ def turned(found: ComparedTrees, called: ComparedTrees) -> ComparedTrees:
     return ComparedTrees(found.tree, replace(found.nodes, q=q), called.functions)
 
 
-def below(found: ComparedTrees, node: int) -> ComparedTrees:
+def below(found: ComparedTrees, node: int, check: Check = unchecked) -> ComparedTrees:
     """Restrict a comparison to the subtree of a node, which becomes the root.
 
     Tests are unchanged; a function keeps its test only if its total is entirely in the subtree.
     """
-    tree = subtree.below(found.tree, node)
-    functions = pairs(tree)
+    tree = subtree.below(found.tree, node, check)
+    functions = pairs(tree, check)
     at = np.searchsorted(found.functions.id, functions.id)
     same = (functions.total == found.functions.total[:, at]).all(axis=0)
     tested = found.functions.tested
@@ -103,18 +106,18 @@ def below(found: ComparedTrees, node: int) -> ComparedTrees:
 
 
 def fold(
-    found: ComparedTrees, profiles: tuple[int, int], max_nodes: int
+    found: ComparedTrees, profiles: tuple[int, int], max_nodes: int, check: Check = unchecked
 ) -> tuple[ComparedTrees, subtree.Folded]:
     """Keep the nodes with the greatest mean widths, like subtree.fold.
 
     The folded totals are those of A and B together.
     """
     tree = found.tree
-    cut, folded = subtree.fold(drawn(tree, profiles), max_nodes)
+    cut, folded = subtree.fold(drawn(tree, profiles), max_nodes, check)
     if len(cut.id) == len(tree.id):
         return found, {}
     inside = np.isin(tree.id, cut.id)
-    a, b = (_left_out(tree, side, cut, inside) for side in (0, 1))
+    a, b = (_left_out(tree, side, cut, inside, check) for side in (0, 1))
     shown = replace(cut, self=tree.self[:, inside], metrics=tree.metrics)
     return (
         ComparedTrees(shown, _of(found.nodes, tree, shown), found.functions),
@@ -122,12 +125,14 @@ def fold(
     )
 
 
-def _left_out(tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _left_out(
+    tree: Tree, side: int, cut: Tree, inside: NDArray[np.bool_], check: Check
+) -> NDArray[np.int64]:
     """Return the total of each node's removed children on one side.
 
     Totals of both sides together may exceed 64 bits.
     """
-    total = totals(tree.parent, tree.self[side])[inside]
+    total = totals(tree.parent, tree.self[side], check)[inside]
     rest: NDArray[np.int64] = total - tree.self[side][inside]
     children = np.flatnonzero(cut.parent >= 0)
     np.subtract.at(rest, cut.parent[children], total[children])

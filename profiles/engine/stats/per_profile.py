@@ -12,7 +12,7 @@ from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
@@ -36,8 +36,9 @@ class PerProfile(Merge):
         by_function: bool = True,
         max_cells: int = MAX_CELLS,
         profile_type: str = "",
+        check: Check = unchecked,
     ) -> None:
-        super().__init__([metric], by_function, MAX_NODES, profile_type)
+        super().__init__([metric], by_function, MAX_NODES, profile_type, check)
         self.count = 0  # profiles
         self._max_cells = max_cells
         self._cells: list[Cells] = []
@@ -71,7 +72,7 @@ class PerProfile(Merge):
         marks = np.ones(block.rows, bool) if profiles is None else profiles
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
-        found = list(block.cells.marked(marks, metrics)) if metrics else []
+        found = list(block.cells.marked(marks, metrics, self._check)) if metrics else []
         used, _, place = self._add_block(block, profiles)
         here = np.full(len(block.tree.parent if self.by_function else block.node_of_line), -1)
         here[used.node] = place
@@ -100,7 +101,7 @@ class PerProfile(Merge):
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
         for row, node, value in self._cells:
-            checkpoint()
+            self._check()
             np.add.at(table, (row, node), value)
         unit = self.metrics[0].unit
         metrics = tuple(Metric(str(i), unit) for i in range(self.count))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.stats.student_t import half_width, two_sided
 
 Floats = NDArray[np.float64]
@@ -43,13 +43,13 @@ class Differences(NamedTuple):
     p: Floats  # two-sided
 
 
-def differences(a: SampleVariance, b: SampleVariance) -> Differences:
+def differences(a: SampleVariance, b: SampleVariance, check: Check = unchecked) -> Differences:
     """Test the quantities that occur often enough on both sides together.
 
     The selection depends on both sides' profiles alike: a threshold on one side alone would select
     quantities that this side has more of by chance.
     """
-    checkpoint()
+    check()
     most_a, most_b = _one_sided(a, b), _one_sided(b, a)
     enough = min(a.profiles, b.profiles) >= MIN_PROFILES
     tested = (a.present + b.present >= MIN_PROFILES) & (np.minimum(most_a, most_b) <= MIN_SHUFFLED)
@@ -59,9 +59,9 @@ def differences(a: SampleVariance, b: SampleVariance) -> Differences:
     return Differences(*found)
 
 
-def false_discoveries(p: Floats) -> Floats:
+def false_discoveries(p: Floats, check: Check = unchecked) -> Floats:
     """Compute q values: the false discovery rate among all p at least as small; NaN stays NaN."""
-    checkpoint()
+    check()
     q = np.full(len(p), np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(p[tested], kind="stable")]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.functions import TreeFunctions, functions_of
 from profiles.engine.calltree.tree import Tree
-from profiles.engine.cancellation import checkpoint
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.loops import outermost, sum_up
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import TreeVariance
@@ -32,9 +32,9 @@ class MeasuredSum:
     by_function: Spread  # of each of `functions`; recursion counts once
 
 
-def of_moments(moments: TreeVariance, profiles: int) -> MeasuredSum:
+def of_moments(moments: TreeVariance, profiles: int, check: Check = unchecked) -> MeasuredSum:
     """Convert the result of a VarianceMerge of `profiles` profiles."""
-    functions, of_frame = functions_of(moments.tree), moments.functions
+    functions, of_frame = functions_of(moments.tree, check), moments.functions
     by_function = Spread(
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
     )
@@ -42,17 +42,17 @@ def of_moments(moments: TreeVariance, profiles: int) -> MeasuredSum:
     return MeasuredSum(profiles, moments.tree, nodes, functions, by_function)
 
 
-def of_rows(tree: Tree, metric: Metric, rows: slice) -> MeasuredSum:
+def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -> MeasuredSum:
     """Convert some rows of a PerProfile tree, which may have been transformed.
 
     Transformations are linear in a tree's values, so they apply to all profiles at once.
     """
-    own, functions = tree.self[rows], functions_of(tree)
+    own, functions = tree.self[rows], functions_of(tree, check)
     outer = np.flatnonzero(outermost(tree.parent, functions.of_node, len(functions.id)))
     calls = functions.of_node[outer]
     nodes, by_function = _Sums(len(tree.id)), _Sums(len(functions.id))
     for row in own:
-        checkpoint()
+        check()
         total = sum_up(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
         nodes.add(total)
         by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))

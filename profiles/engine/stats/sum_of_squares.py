@@ -17,6 +17,7 @@ from profiles.engine.blocks.row_variance import UsedVariance, taken, used_varian
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading
 from profiles.engine.loops import MomentSums
 from profiles.engine.metrics import Metric
@@ -65,8 +66,14 @@ class TreeVariance:
 class VarianceMerge(Merge):
     """Merge by function, over one metric, that also keeps sums of squares and counts."""
 
-    def __init__(self, metric: Metric, max_nodes: int = MAX_NODES, profile_type: str = "") -> None:
-        super().__init__([metric], True, max_nodes, profile_type)
+    def __init__(
+        self,
+        metric: Metric,
+        max_nodes: int = MAX_NODES,
+        profile_type: str = "",
+        check: Check = unchecked,
+    ) -> None:
+        super().__init__([metric], True, max_nodes, profile_type, check)
         self._moments = MomentSums()
 
     def add_tree(self, tree: Tree) -> None:
@@ -85,8 +92,9 @@ class VarianceMerge(Merge):
         """Add the marked profiles of an hour block (None: all)."""
         metric = self._metric_of(block)
         if metric is not None:
-            sums = block.used_sums([metric], profiles, by_function=True)
-            self._add_moments(block, sums, used_variance(block, metric, profiles, sums.used))
+            sums = block.used_sums([metric], profiles, by_function=True, check=self._check)
+            variance = used_variance(block, metric, profiles, sums.used, self._check)
+            self._add_moments(block, sums, variance)
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         """Add the marked groups of a day block (None: all groups).
@@ -96,7 +104,7 @@ class VarianceMerge(Merge):
         """
         metric = self._metric_of(block)
         if metric is not None:
-            sums = block.used_sums([metric], groups, by_function=True)
+            sums = block.used_sums([metric], groups, by_function=True, check=self._check)
             self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
 
     def moments(self) -> TreeVariance:

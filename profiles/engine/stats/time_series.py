@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.functions import TreeFunctions, functions_of, names_of
 from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.loops import outermost
 from profiles.engine.metrics import Metric
@@ -23,9 +24,11 @@ class TimeSeriesMerge(Merge):
     MAX_CELLS.
     """
 
-    def __init__(self, metric: Metric, steps: int, profile_type: str = "") -> None:
+    def __init__(
+        self, metric: Metric, steps: int, profile_type: str = "", check: Check = unchecked
+    ) -> None:
         columns = [Metric(str(step), metric.unit) for step in range(steps)]
-        super().__init__(columns, True, min(MAX_NODES, MAX_CELLS // steps), profile_type)
+        super().__init__(columns, True, min(MAX_NODES, MAX_CELLS // steps), profile_type, check)
         self.metric = metric
         self.step = 0
 
@@ -47,8 +50,9 @@ class FunctionSeries:
 class SeriesByFunction:
     """Functions of a tree whose metrics are time steps."""
 
-    def __init__(self, tree: Tree) -> None:
-        self.functions: TreeFunctions = functions_of(tree)
+    def __init__(self, tree: Tree, check: Check = unchecked) -> None:
+        self.functions: TreeFunctions = functions_of(tree, check)
+        self._check = check
         self.names, self.files = names_of(tree, self.functions)
         self._tree = tree
         count = len(self.functions.id)
@@ -72,7 +76,7 @@ class SeriesByFunction:
 
     def of(self, functions: Sequence[int]) -> list[FunctionSeries]:
         """Return the time series of these functions, by index."""
-        total = np.array([totals(self._tree.parent, row) for row in self._tree.self])
+        total = np.array([totals(self._tree.parent, row, self._check) for row in self._tree.self])
         return [self._of(function, total) for function in functions]
 
     def _of(self, function: int, total: NDArray[np.int64]) -> FunctionSeries:

@@ -7,14 +7,13 @@ from datetime import datetime
 import numpy as np
 from django.db.models import Count
 
+from profiles.engine.blocks import RowFilter
 from profiles.models import Block, Profile
-from profiles.queries.planning.block_counts import cut_off, whole
-from profiles.queries.planning.block_index import rows_of
-from profiles.queries.planning.block_masks import block_selection
-from profiles.queries.planning.plan import in_rows, known
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import Selection, check
-from profiles.storage.snapshot import snapshot
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import read_block_rows
+from profiles.queries.reports.block_counts import cut_off, whole
+from profiles.queries.scan_input import block_inputs, profile_facts
+from profiles.timestamps import micros
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
@@ -22,24 +21,20 @@ _Count = tuple[int, str, int]  # Deployment.pk, type, profiles
 
 
 def run_deployment_counts(
-    project: int,
-    deployments: Sequence[int],
-    start: datetime,
-    end: datetime,
-    deadline: float | None = None,
+    context: QueryContext, deployments: Sequence[int], start: datetime, end: datetime
 ) -> dict[int, dict[ProfileType, int]]:
     """Count profiles in the range by Deployment.pk and type, without zero counts."""
-    found: dict[int, Counter[ProfileType]] = {pk: Counter() for pk in deployments}
-    with snapshot():
-        counts = [*_in_head(project, deployments, start, end)]
-        rows = Deployment.objects.filter(project=project, pk__in=deployments).order_by()
+    sums: dict[int, Counter[ProfileType]] = {pk: Counter() for pk in deployments}
+    with context.snapshot:
+        counts = [*_in_head(context.project, deployments, start, end)]
+        rows = Deployment.objects.filter(project=context.project, pk__in=deployments).order_by()
         services = [*rows.values_list("service", flat=True).distinct()]
-        counts += _in_blocks(project, services, start, end, deadline)
-    check(deadline)
+        counts += _in_blocks(context, services, start, end)
+    context.check()
     for pk, type_, count in counts:
-        if pk in found:
-            found[pk][ProfileType(type_)] += count
-    return {pk: dict(counted) for pk, counted in found.items() if counted}
+        if pk in sums:
+            sums[pk][ProfileType(type_)] += count
+    return {pk: dict(of_pk) for pk, of_pk in sums.items() if of_pk}
 
 
 def _in_head(
@@ -52,21 +47,18 @@ def _in_head(
 
 
 def _in_blocks(
-    project: int,
-    services: Sequence[str],
-    start: datetime,
-    end: datetime,
-    deadline: float | None,
+    context: QueryContext, services: Sequence[str], start: datetime, end: datetime
 ) -> Iterator[_Count]:
     """Count from the rows of blocks; read only the blocks that lie partly in the range."""
+    project = context.project
     blocks = Block.objects.filter(project=project, service__in=services).order_by()
     inside = blocks.filter(whole(project, start, end))
     for type_, summary in inside.values_list("type", "summary__deployments"):
         for pk, (count, *_) in summary.items():
             yield int(pk), type_, count
-    any_type = block_selection(Selection(project, "", ProfileType.CPU, start, end))
-    cut = in_rows(any_type, rows_of(blocks.filter(cut_off(project, start, end))))
-    for part, columns, meant in known(cut, ScanStats(), deadline):
-        pks, counts = np.unique(columns.deployment[meant], return_counts=True)
+    cut = read_block_rows(blocks.filter(cut_off(project, start, end)))
+    inputs = block_inputs(context, RowFilter(micros(start), micros(end)), cut)
+    for each, columns, matching in profile_facts(context.for_scan(), inputs):
+        pks, counts = np.unique(columns.deployment[matching], return_counts=True)
         for pk, count in zip(pks.tolist(), counts.tolist(), strict=True):
-            yield pk, part.opened.row.type, count
+            yield pk, each.opened.row.type, count

@@ -5,13 +5,11 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.queries.planning.metric_choice import metrics_of
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import metrics_of, plan_query
 from profiles.queries.results import HeatMapResult
-from profiles.queries.scanning.scan import scan
-from profiles.queries.scanning.scan_input import Trees
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import Selection, View, watched
-from profiles.storage.snapshot import snapshot
+from profiles.queries.scan import Trees, scan
+from profiles.queries.selection import Selection
 from profiles.timestamps import micros, rounded_down
 
 WEIGHTS = 10  # greatest number of weight bins, the rows
@@ -23,24 +21,23 @@ _STEPS = [
 ] + [timedelta(days=days) for days in (1, 2, 7, 14)]
 
 
-@watched
-def run_heat_map(
-    selection: Selection, view: View | None = None, deadline: float | None = None
-) -> HeatMapResult:
+def run_heat_map(context: QueryContext, selection: Selection) -> HeatMapResult:
     """Count profiles by time and by weight, the total of the type's default metric.
 
     Steps begin at round times of UTC: the first may begin before the range, and the last may end
     after it. The weight bins divide the range from the lightest profile to the heaviest equally;
     a bin excludes its upper edge, except the last one. Without profiles there are no bins.
     """
-    used, times, weights = ScanStats(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    with snapshot():
-        metric = metrics_of(selection)[0]
-        with scan(selection, metric, deadline=deadline, trees=Trees.NONE) as found:
-            for part in found:
-                known = part.dimension(used)
-                times.append(known.time)
-                weights.append(known.weight)
+    context = context.for_scan()
+    times, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    with context.snapshot:
+        metric = metrics_of(context, selection)[0]
+        plan = plan_query(context, selection)
+        with scan(context, plan, metric, trees=Trees.NONE) as inputs:
+            for each in inputs:
+                columns = each.dimension(context)
+                times.append(columns.time)
+                weights.append(columns.weight)
     step = step_of(selection.end - selection.start)
     starts = _starts(selection, step)
     weight = np.concatenate(weights)
@@ -49,7 +46,7 @@ def run_heat_map(
     return HeatMapResult(
         selection=selection,
         metric=metric,
-        coverage=used.coverage(),
+        coverage=context.stats.coverage(),
         starts=tuple(starts),
         step_seconds=step.total_seconds(),
         edges=tuple(edges.tolist()),

@@ -1,7 +1,7 @@
 """History: costs of functions over time, step by step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -10,17 +10,16 @@ from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
-from profiles.queries import result_cache
-from profiles.queries.aggregate import explained, refuse_beyond_64_bits
-from profiles.queries.planning.deployment_names import deployments
-from profiles.queries.planning.metric_choice import chosen, metrics_of
-from profiles.queries.rendering.view import shown
-from profiles.queries.results import Coverage, HistoryLine, HistoryResult, HistoryStep, VersionSpan
-from profiles.queries.scanning.scan import scan
-from profiles.queries.scanning.scan_input import ScanInput, Trees
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import InvalidQuery, Selection, Shape, View, watched
-from profiles.storage.snapshot import snapshot
+from profiles.queries.aggregate import explain_errors, require_64_bits
+from profiles.queries.cache import cache_sum, cached_sum, result_key
+from profiles.queries.context import Coverage, QueryContext, ScanStats
+from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
+from profiles.queries.render import apply_view
+from profiles.queries.results import HistoryLine, HistoryResult, HistoryStep, VersionSpan
+from profiles.queries.scan import Trees, scan
+from profiles.queries.scan_input import ScanInput
+from profiles.queries.selection import InvalidQuery, Selection, Shape, View
 from profiles.timestamps import moment, rounded_down
 
 LINES = 5  # number of top functions to return by default
@@ -36,11 +35,10 @@ _MOST_WITHIN_A_DAY = 60  # steps
 _MOST_DAYS = 120
 
 
-@watched
 def run_history(
+    context: QueryContext,
     selection: Selection,
     view: View,
-    deadline: float | None = None,
     *,
     step: timedelta | None = None,
     names: Sequence[str] = (),
@@ -57,25 +55,26 @@ def run_history(
     stacks. Steps begin at round times of UTC; by default they are those of `step_of`. Raise
     InvalidQuery also if there are more than MAX_STEPS steps, or if a pattern is invalid.
     """
-    wanted = _wanted(show, hide)
+    is_offered = _name_filter(show, hide)
     step = step or step_of(selection.end - selection.start)
     starts = _starts(selection, step)
-    with snapshot():
-        metrics = metrics_of(selection)
-        metric = chosen(selection, view, metrics)
-        found = _merged(selection, metric, starts, step, deadline)
-    tree = shown(found.tree, replace(view, shape=Shape.TOP_DOWN))
-    courses = SeriesByFunction(tree)
+    with context.snapshot:
+        metrics = metrics_of(context, selection)
+        metric = choose_metric(selection, view, metrics)
+        plan = plan_query(context, selection, cuts=starts)
+        sums = _merge(context, plan, metric, starts, step)
+    tree = apply_view(context, sums.tree, replace(view, shape=Shape.TOP_DOWN))
+    series = SeriesByFunction(tree, context.check)
     return HistoryResult(
         selection=selection,
         view=view,
         metric=metric,
         metrics=metrics,
-        coverage=found.coverage(),
+        coverage=sums.coverage(),
         step_seconds=step.total_seconds(),
-        steps=_steps(starts, found.used, tree),
-        lines=_lines(courses, names, wanted, len(starts), min(lines, MAX_LINES)),
-        versions=found.versions(),
+        steps=_steps(starts, sums.stats, tree),
+        lines=_lines(series, names, is_offered, len(starts), min(lines, MAX_LINES)),
+        versions=sums.versions(context),
     )
 
 
@@ -90,17 +89,17 @@ def step_of(span: timedelta) -> timedelta:
     return 7 * _DAY * weeks
 
 
-def _wanted(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bool]:
+def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bool]:
     try:
         shows, hides = [matcher(value) for value in show], [matcher(value) for value in hide]
     except BadFilterPattern as error:
         raise InvalidQuery(str(error)) from error
 
-    def wanted(name: str) -> bool:
+    def is_offered(name: str) -> bool:
         shown = not shows or any(matches(name) for matches in shows)
         return shown and not any(matches(name) for matches in hides)
 
-    return wanted
+    return is_offered
 
 
 def _starts(selection: Selection, step: timedelta) -> list[datetime]:
@@ -124,54 +123,33 @@ class _Span:
     profiles: int
 
 
-@dataclass(slots=True)
-class _Merged:
-    """Merge in progress of all matching profiles by step, with the deployments they are of."""
-
-    merge: TimeSeriesMerge
-    used: list[ScanStats]
-    deployments: dict[int, _Span] = field(default_factory=dict)
-
-    def add(self, part: ScanInput, step: int) -> None:
-        self.merge.step = step
-        part.add_to(self.merge, self.used[step])
-        known = part.dimension(ScanStats())  # discard the counts: `add_to` has counted them
-        for deployment in np.unique(known.deployment).tolist():
-            times = known.time[known.deployment == deployment]
-            new = _Span(int(times.min()), int(times.max()), len(times))
-            self.deployments[deployment] = _joined(self.deployments.get(deployment, new), new)
-
-
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """Result of the merge by step, which may come from the result cache: do not modify it."""
 
     tree: Tree  # its metrics are the steps
-    used: list[ScanStats]  # by step
+    stats: list[ScanStats]  # by step
     deployments: dict[int, _Span]
 
     def coverage(self) -> Coverage:
         whole = ScanStats()
-        for used in self.used:
-            whole.add(used)
+        for stats in self.stats:
+            whole.add(stats)
         return whole.coverage()
 
-    def versions(self) -> tuple[VersionSpan, ...]:
+    def versions(self, context: QueryContext) -> tuple[VersionSpan, ...]:
         versions: dict[str, _Span] = {}
-        known = deployments(self.deployments)
-        for deployment, span in self.deployments.items():
-            if deployment not in known:
+        by_pk = deployments_by_pk(context, self.deployments)
+        for pk, span in self.deployments.items():
+            if pk not in by_pk:
                 continue
-            version = known[deployment].version
+            version = by_pk[pk].version
             versions[version] = _joined(versions[version], span) if version in versions else span
         spans = [
             VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
             for version, span in versions.items()
         ]
         return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
-
-
-_sums = result_cache.ResultCache[_Sums]()
 
 
 def _joined(span: _Span, new: _Span) -> _Span:
@@ -181,57 +159,82 @@ def _joined(span: _Span, new: _Span) -> _Span:
     return _Span(first, last, span.profiles + new.profiles)
 
 
-def _merged(
-    selection: Selection,
+def _merge(
+    context: QueryContext,
+    plan: QueryPlan,
     metric: Metric,
     starts: list[datetime],
     step: timedelta,
-    deadline: float | None,
 ) -> _Sums:
     """Merge all matching profiles by step.
 
-    The result of a selection that is entirely in blocks is cached and shared: do not modify it.
+    The result of a plan that is entirely in blocks is cached and shared: do not modify it.
     """
-    found_in = scan(selection, metric, deadline=deadline, cuts=starts, trees=Trees.FUNCTIONS)
-    with explained(), found_in as pieces:
-        key = result_cache.key(selection, (metric, step), pieces)
-        known = _sums.recall(key)
-        if known is None:
-            found = _Merged(
-                TimeSeriesMerge(metric, len(starts), selection.type), [ScanStats() for _ in starts]
-            )
-            for part in pieces:
-                found.add(part, max(0, (part.start - starts[0]) // step))
-            refuse_beyond_64_bits(sum(used.total for used in found.used))
-            known = _Sums(found.merge.tree(), found.used, found.deployments)
-            gaps = any(used.missing for used in found.used)
-            _sums.remember(key, sum=known, numbers=known.tree.self.size, gaps=gaps)
-        return known
+    key = result_key(plan, (metric, step))
+    sums: _Sums | None = cached_sum(key)
+    if sums is None:
+        sums = _sum_steps(context, plan, metric, starts, step)
+        is_readable = not any(stats.missing for stats in sums.stats)
+        cache_sum(key, sums, sums.tree.self.size, is_readable=is_readable)
+    return sums
 
 
-def _steps(starts: list[datetime], used: list[ScanStats], tree: Tree) -> tuple[HistoryStep, ...]:
+def _sum_steps(
+    context: QueryContext,
+    plan: QueryPlan,
+    metric: Metric,
+    starts: list[datetime],
+    step: timedelta,
+) -> _Sums:
+    contexts = [context.for_scan() for _ in starts]
+    deployments: dict[int, _Span] = {}
+    with (
+        explain_errors(),
+        scan(context, plan, metric, cuts=starts, trees=Trees.FUNCTIONS) as inputs,
+    ):
+        merge = TimeSeriesMerge(metric, len(starts), plan.selection.type, context.check)
+        for each in inputs:
+            merge.step = max(0, (each.start - starts[0]) // step)
+            each.add_to(contexts[merge.step], merge)
+            _add_deployments(context, each, deployments)
+        stats = [of_step.stats for of_step in contexts]
+        require_64_bits(sum(each.total for each in stats))
+        return _Sums(merge.tree(), stats, deployments)
+
+
+def _add_deployments(
+    context: QueryContext, scan_input: ScanInput, deployments: dict[int, _Span]
+) -> None:
+    columns = scan_input.dimension(context.for_scan())  # `add_to` has counted the profiles
+    for pk in np.unique(columns.deployment).tolist():
+        times = columns.time[columns.deployment == pk]
+        new = _Span(int(times.min()), int(times.max()), len(times))
+        deployments[pk] = _joined(deployments.get(pk, new), new)
+
+
+def _steps(starts: list[datetime], stats: list[ScanStats], tree: Tree) -> tuple[HistoryStep, ...]:
     totals = tree.self.sum(axis=1).tolist()
     return tuple(
         HistoryStep(start, of.profiles, total, of.duration_ns)
-        for start, of, total in zip(starts, used, totals, strict=True)
+        for start, of, total in zip(starts, stats, totals, strict=True)
     )
 
 
 def _lines(
-    courses: SeriesByFunction,
+    series: SeriesByFunction,
     names: Sequence[str],
-    wanted: Callable[[str], bool],
+    is_offered: Callable[[str], bool],
     steps: int,
     count: int,
 ) -> tuple[HistoryLine, ...]:
     if not names:
-        return tuple(map(_line, courses.of(courses.top(count, wanted))))
-    found: list[HistoryLine] = []
+        return tuple(map(_line, series.of(series.top(count, is_offered))))
+    lines: list[HistoryLine] = []
     for name in dict.fromkeys(names[:MAX_LINES]):
-        known = courses.of(courses.named(name))
-        found += map(_line, known or [FunctionSeries(name, "", [0] * steps, [0] * steps)])
-    return tuple(found)
+        named = series.of(series.named(name))
+        lines += map(_line, named or [FunctionSeries(name, "", [0] * steps, [0] * steps)])
+    return tuple(lines)
 
 
-def _line(course: FunctionSeries) -> HistoryLine:
-    return HistoryLine(course.name, course.file, tuple(course.self), tuple(course.total))
+def _line(of: FunctionSeries) -> HistoryLine:
+    return HistoryLine(of.name, of.file, tuple(of.self), tuple(of.total))

@@ -12,41 +12,34 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
 from profiles.models import Profile
-from profiles.queries.planning.deployment_names import deployments
-from profiles.queries.planning.head_rows import share
-from profiles.queries.planning.metric_choice import metrics_of
-from profiles.queries.planning.plan import QueryPlan, plan_query
+from profiles.queries.context import QueryContext
+from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.heaviest import top_count
+from profiles.queries.plan import QueryPlan, metrics_of, plan_query
 from profiles.queries.results import MenuChoice, OptionsResult, WeightChoice
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import Selection, watched
-from profiles.storage.snapshot import snapshot
+from profiles.queries.scan import open_plan
+from profiles.queries.scan_input import profile_facts
+from profiles.queries.selection import Selection
 from projects.profile_types import ProfileType
 
 WEIGHTS = (50.0, 25.0, 10.0, 5.0, 1.0)  # percent
 LABEL_VALUES = 1000  # most frequent values of each label that a menu shows
 
 
-@watched
 def run_options(
-    project: int,
-    service: str,
-    type: ProfileType,
-    start: datetime,
-    end: datetime,
-    *,
-    deadline: float | None = None,
+    context: QueryContext, service: str, type: ProfileType, start: datetime, end: datetime
 ) -> OptionsResult:
     """Return the zones, versions, labels, weights and metrics that have profiles in the range."""
-    selection = Selection(project, service, type, start, end)
-    with snapshot():
-        met = _met(plan_query(selection, deadline=deadline))
-        metrics = metrics_of(selection)
-        known = deployments(met.deployments)
+    selection = Selection(context.project, service, type, start, end)
+    with context.snapshot:
+        counts = _count(context, plan_query(context, selection))
+        metrics = metrics_of(context, selection)
+        by_pk = deployments_by_pk(context, counts.deployments)
     return OptionsResult(
-        zones=_choices(met.by({pk: each.zone for pk, each in known.items()})),
-        versions=_choices(met.by({pk: each.version for pk, each in known.items()})),
-        labels=met.labels_by_count(),
-        weights=_weights(met.sorted_weights()),
+        zones=_choices(counts.by({pk: each.zone for pk, each in by_pk.items()})),
+        versions=_choices(counts.by({pk: each.version for pk, each in by_pk.items()})),
+        labels=counts.labels_by_count(),
+        weights=_weights(counts.sorted_weights()),
         metrics=metrics,
     )
 
@@ -56,7 +49,7 @@ def _choices(counts: Counter[str]) -> tuple[MenuChoice, ...]:
     return tuple(MenuChoice(value, counts[value]) for value in sorted(counts))
 
 
-class _Met:
+class _Counts:
     """Counts by deployment and label, and the weights, of the profiles of a service and type."""
 
     def __init__(self) -> None:
@@ -72,20 +65,20 @@ class _Met:
         columns = rows.order_by().values_list(
             "deployment_id", Cast("labels", TextField()), "weight"
         )
-        found = list(columns.iterator())
-        self.deployments.update(deployment for deployment, _, _ in found)
-        for labels, count in Counter(labels for _, labels, _ in found).items():
+        values = list(columns.iterator())
+        self.deployments.update(deployment for deployment, _, _ in values)
+        for labels, count in Counter(labels for _, labels, _ in values).items():
             self._label(orjson.loads(labels).items(), count)
-        self._weights.append(np.array([weight for _, _, weight in found], np.int64))
+        self._weights.append(np.array([weight for _, _, weight in values], np.int64))
 
-    def add(self, columns: ProfileColumns, meant: NDArray[np.int64]) -> None:
-        pks, counts = np.unique(columns.deployment[meant], return_counts=True)
+    def add(self, columns: ProfileColumns, matching: NDArray[np.int64]) -> None:
+        pks, counts = np.unique(columns.deployment[matching], return_counts=True)
         self.deployments.update(dict(zip(pks.tolist(), counts.tolist(), strict=True)))
-        sets = np.bincount(columns.label_set[meant], minlength=len(columns.label_sets))
+        sets = np.bincount(columns.label_set[matching], minlength=len(columns.label_sets))
         for labels, count in zip(columns.label_sets, sets.tolist(), strict=True):
             if count:
                 self._label(labels, count)
-        self._weights.append(columns.weight[meant])
+        self._weights.append(columns.weight[matching])
 
     def by(self, values: dict[int, str]) -> Counter[str]:
         """Count profiles by the value of their deployment (pk → value) in `values`.
@@ -116,14 +109,17 @@ class _Met:
             self._labels.setdefault(name, Counter())[value] += count
 
 
-def _met(there: QueryPlan) -> _Met:
-    met = _Met()
-    met.add_head(there.head)
-    for _, columns, meant in there.known(ScanStats()):
-        met.add(columns, meant)
-    return met
+def _count(context: QueryContext, plan: QueryPlan) -> _Counts:
+    counts = _Counts()
+    head, blocks = open_plan(context, plan)
+    counts.add_head(head)
+    for _, columns, matching in profile_facts(context.for_scan(), blocks):
+        counts.add(columns, matching)
+    return counts
 
 
 def _weights(weights: NDArray[np.int64]) -> tuple[WeightChoice, ...]:
-    kept = [(percent, share(len(weights), percent)) for percent in WEIGHTS if len(weights)]
-    return tuple(WeightChoice(p, n, int(weights[n - 1]), int(weights[0])) for p, n in kept)
+    if not len(weights):
+        return ()
+    counts = [(percent, top_count(len(weights), percent)) for percent in WEIGHTS]
+    return tuple(WeightChoice(p, n, int(weights[n - 1]), int(weights[0])) for p, n in counts)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
 from profiles.models import Profile
-from profiles.queries.planning.block_index import BlockRow
-from profiles.queries.planning.plan import BlockPart, known
-from profiles.queries.scanning.scan_stats import ScanStats
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import BlockRow
+from profiles.queries.scan_input import BlockInput, profile_facts
 from profiles.queries.selection import InvalidQuery, ProfileOrder
 from profiles.timestamps import micros, moment
 
@@ -80,7 +80,11 @@ def next_in_head(
 
 
 def next_in_blocks(
-    parts: Iterable[BlockPart], order: ProfileOrder, mark: Key | None, size: int, used: ScanStats
+    context: QueryContext,
+    inputs: Iterable[BlockInput],
+    order: ProfileOrder,
+    mark: Key | None,
+    size: int,
 ) -> list[ProfileEntry]:
     """Return at most `size` profiles of the hour blocks' inputs after the mark, in order.
 
@@ -88,32 +92,33 @@ def next_in_blocks(
     inputs must come in descending order of their blocks' latest profiles; inputs that cannot
     contribute to the page are not opened.
     """
-    found: list[ProfileEntry] = []
-    for part in parts:
-        full = order is ProfileOrder.NEWEST and len(found) == size
-        if full and found[-1].time > part.opened.row.last:
+    page: list[ProfileEntry] = []
+    for each in inputs:
+        full = order is ProfileOrder.NEWEST and len(page) == size
+        if full and page[-1].time > each.opened.row.last:
             break
-        for _, columns, meant in known([part], used):
-            found.extend(_of_block(part, columns, meant, order, mark, size))
-        found = sorted(found, reverse=True)[:size]
-    return found
+        for _, columns, matching in profile_facts(context, [each]):
+            page.extend(_of_block(each, columns, matching, order, mark, size))
+        page = sorted(page, reverse=True)[:size]
+    return page
 
 
 def _of_block(
-    part: BlockPart,
+    block: BlockInput,
     columns: ProfileColumns,
-    meant: NDArray[np.int64],
+    matching: NDArray[np.int64],
     order: ProfileOrder,
     mark: Key | None,
     size: int,
 ) -> Iterator[ProfileEntry]:
-    time = columns.time[meant]
-    weight = columns.weight[meant]
+    time = columns.time[matching]
+    weight = columns.weight[matching]
     if order is ProfileOrder.NEWEST:
         weight = np.zeros_like(weight)
     if mark is not None:
         not_before = (weight < mark[0]) | ((weight == mark[0]) & (time <= mark[1]))
-        meant, time, weight = meant[not_before], time[not_before], weight[not_before]
+        matching = matching[not_before]
+        time, weight = time[not_before], weight[not_before]
         # Names of profiles that equal the mark are compared below, and may exclude all of them.
         size += int(((weight == mark[0]) & (time == mark[1])).sum())
     best = np.lexsort((-time, -weight))
@@ -123,12 +128,12 @@ def _of_block(
         best = np.union1d(best[:size], np.flatnonzero(ties))
     if not len(best):
         return
-    names = part.opened.hour.identities.name_id
+    names = block.opened.hour.identities.name_id
     for i in best.tolist():
-        row = int(meant[i])
+        row = int(matching[i])
         key = (int(weight[i]), int(time[i]), names[row])
         if mark is None or key < mark:
-            yield _of_columns(columns, row, key, part.opened.row)
+            yield _of_columns(columns, row, key, block.opened.row)
 
 
 def _of_columns(columns: ProfileColumns, row: int, key: Key, block: BlockRow) -> ProfileEntry:

@@ -1,12 +1,14 @@
 """Paginated list of single profiles, the newest or the heaviest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.db.models import Count, F, Max, Min, QuerySet, Sum
 
+from profiles.engine.blocks.sparse_values import exact_sum
 from profiles.models import Profile
-from profiles.queries.planning.deployment_names import deployments
-from profiles.queries.planning.plan import BlockPart, QueryPlan, plan_query
+from profiles.queries.context import QueryContext
+from profiles.queries.deployments import deployments_by_pk
+from profiles.queries.plan import plan_query
 from profiles.queries.reports.profile_page import (
     ProfileEntry,
     mark_of,
@@ -15,10 +17,9 @@ from profiles.queries.reports.profile_page import (
     read_mark,
 )
 from profiles.queries.results import ProfileRow, ProfilesResult
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import ProfileOrder, Selection, View, check, watched
-from profiles.storage.block_summary import exact_sum
-from profiles.storage.snapshot import snapshot
+from profiles.queries.scan import open_plan
+from profiles.queries.scan_input import BlockInput, profile_facts
+from profiles.queries.selection import ProfileOrder, Selection
 from profiles.timestamps import moment
 from projects.models import Agent
 
@@ -27,11 +28,9 @@ MAX_PAGE = 1000
 _HALF = 2**31
 
 
-@watched
 def run_profiles(
+    context: QueryContext,
     selection: Selection,
-    view: View | None = None,
-    deadline: float | None = None,
     *,
     page: str = "",
     size: int = PAGE,
@@ -42,41 +41,41 @@ def run_profiles(
     `page` is the `next_page` of the previous page's result, empty for the first page. `size` is
     limited to 1 to MAX_PAGE. Raise InvalidQuery for a `page` that no list can have returned.
     """
-    mark, size, used = read_mark(page), min(max(size, 1), MAX_PAGE), ScanStats()
-    with snapshot():
-        there = plan_query(selection, days=False, deadline=deadline)
-        blocks = _counted(there, used)
-        _count_head(there.head, used)
-        check(deadline)
-        found = next_in_head(there.head, order, mark, size + 1)
-        found += next_in_blocks(blocks, order, mark, size + 1, used)
-        shown = sorted(found, reverse=True)[: size + 1]
-        rows = _rows(shown[:size])
-    more = len(shown) > size
-    next_page = mark_of(shown[size - 1].key) if more else None
-    return ProfilesResult(selection, used.coverage(), rows, next_page)
+    context = context.for_scan()
+    mark, size = read_mark(page), min(max(size, 1), MAX_PAGE)
+    with context.snapshot:
+        head, inputs = open_plan(context, plan_query(context, selection, days=False))
+        blocks = _count_blocks(context, inputs)
+        _count_head(context, head)
+        context.check()
+        entries = next_in_head(head, order, mark, size + 1)
+        entries += next_in_blocks(context, blocks, order, mark, size + 1)
+        entries = sorted(entries, reverse=True)[: size + 1]
+        rows = _rows(context, entries[:size])
+    next_page = mark_of(entries[size - 1].key) if len(entries) > size else None
+    return ProfilesResult(selection, context.stats.coverage(), rows, next_page)
 
 
-def _counted(there: QueryPlan, used: ScanStats) -> list[BlockPart]:
-    """Count the blocks' matching profiles in `used`, and return the readable inputs.
+def _count_blocks(context: QueryContext, inputs: Iterator[BlockInput]) -> list[BlockInput]:
+    """Count the blocks' matching profiles, and return the readable inputs.
 
     The inputs are in descending order of their blocks' latest profiles.
     """
-    parts = []
-    for part, columns, meant in there.known(used):
-        parts.append(part)
-        time = columns.time[meant]
-        used.take(
-            profiles=len(meant),
-            total=exact_sum(columns.weight[meant]),
-            duration_ns=exact_sum(columns.duration_ns[meant]),
+    readable = []
+    for each, columns, matching in profile_facts(context, inputs):
+        readable.append(each)
+        time = columns.time[matching]
+        context.stats.take(
+            profiles=len(matching),
+            total=exact_sum(columns.weight[matching]),
+            duration_ns=exact_sum(columns.duration_ns[matching]),
             first=moment(int(time.min())),
             last=moment(int(time.max())),
         )
-    return sorted(parts, key=lambda part: part.opened.row.last, reverse=True)
+    return sorted(readable, key=lambda each: each.opened.row.last, reverse=True)
 
 
-def _count_head(rows: QuerySet[Profile], used: ScanStats) -> None:
+def _count_head(context: QueryContext, rows: QuerySet[Profile]) -> None:
     sums = rows.order_by().aggregate(
         Count("pk"),
         Sum("duration_ns"),
@@ -87,7 +86,7 @@ def _count_head(rows: QuerySet[Profile], used: ScanStats) -> None:
         low=Sum(F("weight") % _HALF),
     )
     if sums["pk__count"]:
-        used.take(
+        context.stats.take(
             profiles=sums["pk__count"],
             total=sums["high"] * _HALF + sums["low"],
             duration_ns=sums["duration_ns__sum"],
@@ -96,20 +95,20 @@ def _count_head(rows: QuerySet[Profile], used: ScanStats) -> None:
         )
 
 
-def _rows(found: Sequence[ProfileEntry]) -> tuple[ProfileRow, ...]:
-    known = deployments(each.deployment for each in found)
-    agents = Agent.objects.in_bulk({each.agent for each in found if each.agent is not None})
+def _rows(context: QueryContext, entries: Sequence[ProfileEntry]) -> tuple[ProfileRow, ...]:
+    by_pk = deployments_by_pk(context, (each.deployment for each in entries))
+    agents = Agent.objects.in_bulk({each.agent for each in entries if each.agent is not None})
     return tuple(
         ProfileRow(
             name_id=each.name_id,
             time=each.time,
             duration_ns=each.duration_ns,
             # A deleted deployment has no zone and version any more.
-            zone=known[each.deployment].zone if each.deployment in known else "",
-            version=known[each.deployment].version if each.deployment in known else "",
+            zone=by_pk[each.deployment].zone if each.deployment in by_pk else "",
+            version=by_pk[each.deployment].version if each.deployment in by_pk else "",
             weight=each.weight,
             labels=each.labels,
             agent=str(agents.get(each.agent or 0, "")),
         )
-        for each in found
+        for each in entries
     )

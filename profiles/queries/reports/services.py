@@ -7,29 +7,27 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Q, QuerySet
 
 from profiles.models import Block, BlockLevel, Profile
-from profiles.queries.planning.block_counts import counts_in_blocks
-from profiles.queries.planning.deployment_names import deployments_of
+from profiles.queries.context import QueryContext
+from profiles.queries.deployments import deployments_of
+from profiles.queries.reports.block_counts import counts_in_blocks
 from profiles.queries.results import ServiceName, ServiceRow, ServicesResult
-from profiles.queries.selection import check
-from profiles.storage.snapshot import snapshot
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
 LATELY = timedelta(days=2)  # time before the project's latest profile in blocks
 
 
-def run_services(
-    project: int, start: datetime, end: datetime, deadline: float | None = None
-) -> ServicesResult:
+def run_services(context: QueryContext, start: datetime, end: datetime) -> ServicesResult:
     """List every service that has a deployment, by name, with its profiles in the range."""
-    with snapshot():
+    project = context.project
+    with context.snapshot:
         counts, last = _in_head(project, start, end)
         counts.update(counts_in_blocks(project, start, end))
-        check(deadline)
-        deployments = _deployments(project)
+        context.check()
+        deployments = _deployments(context)
         for service, at in _last_in_blocks(project, set(deployments)).items():
             last[service] = max(at, last.get(service, at))
-    check(deadline)
+    context.check()
     return ServicesResult(
         tuple(
             ServiceRow(
@@ -45,30 +43,31 @@ def run_services(
     )
 
 
-def run_service_names(project: int) -> tuple[ServiceName, ...]:
+def run_service_names(context: QueryContext) -> tuple[ServiceName, ...]:
     """List every service that has a deployment, by name, with one SQL statement."""
-    found = _deployments(project)
+    deployments = _deployments(context)
     return tuple(
-        ServiceName(service, _types(found[service]), max(d.last_seen for d in found[service]))
-        for service in sorted(found)
+        ServiceName(service, _types(of_service), max(d.last_seen for d in of_service))
+        for service, of_service in sorted(deployments.items())
     )
 
 
-def run_last_profile(project: int, service: str) -> datetime | None:
+def run_last_profile(context: QueryContext, service: str) -> datetime | None:
     """Return the time of a service's latest profile of any type; None without profiles."""
-    head = Profile.objects.filter(project=project, service=service).order_by()
-    blocks = Block.objects.filter(project=project, service=service, covered_by=None).order_by()
+    of = {"project": context.project, "service": service}
+    head = Profile.objects.filter(**of).order_by()
+    blocks = Block.objects.filter(**of, covered_by=None).order_by()
     of_blocks = blocks.values_list("service").annotate(at=Max("last"))
     rows = head.values_list("service").annotate(at=Max("time")).union(of_blocks, all=True)
     return max((at for _, at in rows), default=None)
 
 
-def _deployments(project: int) -> dict[str, list[Deployment]]:
+def _deployments(context: QueryContext) -> dict[str, list[Deployment]]:
     """Return the project's deployments by service, the newest first."""
-    found = defaultdict(list)
-    for deployment in deployments_of(project):
-        found[deployment.service].append(deployment)
-    return found
+    by_service = defaultdict(list)
+    for deployment in deployments_of(context):
+        by_service[deployment.service].append(deployment)
+    return by_service
 
 
 def _in_head(
@@ -77,8 +76,8 @@ def _in_head(
     """Return, by service, the number of head rows in the range and the time of the latest row."""
     counts, last = Counter[str](), {}
     rows = Profile.objects.filter(project=project).order_by().values_list("service")
-    meant = Count("pk", filter=Q(time__gte=start, time__lt=end))
-    for service, count, at in rows.annotate(count=meant, at=Max("time")):
+    in_range = Count("pk", filter=Q(time__gte=start, time__lt=end))
+    for service, count, at in rows.annotate(count=in_range, at=Max("time")):
         counts[service], last[service] = count, at
     return counts, last
 

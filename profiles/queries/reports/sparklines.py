@@ -9,10 +9,9 @@ from django.db.models import Avg, Count, Q, TextField
 from django.db.models.functions import Cast, Substr
 
 from profiles.models import Block, Profile
-from profiles.queries.planning.block_counts import CountedSpan, cut_off, inside, whole
+from profiles.queries.context import QueryContext
+from profiles.queries.reports.block_counts import CountedSpan, cut_off, inside, whole
 from profiles.queries.results import Sparkline
-from profiles.queries.selection import check
-from profiles.storage.snapshot import snapshot
 from projects.profile_types import ProfileType
 
 _MIDNIGHT = "0000-00-00 00:00"
@@ -22,28 +21,31 @@ class _Sum(NamedTuple):
     """Sums of a service's profiles in one time interval, computed by the database."""
 
     service: str
-    stretch: CountedSpan
+    span: CountedSpan
     duration_ns: float  # Σ
 
 
 def run_sparklines(
-    project: int,
+    context: QueryContext,
     types: Mapping[str, ProfileType],
     start: datetime,
     end: datetime,
     steps: int = 32,
-    deadline: float | None = None,
 ) -> dict[str, Sparkline]:
     """Return a sparkline by service, of the type in `types`; omit services without a profile."""
-    found: dict[str, list[_Sum]] = {}
-    with snapshot():
-        for part in (*_sums(project, types, start, end), *_in_blocks(project, types, start, end)):
-            found.setdefault(part.service, []).append(part)
-    check(deadline)
-    return {service: _sparkline(parts, start, end, steps) for service, parts in found.items()}
+    project = context.project
+    by_service: dict[str, list[_Sum]] = {}
+    with context.snapshot:
+        for each in (
+            *_in_head(project, types, start, end),
+            *_in_blocks(project, types, start, end),
+        ):
+            by_service.setdefault(each.service, []).append(each)
+    context.check()
+    return {service: _sparkline(sums, start, end, steps) for service, sums in by_service.items()}
 
 
-def _sums(
+def _in_head(
     project: int, types: Mapping[str, ProfileType], start: datetime, end: datetime
 ) -> list[_Sum]:
     width, length = _prefix(end - start)
@@ -52,21 +54,21 @@ def _sums(
         .order_by()
         # PostgreSQL and SQLite both format times as ISO 8601 text in UTC. Group by a prefix of
         # this text: Django's date functions on SQLite would call Python for every row.
-        .annotate(part=Substr(Cast("time", TextField()), 1, width))
-        .values_list("service", "part")
+        .annotate(prefix=Substr(Cast("time", TextField()), 1, width))
+        .values_list("service", "prefix")
         .annotate(Count("pk"), Avg("weight"), Avg("duration_ns"))
     )
-    found = []
-    for service, part, count, weight, duration in rows:
-        at = _moment(part)
-        stretch = CountedSpan(
+    sums = []
+    for service, prefix, count, weight, duration in rows:
+        at = _moment(prefix)
+        span = CountedSpan(
             max(at, start).timestamp(),
             min(at + length, end).timestamp(),
             count,
             float(weight) * count,
         )
-        found.append(_Sum(service, stretch, float(duration) * count))
-    return found
+        sums.append(_Sum(service, span, float(duration) * count))
+    return sums
 
 
 def _in_blocks(
@@ -82,16 +84,16 @@ def _in_blocks(
     of_them = ("duration_ns", "course", "step")
     fields = ("service", "profiles", *(f"summary__{name}" for name in of_them))
     for service, profiles, duration, course, step in rows.values_list(*fields):
-        for stretch in inside(course, step, start, end):
-            yield _Sum(service, stretch, duration * stretch.profiles / profiles)
+        for span in inside(course, step, start, end):
+            yield _Sum(service, span, duration * span.profiles / profiles)
 
 
 def _of_types(types: Mapping[str, ProfileType]) -> Q:
-    wanted = Q(pk__in=[])
+    any_of = Q(pk__in=[])
     for type_ in set(types.values()):
         services = [service for service, of in types.items() if of is type_]
-        wanted |= Q(type=type_.value, service__in=services)
-    return wanted
+        any_of |= Q(type=type_.value, service__in=services)
+    return any_of
 
 
 def _prefix(span: timedelta) -> tuple[int, timedelta]:
@@ -103,22 +105,22 @@ def _prefix(span: timedelta) -> tuple[int, timedelta]:
     return 13, timedelta(hours=1)
 
 
-def _moment(part: str) -> datetime:
-    return datetime.fromisoformat(part + _MIDNIGHT[len(part) :]).replace(tzinfo=UTC)
+def _moment(prefix: str) -> datetime:
+    return datetime.fromisoformat(prefix + _MIDNIGHT[len(prefix) :]).replace(tzinfo=UTC)
 
 
 def _sparkline(sums: list[_Sum], start: datetime, end: datetime, steps: int) -> Sparkline:
     counts, weights = [0.0] * steps, [0.0] * steps
     begin, width = start.timestamp(), (end - start).total_seconds() / steps
-    for stretch in (each.stretch for each in sums):
-        first = min(int((stretch.start - begin) / width), steps - 1)
-        behind = max(first + 1, min(ceil((stretch.end - begin) / width), steps))
+    for span in (each.span for each in sums):
+        first = min(int((span.start - begin) / width), steps - 1)
+        behind = max(first + 1, min(ceil((span.end - begin) / width), steps))
         for step in range(first, behind):
-            counts[step] += stretch.profiles / (behind - first)
-            weights[step] += stretch.weight / (behind - first)
+            counts[step] += span.profiles / (behind - first)
+            weights[step] += span.weight / (behind - first)
     return Sparkline(
-        profiles=sum(each.stretch.profiles for each in sums),
-        weight=sum(each.stretch.weight for each in sums),
+        profiles=sum(each.span.profiles for each in sums),
+        weight=sum(each.span.weight for each in sums),
         duration_ns=sum(each.duration_ns for each in sums),
         steps=tuple(
             weight / count if count else None for weight, count in zip(weights, counts, strict=True)

@@ -1,40 +1,41 @@
 """Time strip: number and mean weight of profiles over time."""
 
+from typing import Any
+
 import numpy as np
-from django.db.models import Avg, Count, QuerySet, Value
+from django.db.models import Avg, BigIntegerField, Count, Func, QuerySet, Value
+from django.db.models.sql.compiler import SQLCompiler
 from numpy.typing import NDArray
 
 from profiles.models import Profile
-from profiles.queries.planning.metric_choice import metrics_of
-from profiles.queries.planning.micros import Micros
-from profiles.queries.planning.plan import plan_query
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import metrics_of, plan_query
 from profiles.queries.results import StripResult, StripStep
-from profiles.queries.scanning.scan_stats import ScanStats
-from profiles.queries.selection import InvalidQuery, Selection, check, watched
-from profiles.storage.snapshot import snapshot
+from profiles.queries.scan import open_plan
+from profiles.queries.scan_input import profile_facts
+from profiles.queries.selection import InvalidQuery, Selection
 from profiles.timestamps import micros
 
 MAX_STEPS = 2000
 
 
-@watched
-def run_strip(selection: Selection, steps: int = 120, deadline: float | None = None) -> StripResult:
+def run_strip(context: QueryContext, selection: Selection, steps: int = 120) -> StripResult:
     """Return counts and mean weights of matching profiles in `steps` equal parts of the range.
 
     Raise InvalidQuery for an empty range or a number of steps outside 1 to MAX_STEPS.
     """
     if not 1 <= steps <= MAX_STEPS or selection.end <= selection.start:
         raise InvalidQuery(f"A strip has 1 to {MAX_STEPS} steps of a range that is not empty.")
-    course = _Course(selection, steps)
-    with snapshot():
-        there = plan_query(selection, deadline=deadline)
-        course.add_head(there.head)
-        check(deadline)
-        for _, columns, meant in there.known(ScanStats()):
-            course.add(columns.time[meant], columns.weight[meant])
-        metric = metrics_of(selection)[0]
+    sums = _StepSums(selection, steps)
+    with context.snapshot:
+        head, blocks = open_plan(context, plan_query(context, selection))
+        sums.add_head(head)
+        context.check()
+        for _, columns, matching in profile_facts(context.for_scan(), blocks):
+            sums.add(columns.time[matching], columns.weight[matching])
+        metric = metrics_of(context, selection)[0]
     width = (selection.end - selection.start) / steps
-    means = course.weights / np.maximum(course.counts, 1)
+    means = sums.weights / np.maximum(sums.counts, 1)
     return StripResult(
         selection,
         width.total_seconds(),
@@ -42,13 +43,13 @@ def run_strip(selection: Selection, steps: int = 120, deadline: float | None = N
         tuple(
             StripStep(selection.start + i * width, count, mean)
             for i, (count, mean) in enumerate(
-                zip(course.counts.tolist(), means.tolist(), strict=True)
+                zip(sums.counts.tolist(), means.tolist(), strict=True)
             )
         ),
     )
 
 
-class _Course:
+class _StepSums:
     """Accumulator of counts and Σ weights by step."""
 
     def __init__(self, selection: Selection, steps: int) -> None:
@@ -73,3 +74,21 @@ class _Course:
         place = (time - self._start) * self._steps // self._span
         self.counts += np.bincount(place, minlength=self._steps)
         self.weights += np.bincount(place, weight.astype(np.float64), self._steps)
+
+
+class Micros(Func):
+    """Value of a DateTimeField in µs since 1970, an exact integer on PostgreSQL and SQLite."""
+
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        # SQLite stores times as text, with six fractional digits or none.
+        template = (
+            "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) * 1000000"
+            " + CAST(substr(%(expressions)s, 21, 6) AS INTEGER))"
+        )
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        template = "(extract(epoch from %(expressions)s) * 1000000)::bigint"
+        return self.as_sql(compiler, connection, template=template, **extra)

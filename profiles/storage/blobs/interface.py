@@ -19,7 +19,7 @@ class BlobUnavailable(BlobError):
 
 
 class BlobDeadlinePassed(BlobUnavailable):
-    """A read did not finish before the caller's deadline (blob_deadline.py)."""
+    """A read did not finish before the caller's deadline (block_reader.py)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 from tests.profiles.compaction.long_heads import HOUR, MINUTE, all_came_at_noon, at, pack, stored
+from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 _numbers = itertools.count()
@@ -290,7 +292,7 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
     selection = Selection(
         project.pk, "shop", ProfileType.CPU, rows.NOON - 24 * HOUR, rows.NOON + 24 * HOUR
     )
-    assert run_tree(selection, View()).coverage.profiles == 4
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
     assert hour_blocks.compact_hours(project.pk, later) == 1
     assert stock(project) == before
 
@@ -316,7 +318,7 @@ def test_however_it_is_cut_the_answers_are_the_same(
 
     def coverage(start: datetime, end: datetime) -> tuple[int, int]:
         asked = Selection(project.pk, service, ProfileType.CPU, start, end)
-        found = run_tree(asked, View()).coverage
+        found = run_tree(query_context(asked), asked, View()).coverage
         return found.profiles, found.total
 
     for tick in ticks:

@@ -95,7 +95,7 @@ def compared(question: Question) -> Costs:
     sides = [
         _one_metric(shown(side, question), question) for side in (question.sample, question.base)
     ]
-    found = pairs(align(*sides)[0])
+    found = pairs(align(sides[0], sides[1])[0])
     own, total = (np.subtract(*sums).tolist() for sums in (found.self, found.total))
     return _costs(list(zip(found.names, own, total, strict=True)))
 

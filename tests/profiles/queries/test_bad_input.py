@@ -20,7 +20,7 @@ from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.string_table import StringTable
 from profiles.models import Profile
-from profiles.queries.rendering.tree_json import covered, dumps
+from profiles.queries.render import coverage_fields, dumps
 from profiles.query import (
     ExportFormat,
     FilterOption,
@@ -50,6 +50,7 @@ from profiles.storage.insert import insert
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.pprofs import Builder, pprof
 
 pytestmark = pytest.mark.django_db
@@ -61,24 +62,34 @@ UNHIDDEN = View(filters=(ViewFilter(FilterOption.HIDE, "nothing"),))
 
 Run = Callable[[Selection], object]
 MERGING: dict[str, Run] = {
-    "tree": lambda of: tree_json(run_tree(of, View())),
-    "lines": lambda of: tree_json(run_tree(of, View(group=Group.LINE))),
-    "bottom up": lambda of: run_tree(of, View(shape=Shape.BOTTOM_UP)),
-    "top": lambda of: run_top(of, View()),
-    "focus": lambda of: run_focus(of, View(focus="main")),
-    "lines of a function": lambda of: run_lines(of, View(), "main", "app.py"),
-    "comparison": lambda of: compare_json(run_compare(of, of, View())),
-    "filtered comparison": lambda of: compare_json(run_compare(of, of, UNHIDDEN)),
-    "history": lambda of: run_history(of, View()),
-    "pprof": lambda of: run_export(of, View(), ExportFormat.PPROF),
+    "tree": lambda of: tree_json(query_context(of), run_tree(query_context(of), of, View())),
+    "lines": lambda of: tree_json(
+        query_context(of), run_tree(query_context(of), of, View(group=Group.LINE))
+    ),
+    "bottom up": lambda of: run_tree(query_context(of), of, View(shape=Shape.BOTTOM_UP)),
+    "top": lambda of: run_top(query_context(of), of, View()),
+    "focus": lambda of: run_focus(query_context(of), of, View(focus="main")),
+    "lines of a function": lambda of: run_lines(query_context(of), of, View(), "main", "app.py"),
+    "comparison": lambda of: compare_json(
+        query_context(of), run_compare(query_context(of), of, of, View())
+    ),
+    "filtered comparison": lambda of: compare_json(
+        query_context(of), run_compare(query_context(of), of, of, UNHIDDEN)
+    ),
+    "history": lambda of: run_history(query_context(of), of, View()),
+    "pprof": lambda of: run_export(query_context(of), of, View(), ExportFormat.PPROF),
 }
 LISTING: dict[str, Run] = {
-    "profiles": run_profiles,
-    "strip": run_strip,
-    "heat map": run_heat_map,
-    "options": lambda of: run_options(of.project, of.service, of.type, of.start, of.end),
-    "sparklines": lambda of: run_sparklines(of.project, {"shop": CPU}, of.start, of.end),
-    "services": lambda of: run_services(of.project, of.start, of.end),
+    "profiles": lambda of: run_profiles(query_context(of), of),
+    "strip": lambda of: run_strip(query_context(of), of),
+    "heat map": lambda of: run_heat_map(query_context(of), of),
+    "options": lambda of: run_options(
+        query_context(of.project), of.service, of.type, of.start, of.end
+    ),
+    "sparklines": lambda of: run_sparklines(
+        query_context(of.project), {"shop": CPU}, of.start, of.end
+    ),
+    "services": lambda of: run_services(query_context(of.project), of.start, of.end),
 }
 merging = pytest.mark.parametrize("run", MERGING.values(), ids=MERGING)
 listing = pytest.mark.parametrize("run", LISTING.values(), ids=LISTING)
@@ -162,28 +173,33 @@ def test_one_huge_value_spoils_no_day(
     rows.stored(shop, {"main;other": 9}, sample_types=NANOSECONDS, minutes=61)
     rolled()
     assert run(a_day)
-    tree, compared = run_tree(a_day, View()), run_compare(a_day, a_day, View())
-    history = run_history(a_day, View())
+    tree, compared = (
+        run_tree(query_context(a_day), a_day, View()),
+        run_compare(query_context(a_day), a_day, a_day, View()),
+    )
+    history = run_history(query_context(a_day), a_day, View())
     assert tree.coverage.total == int(tree.tree.self.sum()) == value + 9
     assert compared.tree.self.sum(axis=1).tolist() == [value + 9] * 2
     assert sum(step.total for step in history.steps) == value + 9
     assert {line.name: sum(line.self) for line in history.lines} == {"work": value, "other": 9}
-    assert {row.name: row.total for row in run_top(a_day, View()).rows} == {
+    assert {row.name: row.total for row in run_top(query_context(a_day), a_day, View()).rows} == {
         "main": value + 9,
         "work": value,
         "other": 9,
     }
-    assert run_strip(a_day).steps
-    assert run_heat_map(a_day).coverage.total == value + 9
+    assert run_strip(query_context(a_day), a_day).steps
+    assert run_heat_map(query_context(a_day), a_day).coverage.total == value + 9
 
 
 def test_what_is_folded_of_two_huge_sides_passes_64_bits(
     selection: Selection, shop: Deployment
 ) -> None:
     rows.stored(shop, {"main": 1, "main;work": 2**63 - 9}, sample_types=NANOSECONDS)
-    found = run_compare(selection, selection, View(max_nodes=1))
+    found = run_compare(query_context(selection), selection, selection, View(max_nodes=1))
     assert found.folded == {0: (1, 2 * (2**63 - 9))}
-    assert orjson.loads(compare_json(found))["folded"]["total"] == [2 * (2**63 - 9)]
+    assert orjson.loads(compare_json(query_context(found.selections[0]), found))["folded"][
+        "total"
+    ] == [2 * (2**63 - 9)]
 
 
 @merging
@@ -213,9 +229,9 @@ def test_a_list_of_more_than_64_bits_is_written_exactly(
 ) -> None:
     rows.stored(shop, {"main": 2**62}, sample_types=NANOSECONDS, minutes=4)
     rows.stored(shop, {"main": 2**62 + 1}, sample_types=NANOSECONDS, minutes=5)
-    coverage = run_profiles(selection).coverage
+    coverage = run_profiles(query_context(selection), selection).coverage
     assert coverage.total == 5 * 2**62 + 1
-    assert json.loads(dumps(covered(coverage)))["total"] == 5 * 2**62 + 1
+    assert json.loads(dumps(coverage_fields(coverage)))["total"] == 5 * 2**62 + 1
 
 
 def test_values_below_zero_are_never_stored() -> None:
@@ -230,9 +246,9 @@ def test_profiles_without_samples_count_as_profiles(
 ) -> None:
     rows.stored(shop, {})
     assert run(selection)
-    result = run_tree(selection, View())
+    result = run_tree(query_context(selection), selection, View())
     assert (result.coverage.profiles, result.coverage.total) == (1, 0)
-    assert orjson.loads(tree_json(result))["frame"] == []
+    assert orjson.loads(tree_json(query_context(result.selection), result))["frame"] == []
 
 
 @listing
@@ -251,25 +267,29 @@ def test_stacks_of_ten_thousand_frames(run: Run, selection: Selection, shop: Dep
 
 def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deployment) -> None:
     store(shop, chain(10_000, every=False))
-    assert orjson.loads(tree_json(run_tree(selection, View())))["depth"] == list(range(10_000))
-    assert len(run_top(selection, View()).rows) == 10_000
-    focused = run_focus(selection, View(focus="f5000"))
+    assert orjson.loads(
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
+    )["depth"] == list(range(10_000))
+    assert len(run_top(query_context(selection), selection, View()).rows) == 10_000
+    focused = run_focus(query_context(selection), selection, View(focus="f5000"))
     assert (len(focused.callers.id), len(focused.callees.id)) == (5001, 5000)
-    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**24)
+    raw = gunzip(
+        run_export(query_context(selection), selection, View(), ExportFormat.PPROF).data, 2**24
+    )
     assert len(decode_profile(raw, CPU, DecodeLimits()).tree.id) == 10_000
     hidden = View(filters=(ViewFilter(FilterOption.HIDE_FRAMES, "/[1-9]$/"),))
-    assert len(run_tree(selection, hidden).tree.id) == 1000
+    assert len(run_tree(query_context(selection), selection, hidden).tree.id) == 1000
 
 
 def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_out(
     selection: Selection, shop: Deployment
 ) -> None:
     store(shop, chain(10_000, every=True))
-    assert len(run_tree(selection, View()).tree.id) == 10_000
+    assert len(run_tree(query_context(selection), selection, View()).tree.id) == 10_000
     with pytest.raises(InvalidQuery, match="more than 50,000,000 frames in all"):
-        run_tree(selection, View(shape=Shape.BOTTOM_UP))
+        run_tree(query_context(selection), selection, View(shape=Shape.BOTTOM_UP))
     with pytest.raises(InvalidQuery, match="may have 20,000,000 frames in all its stacks"):
-        run_export(selection, View(), ExportFormat.FOLDED)
+        run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
 
 
 def test_a_million_nodes_are_folded_and_no_total_is_lost(
@@ -280,8 +300,8 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
     store(shop, tree)
     tracemalloc.start()
     try:
-        result = run_tree(selection, View())
-        document = orjson.loads(tree_json(result))
+        result = run_tree(query_context(selection), selection, View())
+        document = orjson.loads(tree_json(query_context(result.selection), result))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -301,10 +321,12 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
     selection: Selection, shop: Deployment
 ) -> None:
     rows.stored_raw(shop, labelled(100_000))
-    result = run_tree(selection, View(group=Group.LINE))
+    result = run_tree(query_context(selection), selection, View(group=Group.LINE))
     assert result.coverage.total == 100_000
     assert len(result.tree.id) == 1
-    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**26)
+    raw = gunzip(
+        run_export(query_context(selection), selection, View(), ExportFormat.PPROF).data, 2**26
+    )
     kept = decode_profile(raw, CPU, DecodeLimits()).tree.labelled
     assert kept is not None
     assert len(kept.label_sets) == 100_000
@@ -333,7 +355,7 @@ def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: De
     options = LISTING["options"](selection)
     assert len(options.labels["instance"]) == 1000  # type: ignore[attr-defined]
     one = replace(selection, labels=(("instance", ("web-7", "web-8")),))
-    assert run_tree(one, View()).coverage.profiles == 2
+    assert run_tree(query_context(one), one, View()).coverage.profiles == 2
 
 
 @pytest.mark.parametrize("option", list(FilterOption))
@@ -341,6 +363,12 @@ def test_expressions_that_explode_elsewhere_are_answered(
     option: FilterOption, selection: Selection, shop: Deployment
 ) -> None:
     rows.stored(shop, {f"main;{'a' * 5000}!": 1})
-    assert run_tree(selection, View(filters=(ViewFilter(option, EXPLODING),))).coverage.profiles
+    assert run_tree(
+        query_context(selection), selection, View(filters=(ViewFilter(option, EXPLODING),))
+    ).coverage.profiles
     with pytest.raises(InvalidQuery, match="cannot be read"):
-        run_tree(selection, View(filters=(ViewFilter(option, "/((a{0,99}){0,99}){0,99}/"),)))
+        run_tree(
+            query_context(selection),
+            selection,
+            View(filters=(ViewFilter(option, "/((a{0,99}){0,99}){0,99}/"),)),
+        )

@@ -12,8 +12,8 @@ from pytest_django import Settings
 from profiles.compaction import day_rollup, hour_blocks
 from profiles.engine.blocks import HourBlock, build_hour, open_hour
 from profiles.models import Profile
-from profiles.queries.scanning import block_input
-from profiles.queries.scanning.block_cache import BlockCache
+from profiles.queries import scan_input
+from profiles.queries.cache import BlockCache
 from profiles.query import (
     Group,
     Selection,
@@ -25,12 +25,12 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
-from profiles.storage import block_reader
 from profiles.storage.blobs.files import FileBlobs
 from profiles.storage.block_reader import BlockLocation
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.blocks.random_blocks import profile_of
 from tests.profiles.engine.random_trees import tree_of
 from tests.profiles.pprofs import EXAMPLE
@@ -44,7 +44,7 @@ def nothing_remembered(settings: Settings) -> None:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
     made = BlockCache(2**24)
-    monkeypatch.setattr(block_input, "block_cache", made)
+    monkeypatch.setattr(scan_input, "block_cache", made)
     return made
 
 
@@ -83,12 +83,24 @@ def answers(selection: Selection) -> list[object]:
         dataclasses.replace(selection, start=middle),
     )
     return [
-        tree_json(run_tree(selection, View())),
-        tree_json(run_tree(selection, View(group=Group.LINE))),
-        tree_json(run_tree(dataclasses.replace(selection, weight=10), View())),
-        compare_json(run_compare(first, second, View())),
-        run_history(selection, View()),
-        run_profiles(selection),
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View())),
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, View(group=Group.LINE)),
+        ),
+        tree_json(
+            query_context(dataclasses.replace(selection, weight=10)),
+            run_tree(
+                query_context(dataclasses.replace(selection, weight=10)),
+                dataclasses.replace(selection, weight=10),
+                View(),
+            ),
+        ),
+        compare_json(
+            query_context(first), run_compare(query_context(first), first, second, View())
+        ),
+        run_history(query_context(selection), selection, View()),
+        run_profiles(query_context(selection), selection),
     ]
 
 
@@ -98,7 +110,7 @@ def test_answers_are_the_same_from_kept_blocks(
 ) -> None:
     first, second = answers(selection), answers(selection)
     assert len(kept) > 1
-    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
+    monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
     assert first == second == answers(selection)
 
 
@@ -106,9 +118,9 @@ def test_answers_are_the_same_from_kept_blocks(
 def test_a_kept_block_is_not_read_again(
     selection: Selection, kept: BlockCache, reads: Callable[[], int]
 ) -> None:
-    run_tree(selection, View())
+    run_tree(query_context(selection), selection, View())
     before = reads()
-    run_tree(selection, View())
+    run_tree(query_context(selection), selection, View())
     assert before > 0
     assert reads() == before
 
@@ -121,14 +133,19 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
-    first = tree_json(run_tree(selection, View()))
+    first = tree_json(
+        query_context(selection), run_tree(query_context(selection), selection, View())
+    )
     before = reads()
     assert before == len(kept) > 1  # each block as a whole
-    block_reader._kept.__init__()  # type: ignore[misc]
-    assert tree_json(run_tree(selection, View())) == first
-    assert reads() == before
+    assert (
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
+        == first
+    )
     # A block is fetched as a whole, so that sections that were not read yet are in memory too.
-    assert run_tree(selection, View(group=Group.LINE)).coverage.missing == ()
+    assert (
+        run_tree(query_context(selection), selection, View(group=Group.LINE)).coverage.missing == ()
+    )
     assert reads() == before
 
 
@@ -137,19 +154,24 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
     selection: Selection, kept: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
-    first = tree_json(run_tree(selection, View()))
+    first = tree_json(
+        query_context(selection), run_tree(query_context(selection), selection, View())
+    )
     monkeypatch.setattr(kept, "get", lambda _place: None)
-    assert tree_json(run_tree(selection, View())) == first
+    assert (
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
+        == first
+    )
 
 
 @pytest.mark.django_db
 def test_without_room_each_question_reads(
     selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
-    run_tree(selection, View())
+    monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
+    run_tree(query_context(selection), selection, View())
     before = reads()
-    run_tree(selection, View())
+    run_tree(query_context(selection), selection, View())
     assert reads() == 2 * before
 
 
@@ -167,9 +189,9 @@ def test_those_that_were_not_used_for_longest_go_first() -> None:
     one = blocks[0].size + 100
     kept = BlockCache(2 * one + 50)
     for number in (0, 1):
-        kept.put(place(number), blocks[number])
+        kept.put_block(place(number), blocks[number])
     assert kept.get(place(0)) is blocks[0]
-    kept.put(place(2), blocks[2])
+    kept.put_block(place(2), blocks[2])
     assert [kept.get(place(number)) is not None for number in range(3)] == [True, False, True]
 
 
@@ -178,18 +200,18 @@ def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
     assert len(read.lines.parent) > 0
     # Both fit as long as none of their sections is decoded; each key counts as 100 bytes.
     kept = BlockCache(first.size + (second.size + read.size) // 2 + 200)
-    kept.put(place(0), first)
-    kept.put(place(1), second)
+    kept.put_block(place(0), first)
+    kept.put_block(place(1), second)
     assert len(kept) == 2
     assert len(second.lines.parent) > 0
-    kept.put(place(1), second)
+    kept.put_block(place(1), second)
     assert kept.get(place(0)) is None
     assert kept.get(place(1)) is second
 
 
 def test_a_block_larger_than_all_is_not_kept() -> None:
     kept = BlockCache(10)
-    kept.put(place(0), block())
+    kept.put_block(place(0), block())
     assert len(kept) == 0
 
 

@@ -29,6 +29,7 @@ from profiles.storage.insert import insert
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.pprofs import Stacks
 
 pytestmark = pytest.mark.django_db
@@ -60,9 +61,12 @@ def by_name(result: CompareResult) -> dict[str, FunctionChange]:
 
 
 def test_each_side_is_what_it_is_by_itself(sides: tuple[Selection, Selection]) -> None:
-    result = run_compare(*sides, View())
+    result = run_compare(query_context(sides[0]), *sides, View())
     for k, side in enumerate(sides):
-        alone, top = run_tree(side, View()), run_top(side, View())
+        alone, top = (
+            run_tree(query_context(side), side, View()),
+            run_top(query_context(side), side, View()),
+        )
         assert result.coverages[k] == alone.coverage
         own = dict(zip(result.tree.id.tolist(), result.tree.self[k].tolist(), strict=True))
         assert {node: value for node, value in own.items() if value} == {
@@ -80,7 +84,7 @@ def test_each_side_is_what_it_is_by_itself(sides: tuple[Selection, Selection]) -
 def test_what_changed_is_real_and_what_did_not_is_not(
     sides: tuple[Selection, Selection],
 ) -> None:
-    result = run_compare(*sides, View())
+    result = run_compare(query_context(sides[0]), *sides, View())
     changes = by_name(result)
     assert {name for name, change in changes.items() if change.real} == {
         "main",
@@ -96,7 +100,7 @@ def test_what_changed_is_real_and_what_did_not_is_not(
 
 
 def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selection]) -> None:
-    result = run_compare(sides[0], sides[0], View())
+    result = run_compare(query_context(sides[0]), sides[0], sides[0], View())
     assert not any(change.real for change in result.functions)
     assert result.intervals is not None
     assert not (result.intervals.q < 1).any()
@@ -105,13 +109,15 @@ def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selec
 def test_a_side_without_profiles_is_answered(sides: tuple[Selection, Selection]) -> None:
     nobody = replace(sides[0], versions=("3",))
     for pair in ((sides[0], nobody), (nobody, sides[0])):
-        result = run_compare(*pair, View())
+        result = run_compare(query_context(pair[0]), *pair, View())
         assert sorted(coverage.profiles for coverage in result.coverages) == [0, PROFILES]
         assert int(result.tree.self.sum()) == result.coverages[0].total + result.coverages[1].total
         assert result.intervals is None
         assert result.why_no_intervals.endswith("here one has 0.")
-        assert json.loads(compare_json(result))["q"] == [None] * len(result.tree.id)
-    empty = run_compare(nobody, nobody, View())
+        assert json.loads(compare_json(query_context(result.selections[0]), result))["q"] == [
+            None
+        ] * len(result.tree.id)
+    empty = run_compare(query_context(nobody), nobody, nobody, View())
     assert len(empty.tree.id) == 0
     assert empty.functions == ()
 
@@ -132,13 +138,16 @@ def test_views_that_change_the_nodes_have_exact_intervals(
     sides: tuple[Selection, Selection], view: View
 ) -> None:
     """Check `io`, whose values are the same in all views."""
-    plain, result = run_compare(*sides, View()), run_compare(*sides, view)
+    plain, result = (
+        run_compare(query_context(sides[0]), *sides, View()),
+        run_compare(query_context(sides[0]), *sides, view),
+    )
     io, expected = by_name(result)["io"], by_name(plain)["io"]
     assert (io.a_self, io.b_self) == (expected.a_self, expected.b_self)
     assert io.low == pytest.approx(expected.low)
     assert io.high == pytest.approx(expected.high)
     for k, side in enumerate(sides):
-        alone = run_tree(side, view).tree
+        alone = run_tree(query_context(side), side, view).tree
         assert int(result.tree.self[k].sum()) == int(alone.self[0].sum())
         assert set(alone.id.tolist()) <= set(result.tree.id.tolist())
 
@@ -147,9 +156,9 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
     sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = View(filters=(ViewFilter(FilterOption.HIDE, "steady"),))
-    exact = run_compare(*sides, view)
+    exact = run_compare(query_context(sides[0]), *sides, view)
     monkeypatch.setattr(compare, "MAX_CELLS", 20)
-    result = run_compare(*sides, view)
+    result = run_compare(query_context(sides[0]), *sides, view)
     assert result.intervals is None
     assert "max_profile_cells allows 20" in result.why_no_intervals
     assert result.coverages == exact.coverages
@@ -161,10 +170,10 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
 def test_a_root_cuts_the_answer_and_not_what_was_tested(
     sides: tuple[Selection, Selection],
 ) -> None:
-    whole = run_compare(*sides, View())
+    whole = run_compare(query_context(sides[0]), *sides, View())
     ids, total = whole.tree.id.tolist(), totals(whole.tree.parent, whole.tree.self[0])
     slow = next(i for i, own in enumerate(total.tolist()) if own == by_name(whole)["io"].a_total)
-    result = run_compare(*sides, View(root=ids[slow]))
+    result = run_compare(query_context(sides[0]), *sides, View(root=ids[slow]))
     assert set(by_name(result)) <= {"slow", "io"}
     assert by_name(result)["io"] == by_name(whole)["io"]
     assert result.intervals is not None
@@ -172,11 +181,14 @@ def test_a_root_cuts_the_answer_and_not_what_was_tested(
     at = [ids.index(node) for node in result.tree.id.tolist()]
     assert result.intervals.q.tolist() == whole.intervals.q[at].tolist()
     with pytest.raises(InvalidQuery, match="no node"):
-        run_compare(*sides, View(root=1))
+        run_compare(query_context(sides[0]), *sides, View(root=1))
 
 
 def test_folding_keeps_what_is_widest_on_average(sides: tuple[Selection, Selection]) -> None:
-    whole, result = run_compare(*sides, View()), run_compare(*sides, View(max_nodes=3))
+    whole, result = (
+        run_compare(query_context(sides[0]), *sides, View()),
+        run_compare(query_context(sides[0]), *sides, View(max_nodes=3)),
+    )
     assert len(result.tree.id) == 3
     assert len(result.functions) == len(whole.functions)
     count = sum(count for count, _ in result.folded.values())
@@ -188,8 +200,8 @@ def test_folding_keeps_what_is_widest_on_average(sides: tuple[Selection, Selecti
 
 
 def test_the_json_has_both_sides(sides: tuple[Selection, Selection]) -> None:
-    result = run_compare(*sides, View())
-    document = json.loads(compare_json(result))
+    result = run_compare(query_context(sides[0]), *sides, View())
+    document = json.loads(compare_json(query_context(result.selections[0]), result))
     assert (document["profiles"], document["b"]["profiles"]) == (PROFILES, PROFILES)
     assert sum(document["self"]) == document["total"] == result.coverages[0].total
     assert sum(document["b"]["self"]) == document["b"]["total"] == result.coverages[1].total
@@ -241,7 +253,7 @@ def test_the_metrics_are_those_of_both_sides(project: Project, selection: Select
         shop = rows.deployment(project, version=version)
         rows.stored(shop, {"main": [5, 7]}, sample_types=types)
     one, two = replace(selection, versions=("1",)), replace(selection, versions=("2",))
-    result = run_compare(one, two, View())
+    result = run_compare(query_context(one), one, two, View())
     assert [metric.name for metric in result.metrics] == ["cpu"]
     assert result.tree.self.tolist() == [[7], [5]]
 
@@ -253,13 +265,18 @@ def test_only_alike_things_are_compared(selection: Selection) -> None:
         replace(selection, project=selection.project + 1),
     ):
         with pytest.raises(InvalidQuery, match="one service and type"):
-            run_compare(selection, other, View())
+            run_compare(query_context(selection), selection, other, View())
 
 
 def test_sides_may_be_times(shop: Deployment, selection: Selection) -> None:
     for i in range(2 * PROFILES):
         rows.stored(shop, stacks(i, "2" if i >= PROFILES else "1"), minutes=i)
     middle = selection.start + timedelta(minutes=PROFILES)
-    result = run_compare(replace(selection, end=middle), replace(selection, start=middle), View())
+    result = run_compare(
+        query_context(replace(selection, end=middle)),
+        replace(selection, end=middle),
+        replace(selection, start=middle),
+        View(),
+    )
     assert by_name(result)["new"].real
     assert np.isfinite(by_name(result)["new"].q or np.nan)

@@ -26,6 +26,7 @@ from profiles.query import (
 )
 from projects.models import Deployment
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
@@ -60,10 +61,10 @@ def rounded(result: CompareResult) -> list[tuple[object, ...]]:
 def test_intervals_by_blocks_are_those_of_the_head(
     sides: tuple[Selection, Selection], view: View
 ) -> None:
-    before = run_compare(*sides, view)
+    before = run_compare(query_context(sides[0]), *sides, view)
     assert any(row.real for row in before.functions)
     roll_up(sides[0])
-    after = run_compare(*sides, view)
+    after = run_compare(query_context(sides[0]), *sides, view)
     assert rounded(after) == rounded(before)
     assert after.coverages == before.coverages
 
@@ -73,18 +74,18 @@ def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
     sides: tuple[Selection, Selection], in_blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = sides if in_blocks == 0 else sides[::-1]
-    before = run_compare(*asked, View())
+    before = run_compare(query_context(asked[0]), *asked, View())
     Profile.objects.update(stored_at=F("time"))
     hour_blocks.compact_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
     threads = []
 
-    def summed(*arguments: Any) -> Any:
+    def add_all(*arguments: Any) -> Any:
         threads.append(threading.current_thread())
-        return aggregate.summed(*arguments)
+        return aggregate.add_all(*arguments)
 
-    monkeypatch.setattr(compare, "summed", summed)
-    after = run_compare(*asked, View())
+    monkeypatch.setattr(compare, "add_all", add_all)
+    after = run_compare(query_context(asked[0]), *asked, View())
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
     assert len(set(threads)) == len(threads) == 2
 
@@ -93,21 +94,21 @@ def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
     sides: tuple[Selection, Selection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = replace(sides[0], end=sides[1].end)
-    before = tree_json(run_tree(both, View()))
+    before = tree_json(query_context(both), run_tree(query_context(both), both, View()))
     Profile.objects.update(stored_at=F("time"))
     hour_blocks.compact_hours(both.project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
     monkeypatch.setattr(Merge, "_enter_unknown", None)
-    assert tree_json(run_tree(both, View())) == before
+    assert tree_json(query_context(both), run_tree(query_context(both), both, View())) == before
 
 
 def test_so_are_steps_and_days(sides: tuple[Selection, Selection]) -> None:
     midnight = rows.NOON - timedelta(hours=12)
     day = replace(sides[0], start=midnight, end=midnight + timedelta(days=1))
     steps = (timedelta(minutes=10), timedelta(hours=1), timedelta(days=1))
-    before = [run_history(day, View(), step=step) for step in steps]
+    before = [run_history(query_context(day), day, View(), step=step) for step in steps]
     roll_up(day)
-    after = [run_history(day, View(), step=step) for step in steps]
+    after = [run_history(query_context(day), day, View(), step=step) for step in steps]
     for one, other in zip(before, after, strict=True):
         assert (one.steps, one.versions, one.coverage) == (
             other.steps,

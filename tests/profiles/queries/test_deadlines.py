@@ -19,9 +19,8 @@ from profiles.engine.blocks import sparse_values
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.models import Block
-from profiles.queries import selection
-from profiles.queries.scanning import block_input
-from profiles.queries.scanning.block_cache import BlockCache
+from profiles.queries import context, scan_input
+from profiles.queries.cache import BlockCache
 from profiles.query import (
     DeadlinePassed,
     ExportFormat,
@@ -31,9 +30,7 @@ from profiles.query import (
     Shape,
     View,
     ViewFilter,
-    cancelled_when,
     compare_json,
-    query_deadline,
     run_compare,
     run_export,
     run_focus,
@@ -47,10 +44,11 @@ from profiles.query import (
     run_tree_and_top,
     tree_json,
 )
-from profiles.storage import blob_deadline, block_reader
+from profiles.storage import block_reader
 from profiles.storage.blobs.files import FileBlobs
 from projects.models import Deployment
-from tests.profiles import rows
+from tests.profiles import contexts, rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
@@ -61,28 +59,38 @@ FILTERS = (
     ViewFilter(FilterOption.FROM, "main"),
 )
 QUESTIONS: dict[str, Ask] = {
-    "tree": lambda of, until: run_tree(of, View(max_nodes=3), until),
-    "filtered": lambda of, until: run_tree(of, View(filters=FILTERS), until),
-    "bottom up": lambda of, until: run_tree(of, View(shape=Shape.BOTTOM_UP), until),
-    "top": lambda of, until: run_top(of, View(), until),
-    "tree and top": lambda of, until: run_tree_and_top(of, View(), until),
-    "focus": lambda of, until: run_focus(of, View(focus="main"), until),
-    "lines": lambda of, until: run_lines(of, View(), "main", "app.py", until),
-    "comparison": lambda of, until: run_compare(of, of, View(), until),
-    "filtered comparison": lambda of, until: run_compare(of, of, View(filters=FILTERS), until),
-    "history": lambda of, until: run_history(of, View(), until),
-    "pprof": lambda of, until: run_export(of, View(), ExportFormat.PPROF, until),
-    "folded": lambda of, until: run_export(of, View(), ExportFormat.FOLDED, until),
-    "speedscope": lambda of, until: run_export(of, View(), ExportFormat.SPEEDSCOPE, until),
+    "tree": lambda of, until: run_tree(query_context(of, until), of, View(max_nodes=3)),
+    "filtered": lambda of, until: run_tree(query_context(of, until), of, View(filters=FILTERS)),
+    "bottom up": lambda of, until: run_tree(
+        query_context(of, until), of, View(shape=Shape.BOTTOM_UP)
+    ),
+    "top": lambda of, until: run_top(query_context(of, until), of, View()),
+    "tree and top": lambda of, until: run_tree_and_top(query_context(of, until), of, View()),
+    "focus": lambda of, until: run_focus(query_context(of, until), of, View(focus="main")),
+    "lines": lambda of, until: run_lines(query_context(of, until), of, View(), "main", "app.py"),
+    "comparison": lambda of, until: run_compare(query_context(of, until), of, of, View()),
+    "filtered comparison": lambda of, until: run_compare(
+        query_context(of, until), of, of, View(filters=FILTERS)
+    ),
+    "history": lambda of, until: run_history(query_context(of, until), of, View()),
+    "pprof": lambda of, until: run_export(query_context(of, until), of, View(), ExportFormat.PPROF),
+    "folded": lambda of, until: run_export(
+        query_context(of, until), of, View(), ExportFormat.FOLDED
+    ),
+    "speedscope": lambda of, until: run_export(
+        query_context(of, until), of, View(), ExportFormat.SPEEDSCOPE
+    ),
 }
 
 
 AHEAD = 1e9  # seconds
 MINUTE = 60.0
 LISTS: list[Ask] = [
-    lambda of, until: run_heat_map(of, deadline=until),
-    lambda of, until: run_strip(replace(of, versions=("1",)), deadline=until),
-    lambda of, until: run_profiles(of, deadline=until),
+    lambda of, until: run_heat_map(query_context(of, until), of),
+    lambda of, until: run_strip(
+        query_context(replace(of, versions=("1",)), until), replace(of, versions=("1",))
+    ),
+    lambda of, until: run_profiles(query_context(of, until), of),
 ]
 
 
@@ -108,7 +116,7 @@ def nothing_remembered(settings: Settings) -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(selection, "time", SimpleNamespace(monotonic=made))
+    monkeypatch.setattr(context, "time", SimpleNamespace(monotonic=made))
     return made
 
 
@@ -168,7 +176,7 @@ def test_a_large_block_is_looked_at_chunk_by_chunk(
         one = Selection(
             selection.project, "shop", selection.type, start, start + timedelta(hours=1)
         )
-        run_tree(one, View(group=Group.LINE), AHEAD + 1e6)
+        run_tree(query_context(one, AHEAD + 1e6), one, View(group=Group.LINE))
         looks.append(clock.looks)
     assert looks[1] == looks[0] + 10
 
@@ -191,9 +199,9 @@ class Hanging:
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
     monkeypatch.setattr(block_reader, "_readers", ThreadPool("file-reader", 2))
-    monkeypatch.setattr(block_input, "block_cache", BlockCache(0))
+    monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
     monkeypatch.setattr(
-        blob_deadline, "SPARE_SECONDS", MINUTE - 0.1
+        block_reader, "SPARE_SECONDS", MINUTE - 0.1
     )  # the deadline does not pass before the read
     made = Hanging(monkeypatch)
     yield made
@@ -211,7 +219,8 @@ def test_a_folder_that_hangs_keeps_no_question_beyond_its_deadline(
     assert hanging.asked == 2
     assert len(readers() - before) == 2
     hanging.again.set()
-    assert run_tree(stored, View(), time.monotonic() + 10 * MINUTE).coverage.profiles == 10
+    context = query_context(stored, time.monotonic() + 10 * MINUTE)
+    assert run_tree(context, stored, View()).coverage.profiles == 10
     assert hanging.asked > 2
 
 
@@ -220,26 +229,30 @@ def readers() -> set[threading.Thread]:
 
 
 def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: Clock) -> None:
-    tree, compared = run_tree(stored, View()), run_compare(stored, stored, View())
-    with query_deadline(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
-        tree_json(tree)
-    with query_deadline(AHEAD + clock.looks + 0.5), pytest.raises(DeadlinePassed):
-        compare_json(compared)
+    in_time = query_context(stored)
+    tree = run_tree(in_time, stored, View())
+    compared = run_compare(in_time, stored, stored, View())
+    with pytest.raises(DeadlinePassed):
+        tree_json(query_context(stored, AHEAD + clock.looks + 0.5), tree)
+    with pytest.raises(DeadlinePassed):
+        compare_json(query_context(stored, AHEAD + clock.looks + 0.5), compared)
+
+
+class Left(Event):
+    """Cancellation event that is set from its second check on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = itertools.count()
+
+    def is_set(self) -> bool:
+        return next(self.asked) >= 1
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_it_ends_once_nobody_waits(
     name: str, stored: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Left(Event):
-        """Cancellation event that is set from its second check on."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.asked = itertools.count()
-
-        def is_set(self) -> bool:
-            return next(self.asked) >= 1
-
-    with cancelled_when(Left()), pytest.raises(DeadlinePassed):
+    monkeypatch.setattr(contexts, "Event", Left)
+    with pytest.raises(DeadlinePassed):
         QUESTIONS[name](stored, time.monotonic() + 1e6)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
-from profiles.queries.rendering import exports
+from profiles.queries import exports
 from profiles.query import (
     ExportFile,
     ExportFormat,
@@ -24,6 +24,7 @@ from profiles.query import (
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.pprof_proto import Profile
 from tests.profiles.queries.test_storage_forms import at_stage
 
@@ -38,7 +39,9 @@ def two(shop: Deployment) -> None:
 
 
 def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection) -> None:
-    text = run_export(selection, WITHOUT_FOO2, ExportFormat.CSV).data.decode()
+    text = run_export(
+        query_context(selection), selection, WITHOUT_FOO2, ExportFormat.CSV
+    ).data.decode()
     assert list(csv.reader(io.StringIO(text))) == [
         [
             "name",
@@ -54,17 +57,23 @@ def test_csv_is_the_list_with_unit_and_profiles_in_its_head(selection: Selection
 
 
 def test_stacks_are_filtered_and_never_cut(selection: Selection) -> None:
-    text = run_export(selection, WITHOUT_FOO2, ExportFormat.FOLDED).data.decode()
+    text = run_export(
+        query_context(selection), selection, WITHOUT_FOO2, ExportFormat.FOLDED
+    ).data.decode()
     assert text.splitlines() == ["main 4000000", "main;foo1 3000000", "main;foo1;bar 5000000"]
 
 
 def test_stacks_have_the_shape_of_the_view(selection: Selection) -> None:
-    text = run_export(selection, View(shape=Shape.BOTTOM_UP), ExportFormat.FOLDED).data.decode()
+    text = run_export(
+        query_context(selection), selection, View(shape=Shape.BOTTOM_UP), ExportFormat.FOLDED
+    ).data.decode()
     assert text.splitlines()[0] == "bar;foo1;main 5000000"
 
 
 def test_pprof_has_lines(selection: Selection) -> None:
-    raw = gunzip(run_export(selection, View(), ExportFormat.PPROF).data, 2**20)
+    raw = gunzip(
+        run_export(query_context(selection), selection, View(), ExportFormat.PPROF).data, 2**20
+    )
     tree = decode_profile(raw, "CPU", DecodeLimits()).tree
     assert tree.frames.line.tolist() == [1, 1, 1, 1]
     assert int(tree.self.sum()) == 18_000_000
@@ -74,11 +83,11 @@ def test_stacks_that_are_too_long_in_all_are_refused(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exports, "MAX_FRAMES", 11)
-    assert run_export(selection, View(), ExportFormat.FOLDED)
+    assert run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
     monkeypatch.setattr(exports, "MAX_FRAMES", 10)
     for form in set(ExportFormat) - {ExportFormat.CSV}:
         with pytest.raises(InvalidQuery, match=r"may have 10 frames .* would have 11\."):
-            run_export(selection, View(), form)
+            run_export(query_context(selection), selection, View(), form)
 
 
 GO_HEAP = (
@@ -93,7 +102,7 @@ def heap_of(selection: Selection) -> Selection:
 
 
 def exported(selection: Selection, view: View) -> tuple[Any, ExportFile]:
-    file = run_export(selection, view, ExportFormat.PPROF)
+    file = run_export(query_context(selection), selection, view, ExportFormat.PPROF)
     return Profile.FromString(gunzip(file.data, 2**20)), file
 
 
@@ -140,7 +149,7 @@ def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: De
     assert comment == "Profiles left out: 1. No metric cpu (nanoseconds): the profiles have " + (
         "samples (count)."
     )
-    text = run_export(selection, View(), ExportFormat.CSV).data.decode()
+    text = run_export(query_context(selection), selection, View(), ExportFormat.CSV).data.decode()
     assert "self (nanoseconds, sum of 3 profiles, 1 left out)" in text
 
 

@@ -14,6 +14,7 @@ from profiles.query import (
 )
 from projects.models import Deployment
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.calltree import reference_ids
 from tests.profiles.queries.test_tree import paths
 
@@ -43,25 +44,34 @@ def test_what_is_shown(
     selection: Selection, shop: Deployment, asked: View, expected: dict[str, int]
 ) -> None:
     rows.stored(shop)
-    result = run_tree(selection, asked)
-    assert paths(tree_json(result)) == expected
+    result = run_tree(query_context(selection), selection, asked)
+    assert paths(tree_json(query_context(result.selection), result)) == expected
     assert (result.coverage.profiles, result.coverage.total) == (1, 9_000_000)
-    named = {(row.name, row.self) for row in run_top(selection, asked).rows}
+    named = {
+        (row.name, row.self) for row in run_top(query_context(selection), selection, asked).rows
+    }
     assert sum(own for _, own in named) == sum(expected.values())
     assert {name for name, _ in named} == {name for path in expected for name in path.split(";")}
 
 
 def test_a_root_is_a_node_of_what_is_shown(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    shown = tree_json(run_tree(selection, view("from:foo1")))
+    shown = tree_json(
+        query_context(selection), run_tree(query_context(selection), selection, view("from:foo1"))
+    )
     root = reference_ids.node_id([("foo1", "app.py", 0)])
-    assert paths(tree_json(run_tree(selection, view("from:foo1", root=root)))) == paths(shown)
+    assert paths(
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, view("from:foo1", root=root)),
+        )
+    ) == paths(shown)
     with pytest.raises(InvalidQuery, match="no node"):
-        run_tree(selection, view(root=root))
+        run_tree(query_context(selection), selection, view(root=root))
 
 
 def test_a_value_that_cannot_be_used_is_named(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     for run in (run_tree, run_top):
         with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
-            run(selection, view("show:/a(/"))
+            run(query_context(selection), selection, view("show:/a(/"))

@@ -21,6 +21,7 @@ from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.golden.queries import MANY_GO, QUESTIONS, Question, Sample
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.test_golden import Costs, pprofs
 
 pytestmark = pytest.mark.django_db
@@ -61,8 +62,8 @@ def test_twenty_profiles_are_as_pprof_says(project: Project) -> None:
     selection = stored(project, MANY_GO)
     assert len(ASKED) == 8
     for question in ASKED:
-        result = run_top(selection, view(question))
+        result = run_top(query_context(selection), selection, view(question))
         assert result.coverage.profiles == 20
         assert by_name(result.rows) == pprofs(question), question.path.name
-        tree = run_tree(selection, view(question)).tree
+        tree = run_tree(query_context(selection), selection, view(question)).tree
         assert int(tree.self.sum()) == sum(row.self for row in result.rows)

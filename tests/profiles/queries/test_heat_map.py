@@ -9,6 +9,7 @@ from profiles.queries.reports.heat_map import MOST_STEPS, WEIGHTS, step_of
 from profiles.query import Selection, run_heat_map
 from projects.models import Deployment
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_every_profile_is_in_one_cell(selection: Selection, shop: Deployment) -> None:
     for minute in range(60):
         rows.stored(shop, {"main": 10 + minute % 7}, minutes=minute)
-    result = run_heat_map(selection)
+    result = run_heat_map(query_context(selection), selection)
     assert result.coverage.profiles == 60
     assert sum(map(sum, result.counts)) == 60
     assert len(result.counts) == len(result.edges) - 1 == WEIGHTS
@@ -27,7 +28,7 @@ def test_every_profile_is_in_one_cell(selection: Selection, shop: Deployment) ->
 def test_a_spike_is_where_it_was(selection: Selection, shop: Deployment) -> None:
     for minute in range(10):
         rows.stored(shop, {"main": 100 if minute == 7 else 10}, minutes=minute)
-    result = run_heat_map(selection)
+    result = run_heat_map(query_context(selection), selection)
     heaviest = result.counts[-1]
     (column,) = (i for i, count in enumerate(heaviest) if count)
     start = result.starts[column]
@@ -40,11 +41,11 @@ def test_a_spike_is_where_it_was(selection: Selection, shop: Deployment) -> None
 def test_profiles_of_one_weight_are_one_row(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, {"main": 5}, minutes=1)
     rows.stored(shop, {"main": 5}, minutes=2)
-    assert [sum(line) for line in run_heat_map(selection).counts] == [2]
+    assert [sum(line) for line in run_heat_map(query_context(selection), selection).counts] == [2]
 
 
 def test_without_profiles_there_are_no_weights(selection: Selection) -> None:
-    result = run_heat_map(selection)
+    result = run_heat_map(query_context(selection), selection)
     assert (result.edges, result.counts, result.coverage.profiles) == ((), (), 0)
     assert result.starts
 
@@ -52,13 +53,21 @@ def test_without_profiles_there_are_no_weights(selection: Selection) -> None:
 def test_only_what_is_selected_is_counted(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, minutes=1)
     rows.stored(rows.deployment(shop.project, zone="us"), minutes=2)
-    assert run_heat_map(replace(selection, zones=("us",))).coverage.profiles == 1
+    assert (
+        run_heat_map(
+            query_context(replace(selection, zones=("us",))), replace(selection, zones=("us",))
+        ).coverage.profiles
+        == 1
+    )
 
 
 @pytest.mark.parametrize("minutes", [1, 5, 59, 60, 61, 1440, 10080, 43200, 400 * 1440])
 def test_steps_cover_the_range_and_are_not_too_many(selection: Selection, minutes: int) -> None:
     odd = selection.start + timedelta(seconds=17.25)
-    result = run_heat_map(replace(selection, start=odd, end=odd + timedelta(minutes=minutes)))
+    result = run_heat_map(
+        query_context(replace(selection, start=odd, end=odd + timedelta(minutes=minutes))),
+        replace(selection, start=odd, end=odd + timedelta(minutes=minutes)),
+    )
     step = timedelta(seconds=result.step_seconds)
     assert step == step_of(timedelta(minutes=minutes))
     assert result.starts[0] <= odd < result.starts[0] + step

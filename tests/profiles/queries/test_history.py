@@ -31,6 +31,7 @@ from profiles.query import (
 )
 from projects.models import Deployment, Project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE, Stacks
@@ -48,22 +49,25 @@ def own(result: HistoryResult) -> dict[str, tuple[int, ...]]:
 def test_each_step_has_its_own_profiles(shop: Deployment, selection: Selection) -> None:
     for minute in (0, 1, 9.99, 10, 45):
         rows.stored(shop, minutes=minute)
-    result = run_history(selection, View(), step=TEN)
+    result = run_history(query_context(selection), selection, View(), step=TEN)
     assert [step.start for step in result.steps] == [rows.NOON + i * TEN for i in range(6)]
     assert [step.profiles for step in result.steps] == [3, 1, 0, 0, 1, 0]
     assert [step.total for step in result.steps] == [27_000_000, 9_000_000, 0, 0, 9_000_000, 0]
     assert [step.duration_ns // 10**9 for step in result.steps] == [30, 10, 0, 0, 10, 0]
     assert own(result)["bar"] == (15_000_000, 5_000_000, 0, 0, 5_000_000, 0)
     assert result.step_seconds == 600
-    assert result.coverage == run_tree(selection, View()).coverage
+    assert result.coverage == run_tree(query_context(selection), selection, View()).coverage
 
 
 def test_over_all_steps_it_is_the_range(shop: Deployment, selection: Selection) -> None:
     for i in range(20):
         changed: Stacks = {**EXAMPLE, "main;walk;walk": 100 * i, f"other;{'ab'[i % 2]}": 50 * i}
         rows.stored(shop, changed, minutes=3 * i)
-    result = run_history(selection, View(), lines=50)
-    expected = {row.name: (row.self, row.total) for row in run_top(selection, View()).rows}
+    result = run_history(query_context(selection), selection, View(), lines=50)
+    expected = {
+        row.name: (row.self, row.total)
+        for row in run_top(query_context(selection), selection, View()).rows
+    }
     found = {line.name: (sum(line.self), sum(line.total)) for line in result.lines}
     assert found == {name: sums for name, sums in expected.items() if sums[0]}
     assert sum(step.total for step in result.steps) == result.coverage.total
@@ -73,9 +77,11 @@ def test_the_lines_are_the_greatest_or_those_that_are_named(
     shop: Deployment, selection: Selection
 ) -> None:
     rows.stored(shop, {f"main;{name}": 7 - i for i, name in enumerate("abcdefg")})
-    assert list(own(run_history(selection, View()))) == [*"abcde"]
-    assert list(own(run_history(selection, View(), names=["g", "main", "g"]))) == ["g", "main"]
-    nowhere = run_history(selection, View(), names=["nowhere"]).lines
+    assert list(own(run_history(query_context(selection), selection, View()))) == [*"abcde"]
+    assert list(
+        own(run_history(query_context(selection), selection, View(), names=["g", "main", "g"]))
+    ) == ["g", "main"]
+    nowhere = run_history(query_context(selection), selection, View(), names=["nowhere"]).lines
     assert [(line.name, set(line.self)) for line in nowhere] == [("nowhere", {0})]
 
 
@@ -91,13 +97,16 @@ def test_functions_can_be_shown_and_hidden(
     shop: Deployment, selection: Selection, show: list[str], hide: list[str], expected: list[str]
 ) -> None:
     rows.stored(shop, {name: 7 - i for i, name in enumerate("abcdefg")})
-    assert list(own(run_history(selection, View(), show=show, hide=hide))) == expected
+    assert (
+        list(own(run_history(query_context(selection), selection, View(), show=show, hide=hide)))
+        == expected
+    )
 
 
 def test_the_views_filters_say_which_stacks_count(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop, minutes=5)
     view = View(filters=(ViewFilter(FilterOption.SHOW, "foo1"),))
-    result = run_history(selection, view, step=TEN)
+    result = run_history(query_context(selection), selection, view, step=TEN)
     assert result.steps[0].total == 4_000_000
     assert own(result) == {"bar": (2_500_000, *[0] * 5), "foo1": (1_500_000, *[0] * 5)}
     assert result.coverage.total == 9_000_000
@@ -107,7 +116,7 @@ def test_versions_are_marked(project: Project, selection: Selection) -> None:
     for version, zone, minute in (("1", "a", 0), ("1", "b", 30), ("2", "a", 20), ("2", "a", 50)):
         rows.stored(rows.deployment(project, version=version, zone=zone), minutes=minute)
     rows.stored(rows.deployment(project, version="3"), minutes=60)
-    spans = run_history(selection, View()).versions
+    spans = run_history(query_context(selection), selection, View()).versions
     minutes = [
         (s.version, (s.first - rows.NOON).seconds // 60, (s.last - rows.NOON).seconds // 60)
         for s in spans
@@ -119,7 +128,7 @@ def test_versions_are_marked(project: Project, selection: Selection) -> None:
 def test_without_profiles_there_are_steps_and_no_lines(
     shop: Deployment, selection: Selection
 ) -> None:
-    result = run_history(selection, View(), step=TEN)
+    result = run_history(query_context(selection), selection, View(), step=TEN)
     assert len(result.steps) == 6
     assert (result.lines, result.versions, result.coverage.profiles) == ((), (), 0)
 
@@ -127,10 +136,10 @@ def test_without_profiles_there_are_steps_and_no_lines(
 def test_steps_begin_where_clocks_do(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop, minutes=1)
     late = replace(selection, start=rows.NOON + timedelta(seconds=30), end=rows.NOON + 3 * TEN)
-    result = run_history(late, View(), step=TEN)
+    result = run_history(query_context(late), late, View(), step=TEN)
     assert [step.start for step in result.steps] == [rows.NOON + i * TEN for i in range(3)]
     month = replace(selection, start=selection.start - timedelta(days=30))
-    days = run_history(month, View()).steps
+    days = run_history(query_context(month), month, View()).steps
     assert len(days) == 31
     assert all((day.start.hour, day.start.minute) == (0, 0) for day in days)
     assert [day.profiles for day in days] == [0] * 30 + [1]
@@ -151,22 +160,26 @@ def test_thirty_days_are_days() -> None:
 def test_what_cannot_be_answered_says_why(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match=f"at most {MAX_STEPS} steps"):
-        run_history(selection, View(), step=timedelta(seconds=1))
+        run_history(query_context(selection), selection, View(), step=timedelta(seconds=1))
     with pytest.raises(InvalidQuery, match="at least a second"):
-        run_history(selection, View(), step=timedelta(milliseconds=5))
+        run_history(query_context(selection), selection, View(), step=timedelta(milliseconds=5))
     with pytest.raises(InvalidQuery, match="not empty"):
-        run_history(replace(selection, end=selection.start), View())
+        run_history(
+            query_context(replace(selection, end=selection.start)),
+            replace(selection, end=selection.start),
+            View(),
+        )
     with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
-        run_history(selection, View(), hide=["/a(/"])
+        run_history(query_context(selection), selection, View(), hide=["/a(/"])
     with pytest.raises(DeadlinePassed):
-        run_history(selection, View(), time.monotonic() - 1)
+        run_history(query_context(selection, time.monotonic() - 1), selection, View())
 
 
 def test_a_damaged_profile_is_named(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
     Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
-    result = run_history(selection, View(), step=TEN)
+    result = run_history(query_context(selection), selection, View(), step=TEN)
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]
     assert result.steps[0].profiles == result.coverage.profiles == 1
 
@@ -197,7 +210,7 @@ def test_steps_times_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_times_are_utc(shop: Deployment, selection: Selection) -> None:
     rows.stored(shop)
-    (span,) = run_history(selection, View()).versions
+    (span,) = run_history(query_context(selection), selection, View()).versions
     assert span.first == datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 

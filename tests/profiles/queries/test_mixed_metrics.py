@@ -30,6 +30,7 @@ from profiles.query import (
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.mixed_agents import KINDS, Sent, Sum, having, store, summed, unit_of
 from tests.profiles.pprofs import pprof
 from tests.profiles.queries.test_storage_forms import DAY, at_stage
@@ -66,22 +67,32 @@ def check_all(project: Project, type: ProfileType, sent: Sequence[Sent], metric:
     selection, view = whole(project, type), View(metric=Metric(metric, unit_of(metric)))
     if not having(sent, metric):
         return
-    tree = run_tree(selection, view)
+    tree = run_tree(query_context(selection), selection, view)
     check(tree.coverage, sent, metric)
     assert stacks_of(tree.tree) == summed(sent, metric)
-    lines = run_tree(selection, View(metric=view.metric, group=Group.LINE))
+    lines = run_tree(
+        query_context(selection), selection, View(metric=view.metric, group=Group.LINE)
+    )
     check(lines.coverage, sent, metric)
     assert stacks_of(lines.tree) == summed(sent, metric)
-    top = run_top(selection, view)
+    top = run_top(query_context(selection), selection, view)
     check(top.coverage, sent, metric)
     assert sum(row.self for row in top.rows) == top.coverage.total
-    check(run_focus(selection, View(metric=view.metric, focus="a")).coverage, sent, metric)
-    check(run_lines(selection, view, "a", "app.py").coverage, sent, metric)
-    history = run_history(selection, view)
+    check(
+        run_focus(
+            query_context(selection), selection, View(metric=view.metric, focus="a")
+        ).coverage,
+        sent,
+        metric,
+    )
+    check(
+        run_lines(query_context(selection), selection, view, "a", "app.py").coverage, sent, metric
+    )
+    history = run_history(query_context(selection), selection, view)
     check(history.coverage, sent, metric)
     assert sum(step.total for step in history.steps) == history.coverage.total
     if metric == KINDS[type][0][0]:
-        heat_map = run_heat_map(selection)
+        heat_map = run_heat_map(query_context(selection), selection)
         check(heat_map.coverage, sent, metric)
         assert sum(map(sum, heat_map.counts)) == having(sent, metric)
     check_comparison(project, type, sent, metric)
@@ -100,7 +111,7 @@ def check_comparison(
     named = Metric(metric, unit_of(metric))
     hidden = ViewFilter(FilterOption.HIDE_FRAMES, "nothing")
     for view in (View(metric=named), View(metric=named, filters=(hidden,))):
-        result = run_compare(a, b, view)
+        result = run_compare(query_context(a), a, b, view)
         for coverage, side in zip(result.coverages, sides, strict=True):
             check(coverage, side, metric)
         for row, side in zip(result.tree.self, sides, strict=True):
@@ -124,36 +135,43 @@ def test_two_spellings_in_one_service_are_one_metric(project: Project) -> None:
     of = rows.deployment(project)
     rows.stored(of, {"main": 5}, sample_types=[("CPU", "nanoseconds")])
     rows.stored(of, {"main": 7}, minutes=1, sample_types=[("cpu", "nanoseconds")])
-    top = run_top(whole(project), View())
+    top = run_top(query_context(whole(project)), whole(project), View())
     assert (top.coverage.profiles, top.coverage.missing) == (2, ())
     assert [row.self for row in top.rows] == [12]
-    assert run_options(project.pk, "shop", ProfileType.CPU, rows.NOON, rows.NOON + DAY).metrics == (
-        CPU,
-    )
+    assert run_options(
+        query_context(project.pk), "shop", ProfileType.CPU, rows.NOON, rows.NOON + DAY
+    ).metrics == (CPU,)
 
 
 @pytest.mark.parametrize("name", ["CPU", "cpu", "Cpu_Time"])
 def test_a_metric_is_asked_for_by_any_of_its_names(project: Project, name: str) -> None:
     rows.stored(rows.deployment(project), {"main": 5})
     for unit in ("", "nanoseconds"):
-        assert run_tree(whole(project), View(metric=Metric(name, unit))).metric == CPU
+        assert (
+            run_tree(
+                query_context(whole(project)), whole(project), View(metric=Metric(name, unit))
+            ).metric
+            == CPU
+        )
 
 
 def test_a_metric_that_no_profile_has_is_named(project: Project) -> None:
     rows.stored(rows.deployment(project), {"main": 5})
     with pytest.raises(InvalidQuery, match="no metric delay; they have cpu"):
-        run_tree(whole(project), View(metric=Metric("delay", "")))
+        run_tree(query_context(whole(project)), whole(project), View(metric=Metric("delay", "")))
 
 
 def test_two_names_of_one_metric_in_a_profile_are_not_counted_twice(project: Project) -> None:
     both = [("itimer", "nanoseconds"), ("cpu", "nanoseconds")]
     raw = pprof({"main": [3, 5]}, both)
     rows.stored_raw(rows.deployment(project), raw)
-    top = run_top(whole(project), View())
+    top = run_top(query_context(whole(project)), whole(project), View())
     assert [row.self for row in top.rows] == [5]
     assert top.metrics == (CPU, Metric("itimer", "nanoseconds"))
     with at_stage(project, "days"):
-        assert [row.self for row in run_top(whole(project), View()).rows] == [5]
+        assert [
+            row.self for row in run_top(query_context(whole(project)), whole(project), View()).rows
+        ] == [5]
 
 
 def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> None:
@@ -161,7 +179,7 @@ def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> No
     rows.stored(of, {"main": 5})
     for minutes in (3, 9):
         rows.stored(of, {"main": 5}, minutes=minutes, sample_types=[("samples", "count")])
-    missing = run_tree(whole(project), View()).coverage.missing
+    missing = run_tree(query_context(whole(project)), whole(project), View()).coverage.missing
     assert [(each.profiles, each.start, each.end) for each in missing] == [
         (2, rows.NOON + timedelta(minutes=3), rows.NOON + timedelta(minutes=9))
     ]

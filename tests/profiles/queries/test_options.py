@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from profiles.compaction import hour_blocks
-from profiles.queries.planning.block_masks import block_selection
+from profiles.queries.deployments import matching_deployments
 from profiles.query import (
     InvalidQuery,
     MenuChoice,
@@ -18,12 +18,12 @@ from profiles.query import (
     run_service_names,
     run_services,
     run_strip,
-    snapshot,
 )
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_menus_have_what_the_range_has(project: Project, charlie: User) -> None:
     rows.stored(rows.deployment(project, service="other"))
     rows.stored(rows.deployment(project, service="later"), minutes=99)
     rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
-    options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    options = run_options(query_context(project.pk), "shop", ProfileType.CPU, *HOUR)
     assert options.zones == (MenuChoice("eu-1", 3),)
     assert options.versions == (MenuChoice("1", 1), MenuChoice("2", 2))
     assert options.labels == {"instance": (MenuChoice("2", 2), MenuChoice("1", 1))}
@@ -48,16 +48,17 @@ def test_menus_are_the_same_beside_other_questions(project: Project) -> None:
     """Check that queries of one snapshot do not share rows of different selections."""
     rows.stored(rows.deployment(project))
     rows.stored(rows.deployment(project, service="other", version="2", zone="us"))
-    with snapshot():
-        run_service_names(project.pk)
-        options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    context = query_context(project.pk)
+    with context.snapshot:
+        run_service_names(context)
+        options = run_options(context, "shop", ProfileType.CPU, *HOUR)
     assert (options.zones, options.versions) == ((MenuChoice("eu-1", 1),), (MenuChoice("1", 1),))
 
 
 def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment) -> None:
     for weight in range(1, 21):
         rows.stored(shop, {"main": weight})
-    weights = run_options(shop.project_id, "shop", ProfileType.CPU, *HOUR).weights
+    weights = run_options(query_context(shop.project_id), "shop", ProfileType.CPU, *HOUR).weights
     assert [(w.percent, w.profiles, w.lowest, w.highest) for w in weights] == [
         (50, 10, 11_000, 20_000),
         (25, 5, 16_000, 20_000),
@@ -68,7 +69,7 @@ def test_weights_say_what_they_would_take(selection: Selection, shop: Deployment
 
 
 def test_nothing_stored_makes_empty_menus(project: Project) -> None:
-    options = run_options(project.pk, "shop", ProfileType.CPU, *HOUR)
+    options = run_options(query_context(project.pk), "shop", ProfileType.CPU, *HOUR)
     assert (options.zones, options.weights, options.labels) == ((), (), {})
 
 
@@ -81,7 +82,7 @@ def test_a_menu_of_services_takes_one_statement(project: Project, charlie: User)
     newest.last_seen += timedelta(minutes=5)
     newest.save()
     with count_queries() as statements:
-        shop, silent = run_service_names(project.pk)
+        shop, silent = run_service_names(query_context(project.pk))
     assert shop == ServiceName("shop", (ProfileType.CPU, ProfileType.WALL), newest.last_seen)
     assert (silent.service, silent.types) == ("silent", ())
     assert len(statements) == 1
@@ -94,14 +95,14 @@ def test_the_last_profile_of_a_service_is_found_wherever_it_is(
     theirs = rows.deployment(create_project("Theirs", charlie))
     rows.stored(theirs, minutes=50)
     rows.stored(rows.deployment(project, "other"), minutes=40)
-    assert run_last_profile(project.pk, "shop") is None
+    assert run_last_profile(query_context(project.pk), "shop") is None
     rows.stored(shop, minutes=3, type=ProfileType.WALL)
     rows.stored(rows.deployment(project, version="2"), minutes=2)
-    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
+    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
     hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
-    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=3)
+    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
     rows.stored(shop, minutes=7)
-    assert run_last_profile(project.pk, "shop") == rows.NOON + timedelta(minutes=7)
+    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=7)
 
 
 def test_versions_are_taken_from_deployments_that_were_read(
@@ -111,13 +112,12 @@ def test_versions_are_taken_from_deployments_that_were_read(
         rows.stored(rows.deployment(project, version=version, zone=zone))
     rows.stored(rows.deployment(project, service="other", version="2"))
     asked = replace(selection, versions=("2",), zones=("us",))
-    alone = block_selection(asked).deployments
-    with snapshot():
-        run_service_names(project.pk)
+    context = query_context(project.pk)
+    alone = matching_deployments(context, asked)
+    with context.snapshot:
+        run_service_names(context)
         with count_queries() as statements:
-            beside = block_selection(asked).deployments
-    assert alone is not None
-    assert beside is not None
+            beside = matching_deployments(context, asked)
     assert beside.tolist() == alone.tolist()
     assert (len(alone), statements) == (1, [])
 
@@ -127,7 +127,7 @@ def test_services_are_listed_with_or_without_profiles(project: Project, charlie:
     rows.stored(rows.deployment(project, version="2"), minutes=90, type=ProfileType.WALL)
     rows.deployment(project, service="quiet")
     rows.stored(rows.deployment(create_project("Theirs", charlie), service="theirs"))
-    quiet, shop = run_services(project.pk, *HOUR).rows
+    quiet, shop = run_services(query_context(project.pk), *HOUR).rows
     assert (quiet.service, quiet.profiles, quiet.types, quiet.last_profile) == (
         "quiet",
         0,
@@ -146,7 +146,10 @@ def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Proj
     rows.deployment(project, service="silent")
 
     def last() -> dict[str, datetime | None]:
-        return {row.service: row.last_profile for row in run_services(project.pk, *HOUR).rows}
+        return {
+            row.service: row.last_profile
+            for row in run_services(query_context(project.pk), *HOUR).rows
+        }
 
     expected = {
         "busy": rows.NOON,
@@ -162,7 +165,7 @@ def test_a_service_that_has_long_been_quiet_keeps_its_last_profile(project: Proj
 def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Deployment) -> None:
     for minute, weight in ((0, 10), (5, 20), (59, 4)):
         rows.stored(shop, {"main": weight}, minutes=minute)
-    strip = run_strip(selection, steps=6)
+    strip = run_strip(query_context(selection), selection, steps=6)
     assert strip.step_seconds == 600
     assert [(step.profiles, step.weight) for step in strip.steps] == [
         (2, 15_000),
@@ -174,4 +177,4 @@ def test_the_strip_counts_profiles_without_gaps(selection: Selection, shop: Depl
     ]
     assert strip.steps[1].start == rows.NOON + timedelta(minutes=10)
     with pytest.raises(InvalidQuery):
-        run_strip(selection, steps=0)
+        run_strip(query_context(selection), selection, steps=0)

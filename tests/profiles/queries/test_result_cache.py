@@ -12,7 +12,7 @@ from pytest_django import Settings
 from profiles.compaction import hour_blocks
 from profiles.models import Blob, Profile
 from profiles.queries import aggregate as merging
-from profiles.queries.scanning.block_input import HourInput
+from profiles.queries.scan_input import HourInput
 from profiles.query import (
     Group,
     Selection,
@@ -26,6 +26,7 @@ from profiles.query import (
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
@@ -34,13 +35,13 @@ pytestmark = pytest.mark.django_db
 def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return a function that counts the merges so far."""
     counts = []
-    add = merging.summed
+    add = merging.add_all
 
     def counted(*args: object) -> object:
         counts.append(args)
         return add(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(merging, "summed", counted)
+    monkeypatch.setattr(merging, "add_all", counted)
     return lambda: len(counts)
 
 
@@ -61,12 +62,15 @@ def test_what_is_in_blocks_is_merged_once(
     project: Project, selection: Selection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
-    first = run_tree(selection, View())
-    again = run_tree(selection, View())
+    first = run_tree(query_context(selection), selection, View())
+    again = run_tree(query_context(selection), selection, View())
     assert merges() == 1
     assert again.coverage == first.coverage
     assert again.coverage.profiles == 3
-    assert sum(row.self for row in run_top(selection, View()).rows) == first.coverage.total
+    assert (
+        sum(row.self for row in run_top(query_context(selection), selection, View()).rows)
+        == first.coverage.total
+    )
     assert merges() == 1
 
 
@@ -74,31 +78,31 @@ def test_another_range_another_grouping_and_another_project_are_other_sums(
     project: Project, selection: Selection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)
-    run_tree(selection, View())
-    run_tree(selection, View(group=Group.LINE))
+    run_tree(query_context(selection), selection, View())
+    run_tree(query_context(selection), selection, View(group=Group.LINE))
     first_hour = dataclasses.replace(selection, end=rows.NOON + timedelta(hours=1))
-    assert run_tree(first_hour, View()).coverage.profiles == 2
+    assert run_tree(query_context(first_hour), first_hour, View()).coverage.profiles == 2
     assert merges() == 3
 
 
 def test_a_late_profile_is_seen_at_once(project: Project, selection: Selection) -> None:
     rolled_up(project)
-    assert run_tree(selection, View()).coverage.profiles == 3
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 3
     rows.stored(rows.deployment(project), {"late": 5}, minutes=15)
-    assert run_tree(selection, View()).coverage.profiles == 4
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
     rolled_up(project)
-    assert run_tree(selection, View()).coverage.profiles == 4
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
 
 
 def test_rows_and_ranges_that_have_not_ended_are_merged_each_time(
     project: Project, selection: Selection, merges: Callable[[], int]
 ) -> None:
     for _ in range(2):
-        run_tree(selection, View())
+        run_tree(query_context(selection), selection, View())
     rolled_up(project)
     still_open = dataclasses.replace(selection, end=timezone.now() + timedelta(hours=1))
     for _ in range(2):
-        run_tree(still_open, View())
+        run_tree(query_context(still_open), still_open, View())
     assert merges() == 4
 
 
@@ -108,9 +112,9 @@ def test_an_answer_with_gaps_is_not_remembered(
     rolled_up(project)
     key = Blob.objects.get().key
     Blob.objects.update(key="gone")
-    assert run_tree(selection, View()).coverage.missing
+    assert run_tree(query_context(selection), selection, View()).coverage.missing
     Blob.objects.update(key=key)
-    assert run_tree(selection, View()).coverage.profiles == 3
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 3
     assert merges() == 2
 
 
@@ -132,13 +136,16 @@ def test_a_history_is_summed_once(
     project: Project, selection: Selection, reads: Callable[[], int]
 ) -> None:
     rolled_up(project)
-    first = run_history(selection, View())
+    first = run_history(query_context(selection), selection, View())
     once = reads()
     assert once > 0
-    assert run_history(selection, View()) == first
-    assert [line.name for line in run_history(selection, View(), names=["main"]).lines] == ["main"]
+    assert run_history(query_context(selection), selection, View()) == first
+    assert [
+        line.name
+        for line in run_history(query_context(selection), selection, View(), names=["main"]).lines
+    ] == ["main"]
     assert reads() == once
-    whole = run_history(selection, View(), step=timedelta(hours=2))
+    whole = run_history(query_context(selection), selection, View(), step=timedelta(hours=2))
     assert (len(whole.steps), whole.coverage.profiles) == (1, 3)
     assert reads() > once
 
@@ -150,10 +157,10 @@ def test_each_side_of_a_comparison_is_summed_once(
     middle = rows.NOON + timedelta(hours=1)
     a = dataclasses.replace(selection, end=middle)
     b = dataclasses.replace(selection, start=middle)
-    first = compare_json(run_compare(a, b, View()))
+    first = compare_json(query_context(a), run_compare(query_context(a), a, b, View()))
     assert reads() == 2
-    assert compare_json(run_compare(a, b, View())) == first
-    back = run_compare(b, a, View())
+    assert compare_json(query_context(a), run_compare(query_context(a), a, b, View())) == first
+    back = run_compare(query_context(b), b, a, View())
     assert [coverage.profiles for coverage in back.coverages] == [1, 2]
     assert reads() == 2
 
@@ -162,9 +169,9 @@ def test_a_history_with_gaps_is_not_remembered(project: Project, selection: Sele
     rolled_up(project)
     key = Blob.objects.get().key
     Blob.objects.update(key="gone")
-    assert run_history(selection, View()).coverage.missing
+    assert run_history(query_context(selection), selection, View()).coverage.missing
     Blob.objects.update(key=key)
-    assert run_history(selection, View()).coverage.profiles == 3
+    assert run_history(query_context(selection), selection, View()).coverage.profiles == 3
 
 
 def test_a_site_may_remember_nothing(
@@ -173,5 +180,5 @@ def test_a_site_may_remember_nothing(
     settings.REMEMBERED_ANSWERS = 0
     rolled_up(project)
     for _ in range(2):
-        run_tree(selection, View())
+        run_tree(query_context(selection), selection, View())
     assert merges() == 2

@@ -7,22 +7,21 @@ from datetime import timedelta
 import pytest
 
 from profiles.models import Profile
-from profiles.queries.scanning import row_stream
-from profiles.queries.scanning.row_stream import streamed
-from profiles.queries.selection import DeadlinePassed
-from profiles.query import Selection, View, run_tree
-from profiles.storage.snapshot import snapshot
+from profiles.query import DeadlinePassed, Selection, View, run_tree
+from profiles.storage import snapshot
+from profiles.storage.snapshot import Snapshot
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_stream, "AT_ONCE", 2)
-    monkeypatch.setattr(row_stream, "CHUNK", 2)
+    monkeypatch.setattr(snapshot, "AT_ONCE", 2)
+    monkeypatch.setattr(snapshot, "CHUNK", 2)
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def selection(project: Project) -> Selection:
 
 def test_all_rows_come_in_order_with_their_bytes(selection: Selection) -> None:
     found = Profile.objects.values_list("weight", "totals", "tree", "time", "pk")
-    with snapshot(), closing(streamed(found)) as stream:
+    with Snapshot() as state, closing(state.stream(found)) as stream:
         read = list(stream)
     expected = list(found.order_by("time", "pk"))
     assert [(w, t, bytes(tree), at, pk) for w, t, tree, at, pk in read] == [
@@ -46,8 +45,8 @@ def test_all_rows_come_in_order_with_their_bytes(selection: Selection) -> None:
 
 def test_a_stream_that_is_left_early_leaves_the_connection_free(selection: Selection) -> None:
     found = Profile.objects.values_list("time", "pk")
-    with snapshot():
-        with closing(streamed(found)) as stream:
+    with Snapshot() as state:
+        with closing(state.stream(found)) as stream:
             next(stream)
         assert Profile.objects.count() == 5
 
@@ -56,8 +55,8 @@ def test_after_a_deadline_in_the_midst_the_next_question_is_answered(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(DeadlinePassed):
-        run_tree(selection, View(), deadline=time.monotonic() - 1)
-    assert run_tree(selection, View()).coverage.profiles == 5
+        run_tree(query_context(selection, time.monotonic() - 1), selection, View())
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 5
 
 
 def test_labels_and_versions_are_bound_as_they_are(project: Project, selection: Selection) -> None:
@@ -69,4 +68,4 @@ def test_labels_and_versions_are_bound_as_they_are(project: Project, selection: 
         labels=(("a'b", ("100%", "other")),),
         weights=(0, 10**12),
     )
-    assert run_tree(chosen, View()).coverage.profiles == 1
+    assert run_tree(query_context(chosen), chosen, View()).coverage.profiles == 1

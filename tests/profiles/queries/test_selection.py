@@ -21,12 +21,13 @@ from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 
 
 def found(selection: Selection) -> set[str]:
-    return {row.name_id for row in run_profiles(selection).rows}
+    return {row.name_id for row in run_profiles(query_context(selection), selection).rows}
 
 
 def test_the_range_has_its_start_but_not_its_end(selection: Selection, shop: Deployment) -> None:
@@ -66,7 +67,9 @@ def test_weight_is_the_top_percent_of_profiles(selection: Selection, shop: Deplo
     assert found(replace(selection, weight=5)) == {"96", "97", "98", "99", "100"}
     assert found(replace(selection, weight=1)) == {"100"}
     assert found(replace(selection, weight=0.1)) == {"100"}
-    result = run_tree(replace(selection, weight=50), View())
+    result = run_tree(
+        query_context(replace(selection, weight=50)), replace(selection, weight=50), View()
+    )
     assert (result.coverage.profiles, result.coverage.total) == (50, 1000 * sum(range(51, 101)))
 
 
@@ -100,7 +103,14 @@ def test_one_profile_is_found_by_its_name(selection: Selection, shop: Deployment
     rows.stored(shop, {"main": 1}, name_id="one")
     rows.stored(shop, {"main": 2}, name_id="two")
     assert found(replace(selection, profile="two")) == {"two"}
-    assert run_tree(replace(selection, profile="two"), View()).coverage.total == 2000
+    assert (
+        run_tree(
+            query_context(replace(selection, profile="two")),
+            replace(selection, profile="two"),
+            View(),
+        ).coverage.total
+        == 2000
+    )
     assert found(replace(selection, profile="none")) == set()
     earlier = replace(selection, profile="two", end=selection.start)
     assert found(earlier) == set(), "only inside the range"
@@ -112,10 +122,10 @@ def test_another_project_is_never_seen(
     theirs = rows.deployment(create_project("Theirs", charlie))
     rows.stored(theirs, name_id="theirs")
     assert found(selection) == set()
-    assert run_tree(selection, View()).coverage.profiles == 0
-    assert run_top(selection, View()).rows == ()
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 0
+    assert run_top(query_context(selection), selection, View()).rows == ()
     rows.stored(shop, name_id="theirs")  # the same name in another project is another profile
-    assert run_tree(selection, View()).coverage.profiles == 1
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 1
 
 
 def test_single_profiles_come_newest_first_a_page_at_a_time(
@@ -123,41 +133,45 @@ def test_single_profiles_come_newest_first_a_page_at_a_time(
 ) -> None:
     for minute in range(7):
         rows.stored(shop, name_id=str(minute), minutes=minute // 2)
-    first = run_profiles(selection, size=3)
+    first = run_profiles(query_context(selection), selection, size=3)
     assert [row.name_id for row in first.rows] == ["6", "5", "4"]
     assert first.coverage.profiles == 7
-    second = run_profiles(selection, size=3, page=first.next_page or "")
-    third = run_profiles(selection, size=3, page=second.next_page or "")
+    second = run_profiles(query_context(selection), selection, size=3, page=first.next_page or "")
+    third = run_profiles(query_context(selection), selection, size=3, page=second.next_page or "")
     assert [row.name_id for row in (*second.rows, *third.rows)] == ["3", "2", "1", "0"]
     assert third.next_page is None
     assert (first.rows[0].zone, first.rows[0].version) == ("eu-1", "1")
     with pytest.raises(InvalidQuery, match="not a page"):
-        run_profiles(selection, page="x")
+        run_profiles(query_context(selection), selection, page="x")
 
 
 def test_metrics(selection: Selection, shop: Deployment) -> None:
     kinds = [("samples", "count"), ("cpu", "nanoseconds")]
     rows.stored(shop, {"main": [3, 40], "work": [1, 10]}, sample_types=kinds)
-    result = run_tree(selection, View())
+    result = run_tree(query_context(selection), selection, View())
     assert result.metrics == (Metric("cpu", "nanoseconds"), Metric("samples", "count"))
     assert (result.metric, result.coverage.total) == (Metric("cpu", "nanoseconds"), 50)
-    counted = run_tree(selection, View(metric=Metric("samples", "count")))
+    counted = run_tree(query_context(selection), selection, View(metric=Metric("samples", "count")))
     assert counted.coverage.total == int(counted.tree.self.sum()) == 4
     with pytest.raises(InvalidQuery, match="no metric apples"):
-        run_tree(selection, View(metric=Metric("apples", "count")))
+        run_tree(query_context(selection), selection, View(metric=Metric("apples", "count")))
 
 
 def test_the_threads_of_go_are_goroutines(selection: Selection, shop: Deployment) -> None:
     kinds = [("goroutine", "count")]
     rows.stored(shop, {"main": 3}, type=ProfileType.THREADS, sample_types=kinds)
-    result = run_tree(replace(selection, type=ProfileType.THREADS), View())
+    result = run_tree(
+        query_context(replace(selection, type=ProfileType.THREADS)),
+        replace(selection, type=ProfileType.THREADS),
+        View(),
+    )
     assert (result.metric, result.coverage.total) == (Metric("goroutine", "count"), 3)
 
 
 def test_coverage_says_what_was_used(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, minutes=5)
     rows.stored(shop, minutes=9)
-    coverage = run_tree(selection, View()).coverage
+    coverage = run_tree(query_context(selection), selection, View()).coverage
     assert coverage.first == rows.NOON + timedelta(minutes=5)
     assert coverage.last == rows.NOON + timedelta(minutes=9)
     assert coverage.duration_ns == 20 * 10**9
@@ -170,11 +184,13 @@ def test_single_profiles_come_heaviest_first_a_page_at_a_time(
         rows.stored(shop, {"main": weight}, name_id=str(minute), minutes=minute)
     found, page = [], ""
     for _ in range(3):
-        result = run_profiles(selection, size=2, page=page, order=ProfileOrder.HEAVIEST)
+        result = run_profiles(
+            query_context(selection), selection, size=2, page=page, order=ProfileOrder.HEAVIEST
+        )
         found += [row.name_id for row in result.rows]
         page = result.next_page or ""
     assert found == ["4", "2", "1", "0", "3"]
     assert page == ""
     for bad in ("~~", "1~2026-01-01", "9~2026-01-01T00:00:00+00:00~x"):
         with pytest.raises(InvalidQuery, match="not a page"):
-            run_profiles(selection, page=bad, order=ProfileOrder.HEAVIEST)
+            run_profiles(query_context(selection), selection, page=bad, order=ProfileOrder.HEAVIEST)

@@ -1,6 +1,7 @@
 """Number of SQL statements per query, each of which costs a round trip."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,11 +18,11 @@ from profiles.query import (
     run_profiles,
     run_strip,
     run_tree,
-    snapshot,
 )
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.queries import count_queries
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -40,7 +41,9 @@ def in_blocks(shop: Deployment) -> Deployment:
 
 @pytest.fixture
 def asked(in_blocks: Deployment) -> Iterator[list[str]]:
-    run_tree(_selection(in_blocks), View())  # fills the cache of the project's metadata
+    run_tree(
+        query_context(_selection(in_blocks)), _selection(in_blocks), View()
+    )  # fills the cache of the project's metadata
     with count_queries() as statements:
         yield statements
 
@@ -51,7 +54,12 @@ def _selection(of: Deployment, hours: int = 1) -> Selection:
 
 
 def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, asked: list[str]) -> None:
-    assert run_tree(_selection(in_blocks), View()).coverage.profiles == 1
+    assert (
+        run_tree(
+            query_context(_selection(in_blocks)), _selection(in_blocks), View()
+        ).coverage.profiles
+        == 1
+    )
     assert len(asked) <= 2 + BEGIN_AND_END
 
 
@@ -60,13 +68,15 @@ def test_postgresql_is_sent_them_with_the_beginning(
 ) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite takes one statement at a time, and no journey.")
-    run_tree(_selection(in_blocks), View())
+    run_tree(query_context(_selection(in_blocks)), _selection(in_blocks), View())
     assert len(asked) == 2
     hour = timedelta(hours=1)
     second = Selection(
         in_blocks.project_id, "shop", ProfileType.CPU, rows.NOON + hour, rows.NOON + 2 * hour
     )
-    compared = run_compare(_selection(in_blocks), second, View())
+    compared = run_compare(
+        query_context(_selection(in_blocks)), _selection(in_blocks), second, View()
+    )
     assert [coverage.profiles for coverage in compared.coverages] == [1, 1]
     assert len(asked) == 4
 
@@ -74,35 +84,34 @@ def test_postgresql_is_sent_them_with_the_beginning(
 def test_a_history_takes_two_and_one_for_its_versions(
     in_blocks: Deployment, asked: list[str]
 ) -> None:
-    assert run_history(_selection(in_blocks), View()).coverage.profiles == 1
+    assert (
+        run_history(
+            query_context(_selection(in_blocks)), _selection(in_blocks), View()
+        ).coverage.profiles
+        == 1
+    )
     assert len(asked) <= 3 + BEGIN_AND_END
 
 
 def test_what_many_questions_need_is_read_once(in_blocks: Deployment, asked: list[str]) -> None:
     selection = _selection(in_blocks, hours=2)
-    with snapshot():
-        run_profiles(selection)
+    context = query_context(selection)
+    with context.snapshot:
+        run_profiles(context, selection)
         alone = len(asked)
-        run_tree(selection, View())
-        run_strip(selection)
-        run_options(
-            selection.project, selection.service, selection.type, selection.start, selection.end
-        )
+        run_tree(context, selection, View())
+        run_strip(context, selection)
+        run_options(context, selection.service, selection.type, selection.start, selection.end)
     assert len(asked) - alone <= 2
 
 
 def test_a_question_that_its_selection_narrows_is_another(in_blocks: Deployment) -> None:
     """Check that a snapshot does not mix up two selections."""
-    with snapshot():
-        whole = run_tree(_selection(in_blocks, hours=2), View()).coverage.profiles
-        hour = run_tree(_selection(in_blocks), View()).coverage.profiles
-        day = timedelta(days=1)
-        selection = _selection(in_blocks)
-        around = Selection(
-            selection.project,
-            selection.service,
-            selection.type,
-            selection.start - day,
-            selection.end + day,
-        )
-        assert (whole, hour, run_tree(around, View()).coverage.profiles) == (2, 1, 2)
+    whole, selection, day = _selection(in_blocks, hours=2), _selection(in_blocks), timedelta(days=1)
+    around = replace(selection, start=selection.start - day, end=selection.end + day)
+    context = query_context(selection)
+    with context.snapshot:
+        counts = [
+            run_tree(context, each, View()).coverage.profiles for each in (whole, selection, around)
+        ]
+    assert counts == [2, 1, 2]

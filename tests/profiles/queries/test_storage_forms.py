@@ -34,6 +34,7 @@ from profiles.query import (
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -114,7 +115,7 @@ def selections(project: Project) -> list[Selection]:
 
 
 def tree_of(selection: Selection, group: Group) -> object:
-    result = run_tree(selection, View(group=group))
+    result = run_tree(query_context(selection), selection, View(group=group))
     columns = to_columns(result.tree, lines=group is Group.LINE)
     return columns, result.coverage, result.metrics
 
@@ -123,18 +124,20 @@ def everything(project: Project, selection: Selection) -> dict[str, Any]:
     paged: list[ProfileRow] = []
     page = ""
     for _ in range(30):
-        found = run_profiles(selection, size=7, page=page, order=ProfileOrder.HEAVIEST)
+        found = run_profiles(
+            query_context(selection), selection, size=7, page=page, order=ProfileOrder.HEAVIEST
+        )
         paged.extend(found.rows)
         page = found.next_page or ""
         if not page:
             break
-    newest = run_profiles(selection, size=40)
+    newest = run_profiles(query_context(selection), selection, size=40)
     return {
         "tree": tree_of(selection, Group.FUNCTION),
         "lines": tree_of(selection, Group.LINE),
-        "top": run_top(selection, View()).rows,
-        "strip": run_strip(selection, steps=50).steps,
-        "heat map": run_heat_map(selection),
+        "top": run_top(query_context(selection), selection, View()).rows,
+        "strip": run_strip(query_context(selection), selection, steps=50).steps,
+        "heat map": run_heat_map(query_context(selection), selection),
         "newest": (newest.rows, newest.coverage),
         "heaviest": paged,
     }
@@ -156,12 +159,14 @@ def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
 def test_pages_of_the_newest_go_through_all(project: Project) -> None:
     fill(project)
     selection = selections(project)[0]
-    expected = [row.name_id for row in run_profiles(selection, size=1000).rows]
+    expected = [
+        row.name_id for row in run_profiles(query_context(selection), selection, size=1000).rows
+    ]
     with at_stage(project, "late"):
         found: list[str] = []
         page = ""
         while True:
-            answer = run_profiles(selection, size=9, page=page)
+            answer = run_profiles(query_context(selection), selection, size=9, page=page)
             found.extend(row.name_id for row in answer.rows)
             page = answer.next_page or ""
             if not page:
@@ -182,9 +187,9 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
         for start, end in ranges
         for call in (
             lambda start=start, end=end: run_options(
-                project.pk, "shop", ProfileType.CPU, start, end
+                query_context(project.pk), "shop", ProfileType.CPU, start, end
             ),
-            lambda start=start, end=end: run_services(project.pk, start, end),
+            lambda start=start, end=end: run_services(query_context(project.pk), start, end),
         )
     ]
     before = [ask() for ask in asked]
@@ -218,7 +223,7 @@ def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:
     end = rows.NOON + 3 * DAY
 
     def ask() -> object:
-        return run_sparklines(project.pk, types, rows.NOON - DAY, end, steps=96)
+        return run_sparklines(query_context(project.pk), types, rows.NOON - DAY, end, steps=96)
 
     before = ask()
     for stage in ("hours", "days"):

@@ -25,6 +25,7 @@ from profiles.query import (
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.calltree import reference_ids
 from tests.profiles.pprofs import Stacks, pprof
 
@@ -52,11 +53,11 @@ def names(document: Mapping[str, Any]) -> list[str]:
 def test_it_sums_everything_that_matches(selection: Selection, shop: Deployment) -> None:
     for minute in range(5):
         rows.stored(shop, minutes=minute)
-    result = run_tree(selection, View())
+    result = run_tree(query_context(selection), selection, View())
     assert result.coverage.profiles == 5
     assert result.coverage.total == 5 * 9_000_000
     assert result.coverage.duration_ns == 50 * 10**9
-    assert paths(tree_json(result)) == {
+    assert paths(tree_json(query_context(result.selection), result)) == {
         "main": 5 * 2_000_000,
         "main;foo1": 5 * 1_500_000,
         "main;foo1;bar": 5 * 2_500_000,
@@ -67,7 +68,9 @@ def test_it_sums_everything_that_matches(selection: Selection, shop: Deployment)
 
 def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    document = json.loads(tree_json(run_tree(selection, View())))
+    document = json.loads(
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
+    )
     assert document["v"] == 1
     assert (document["project"], document["service"], document["type"]) == (
         shop.project.project_id,
@@ -85,7 +88,7 @@ def test_a_damaged_row_is_named_and_the_rest_answered(
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
     Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
-    result = run_tree(selection, View())
+    result = run_tree(query_context(selection), selection, View())
     assert result.coverage.profiles == 1
     assert [missing.start for missing in result.coverage.missing] == [damaged.time]
     assert "damaged" in result.coverage.missing[0].why
@@ -93,7 +96,7 @@ def test_a_damaged_row_is_named_and_the_rest_answered(
 
 def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    top = run_top(selection, View())
+    top = run_top(query_context(selection), selection, View())
     assert [(row.name, row.self, row.total, row.count) for row in top.rows] == [
         ("bar", 5_000_000, 5_000_000, 2),
         ("main", 2_000_000, 9_000_000, 5),
@@ -103,16 +106,25 @@ def test_the_list_has_self_total_and_stacks(selection: Selection, shop: Deployme
 
 
 def test_no_profiles_make_an_empty_tree(selection: Selection) -> None:
-    result = run_tree(replace(selection, service="other"), View())
+    result = run_tree(
+        query_context(replace(selection, service="other")),
+        replace(selection, service="other"),
+        View(),
+    )
     assert result.coverage.profiles == 0
-    assert json.loads(tree_json(result))["frame"] == []
+    assert json.loads(tree_json(query_context(result.selection), result))["frame"] == []
 
 
 def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
     selection: Selection, shop: Deployment
 ) -> None:
     rows.stored(shop)
-    document = json.loads(tree_json(run_tree(selection, View(max_nodes=3))))
+    document = json.loads(
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, View(max_nodes=3)),
+        )
+    )
     assert names(document) == ["main", "foo1", "foo2"]
     assert document["folded"] == {
         "at": [1, 2],
@@ -120,28 +132,48 @@ def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
         "total": [2_500_000, 2_500_000],
     }
     foo1 = reference_ids.node_id([("main", "app.py", 0), ("foo1", "app.py", 0)])
-    opened = run_tree(selection, View(root=foo1))
-    assert paths(tree_json(opened)) == {"foo1": 1_500_000, "foo1;bar": 2_500_000}
-    assert json.loads(tree_json(opened))["root"] == f"{foo1:016x}"
+    opened = run_tree(query_context(selection), selection, View(root=foo1))
+    assert paths(tree_json(query_context(opened.selection), opened)) == {
+        "foo1": 1_500_000,
+        "foo1;bar": 2_500_000,
+    }
+    assert json.loads(tree_json(query_context(opened.selection), opened))["root"] == f"{foo1:016x}"
     assert opened.coverage.total == 9_000_000
 
 
 def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match="no node 0000000000000007"):
-        run_tree(selection, View(root=7))
+        run_tree(query_context(selection), selection, View(root=7))
 
 
 def test_lines_are_shown_where_they_are_asked_for(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    document = json.loads(tree_json(run_tree(selection, View(group=Group.LINE))))
+    document = json.loads(
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, View(group=Group.LINE)),
+        )
+    )
     assert document["frames"]["line"] == [1] * 4
-    assert "line" not in json.loads(tree_json(run_tree(selection, View())))["frames"]
+    assert (
+        "line"
+        not in json.loads(
+            tree_json(
+                query_context(selection), run_tree(query_context(selection), selection, View())
+            )
+        )["frames"]
+    )
 
 
 def test_siblings_by_name(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, {"r;b": 5, "r;a": 1})
-    document = json.loads(tree_json(run_tree(selection, View(order=Order.NAME))))
+    document = json.loads(
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, View(order=Order.NAME)),
+        )
+    )
     assert names(document) == ["r", "a", "b"]
 
 
@@ -150,16 +182,16 @@ def test_a_merged_tree_has_a_limit_of_nodes(
 ) -> None:
     rows.stored(shop, {"main;a": 1, "main;b": 2})
     settings.MAX_QUERY_NODES = 3
-    assert run_tree(selection, View()).coverage.profiles == 1
+    assert run_tree(query_context(selection), selection, View()).coverage.profiles == 1
     rows.stored(shop, {"main;c": 1}, minutes=1)
     with pytest.raises(InvalidQuery, match=r"FLAMEWATCH_MAX_QUERY_NODES allows 3 nodes .* shorter"):
-        run_tree(selection, View())
+        run_tree(query_context(selection), selection, View())
 
 
 def test_it_gives_up_at_its_deadline(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     with pytest.raises(DeadlinePassed):
-        run_tree(selection, View(), deadline=time.monotonic() - 1)
+        run_tree(query_context(selection, time.monotonic() - 1), selection, View())
 
 
 def test_profiles_that_are_too_large_together_are_said_to_be(
@@ -168,7 +200,7 @@ def test_profiles_that_are_too_large_together_are_said_to_be(
     for _ in range(3):
         rows.stored(shop, {"main": 2**62 // 1000})
     with pytest.raises(InvalidQuery, match="64 bits"):
-        run_tree(selection, View())
+        run_tree(query_context(selection), selection, View())
 
 
 HEAP: Stacks = {"main;keep": (3, 300, 3, 300), "main;free;make": (0, 0, 5, 500)}
@@ -191,6 +223,9 @@ def test_what_has_no_value_in_the_metric_is_not_shown(
         "alloc_space": {"main": 0, "main;keep": 300, "main;free": 0, "main;free;make": 500},
     }.items():
         view = View(metric=Metric(metric, "bytes"))
-        assert paths(tree_json(run_tree(heap, view))) == expected
-        listed = {row.name for row in run_top(heap, view).rows}
+        assert (
+            paths(tree_json(query_context(heap), run_tree(query_context(heap), heap, view)))
+            == expected
+        )
+        listed = {row.name for row in run_top(query_context(heap), heap, view).rows}
         assert listed == {name for path in expected for name in path.split(";")}

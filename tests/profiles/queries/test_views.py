@@ -23,6 +23,7 @@ from profiles.query import (
 )
 from projects.models import Deployment
 from tests.profiles import rows
+from tests.profiles.contexts import query_context
 from tests.profiles.engine.calltree import reference_ids
 from tests.profiles.pprofs import Builder
 from tests.profiles.queries.test_tree import names, paths
@@ -55,8 +56,8 @@ def columns(document: dict[str, Any]) -> dict[str, int]:
 
 
 def test_bottom_up_has_callers_below_what_they_call(selection: Selection) -> None:
-    result = run_tree(selection, View(shape=UP))
-    assert paths(tree_json(result)) == {
+    result = run_tree(query_context(selection), selection, View(shape=UP))
+    assert paths(tree_json(query_context(result.selection), result)) == {
         "bar": 0,
         "bar;foo1": 0,
         "bar;foo1;main": 2_500_000,
@@ -71,17 +72,29 @@ def test_bottom_up_has_callers_below_what_they_call(selection: Selection) -> Non
 
 
 def test_filters_come_before_the_shape(selection: Selection) -> None:
-    result = run_tree(selection, View(shape=UP, filters=filters("hideframes:foo", "show:bar")))
-    assert paths(tree_json(result)) == {"bar": 0, "bar;main": 5_000_000}
+    result = run_tree(
+        query_context(selection),
+        selection,
+        View(shape=UP, filters=filters("hideframes:foo", "show:bar")),
+    )
+    assert paths(tree_json(query_context(result.selection), result)) == {
+        "bar": 0,
+        "bar;main": 5_000_000,
+    }
 
 
 def test_a_root_and_folds_of_the_bottom_up_view(selection: Selection) -> None:
-    folded = json.loads(tree_json(run_tree(selection, View(shape=UP, max_nodes=4))))
+    folded = json.loads(
+        tree_json(
+            query_context(selection),
+            run_tree(query_context(selection), selection, View(shape=UP, max_nodes=4)),
+        )
+    )
     assert sorted(columns(folded)) == ["bar", "foo1", "foo2", "main"]
     assert sum(folded["folded"]["total"]) + sum(folded["self"]) == 9_000_000
     root = ids(folded)["bar"]
-    opened = run_tree(selection, View(shape=UP, root=root))
-    assert paths(tree_json(opened)) == {
+    opened = run_tree(query_context(selection), selection, View(shape=UP, root=root))
+    assert paths(tree_json(query_context(opened.selection), opened)) == {
         "bar": 0,
         "bar;foo1": 0,
         "bar;foo1;main": 2_500_000,
@@ -91,15 +104,24 @@ def test_a_root_and_folds_of_the_bottom_up_view(selection: Selection) -> None:
 
 
 def test_the_list_has_no_shape(selection: Selection) -> None:
-    assert run_top(selection, View(shape=UP)).rows == run_top(selection, View()).rows
+    assert (
+        run_top(query_context(selection), selection, View(shape=UP)).rows
+        == run_top(query_context(selection), selection, View()).rows
+    )
     with pytest.raises(InvalidQuery, match="bottom-up"):
-        run_top(selection, View(shape=UP, root=1))
+        run_top(query_context(selection), selection, View(shape=UP, root=1))
 
 
 def test_highlights_change_no_value_and_are_named_by_row(selection: Selection) -> None:
-    result = run_tree(selection, View(filters=filters("highlight:foo", "highlight:/^main$/")))
-    document = json.loads(tree_json(result))
-    plain = json.loads(tree_json(run_tree(selection, View())))
+    result = run_tree(
+        query_context(selection),
+        selection,
+        View(filters=filters("highlight:foo", "highlight:/^main$/")),
+    )
+    document = json.loads(tree_json(query_context(result.selection), result))
+    plain = json.loads(
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
+    )
     named = names(document)
     assert [named[row] for row in document.pop("highlight")] == ["main", "foo1", "foo2"]
     assert document == plain
@@ -107,7 +129,9 @@ def test_highlights_change_no_value_and_are_named_by_row(selection: Selection) -
 
 def test_highlights_are_of_what_is_drawn(selection: Selection) -> None:
     view = View(filters=filters("highlight:foo1", "hideframes:main"), max_nodes=2, shape=UP)
-    document = json.loads(tree_json(run_tree(selection, view)))
+    document = json.loads(
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, view))
+    )
     named = names(document)
     assert [named[row] for row in document["highlight"]] == ["foo1"]
 
@@ -115,11 +139,20 @@ def test_highlights_are_of_what_is_drawn(selection: Selection) -> None:
 def test_an_expression_that_cannot_be_read_is_named(selection: Selection) -> None:
     for run in (run_tree, run_focus):
         with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
-            run(selection, View(filters=filters("highlight:/a(/"), focus="bar"))
+            run(
+                query_context(selection),
+                selection,
+                View(filters=filters("highlight:/a(/"), focus="bar"),
+            )
 
 
 def test_focus_has_callers_and_callees(selection: Selection) -> None:
-    document = json.loads(focus_json(run_focus(selection, View(focus="foo1"))))
+    document = json.loads(
+        focus_json(
+            query_context(selection),
+            run_focus(query_context(selection), selection, View(focus="foo1")),
+        )
+    )
     assert document["row"] == {
         "name": "foo1",
         "file": "app.py",
@@ -134,49 +167,63 @@ def test_focus_has_callers_and_callees(selection: Selection) -> None:
 
 def test_focus_counts_recursion_once(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop, {"a;b;a;b": 3, "a": 4})
-    result = run_focus(selection, View(focus="a"))
+    result = run_focus(query_context(selection), selection, View(focus="a"))
     assert result.row == FunctionRow("a", "app.py", 4000, 7000, 2)
     assert int(result.callers.self.sum()) == int(result.callees.self.sum()) == 7000
 
 
 def test_filters_come_before_the_focus(selection: Selection) -> None:
     view = View(focus="bar", filters=filters("hide:foo2", "highlight:main"))
-    result = run_focus(selection, view)
+    result = run_focus(query_context(selection), selection, view)
     assert result.row == FunctionRow("bar", "app.py", 2_500_000, 2_500_000, 1)
-    document = json.loads(focus_json(result))
+    document = json.loads(focus_json(query_context(result.selection), result))
     assert document["callers"]["highlight"] == [2]
     assert "highlight" not in document["callees"]
 
 
 def test_what_nothing_reaches_has_no_row(selection: Selection) -> None:
-    document = json.loads(focus_json(run_focus(selection, View(focus="nothing"))))
+    document = json.loads(
+        focus_json(
+            query_context(selection),
+            run_focus(query_context(selection), selection, View(focus="nothing")),
+        )
+    )
     assert document["row"] is None
     assert document["callers"]["frame"] == document["callees"]["frame"] == []
     with pytest.raises(InvalidQuery, match="name of a function"):
-        run_focus(selection, View())
+        run_focus(query_context(selection), selection, View())
 
 
 def test_a_root_opens_the_side_that_has_it(selection: Selection) -> None:
-    folded = run_focus(selection, View(focus="bar", max_nodes=2))
-    document = json.loads(focus_json(folded))
+    folded = run_focus(query_context(selection), selection, View(focus="bar", max_nodes=2))
+    document = json.loads(focus_json(query_context(folded.selection), folded))
     assert columns(document["callers"]) == {"bar": 0, "bar;foo1": 0}
     assert folded.callers_folded == {0: (2, 2_500_000), 1: (1, 2_500_000)}
     node = ids(document["callers"])["bar;foo1"]
-    opened = json.loads(focus_json(run_focus(selection, View(focus="bar", root=node))))
+    opened = json.loads(
+        focus_json(
+            query_context(selection),
+            run_focus(query_context(selection), selection, View(focus="bar", root=node)),
+        )
+    )
     assert columns(opened["callers"]) == {"foo1": 0, "foo1;main": 2_500_000}
     assert opened["callees"]["frame"] == []
     with pytest.raises(InvalidQuery, match="no node"):
-        run_focus(selection, View(focus="bar", root=7))
+        run_focus(query_context(selection), selection, View(focus="bar", root=7))
 
 
 def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(selection: Selection) -> None:
     view = View(focus="foo1")
-    assert paths(tree_json(run_tree(selection, view))) == {
+    assert paths(
+        tree_json(query_context(selection), run_tree(query_context(selection), selection, view))
+    ) == {
         "main": 0,
         "main;foo1": 1_500_000,
         "main;foo1;bar": 2_500_000,
     }
-    assert {row.name: row.total for row in run_top(selection, view).rows} == {
+    assert {
+        row.name: row.total for row in run_top(query_context(selection), selection, view).rows
+    } == {
         "main": 4_000_000,
         "foo1": 4_000_000,
         "bar": 2_500_000,
@@ -185,10 +232,12 @@ def test_a_tree_or_list_with_a_focus_is_of_the_stacks_that_reach_it(selection: S
 
 def test_lines_of_a_function(selection: Selection, shop: Deployment) -> None:
     rows.stored_raw(shop, on_lines(("main", 3), ("work", 10), ("work", 12)))
-    result = run_lines(selection, View(), "work", "app.py")
+    result = run_lines(query_context(selection), selection, View(), "work", "app.py")
     assert [(row.line, row.self, row.total) for row in result.rows] == [(10, 0, 7), (12, 7, 7)]
     assert result.coverage.profiles == 2
-    hidden = run_lines(selection, View(filters=filters("hide:work")), "work", "app.py")
+    hidden = run_lines(
+        query_context(selection), selection, View(filters=filters("hide:work")), "work", "app.py"
+    )
     assert hidden.rows == ()
 
 
@@ -202,7 +251,7 @@ def on_lines(*frames: tuple[str, int]) -> bytes:
 
 
 def test_totals_of_both_sides_are_equal_everywhere(selection: Selection) -> None:
-    for row in run_top(selection, View()).rows:
-        result: FocusResult = run_focus(selection, View(focus=row.name))
+    for row in run_top(query_context(selection), selection, View()).rows:
+        result: FocusResult = run_focus(query_context(selection), selection, View(focus=row.name))
         assert result.row == row
         assert int(result.callers.self.sum()) == int(result.callees.self.sum()) == row.total

@@ -7,9 +7,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from profiles.models import Profile
-from profiles.queries.scanning.row_stream import streamed
-from profiles.storage.round_trip import Rows, SelectStatement, execute, execute_ahead
-from profiles.storage.snapshot import once, snapshot
+from profiles.storage.snapshot import Rows, SelectStatement, Snapshot
 from projects.models import Project
 from tests.profiles import rows
 from tests.queries import count_queries
@@ -21,7 +19,7 @@ pytestmark = pytest.mark.real
 def test_it_sees_nothing_that_came_later(project: Project) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
-    with snapshot():
+    with Snapshot():
         assert Profile.objects.count() == 1
         writer = threading.Thread(target=_store_another, args=[shop])
         writer.start()
@@ -38,7 +36,7 @@ def _store_another(shop: object) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_where_nothing_is_asked_nothing_is_sent(project: Project) -> None:
-    with count_queries() as sent, snapshot():
+    with count_queries() as sent, Snapshot():
         pass
     assert sent == []
 
@@ -51,18 +49,18 @@ def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> 
     how_many = SelectStatement(
         "how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number
     )
-    with snapshot():
+    with Snapshot() as state:
         if first == "a question":
-            assert execute(how_many) == 1
+            assert state.select(how_many) == 1
         else:
-            with closing(streamed(Profile.objects.values_list("time", "pk"))) as stream:
+            with closing(state.stream(Profile.objects.values_list("time", "pk"))) as stream:
                 assert len(list(stream)) == 1
         writer = threading.Thread(target=_store_another, args=[shop])
         writer.start()
         writer.join(60)
         assert Profile.objects.count() == 1
-        assert execute(how_many) == 1
-    assert execute(how_many) == 2
+        assert state.select(how_many) == 1
+    assert state.select(how_many) == 2
 
 
 def _number(found: Rows) -> int:
@@ -74,20 +72,20 @@ def test_what_is_asked_ahead_is_not_asked_again(project: Project) -> None:
     numbers = [
         SelectStatement(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)
     ]
-    with count_queries() as sent, snapshot():
-        execute_ahead(numbers[:2])
-        execute_ahead(numbers)
+    with count_queries() as sent, Snapshot() as state:
+        state.prefetch(numbers[:2])
+        state.prefetch(numbers)
         before = len(sent)
-        assert [execute(number) for number in numbers] == [(n, "50%s") for n in range(3)]
+        assert [state.select(number) for number in numbers] == [(n, "50%s") for n in range(3)]
         assert len(sent) == before
-    with pytest.raises(DatabaseError), snapshot():
-        execute_ahead([*numbers, SelectStatement("no", "SELECT nothing", (), _number)])
-    assert execute(numbers[2]) == (2, "50%s")
+    with pytest.raises(DatabaseError), Snapshot() as state:
+        state.prefetch([*numbers, SelectStatement("no", "SELECT nothing", (), _number)])
+    assert state.select(numbers[2]) == (2, "50%s")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_error_inside_ends_it(project: Project) -> None:
-    with pytest.raises(ZeroDivisionError), snapshot():
+    with pytest.raises(ZeroDivisionError), Snapshot():
         raise ZeroDivisionError
     rows.stored(rows.deployment(project))
     assert Profile.objects.count() == 1
@@ -96,27 +94,25 @@ def test_an_error_inside_ends_it(project: Project) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_question_is_asked_once_in_it_and_in_those_inside(project: Project) -> None:
     answers = iter(range(9))
-    with snapshot():
-        assert once("how many", lambda: next(answers)) == 0
-        with snapshot():
-            assert once("how many", lambda: next(answers)) == 0
-            assert once("another", lambda: next(answers)) == 1
-        assert once("another", lambda: next(answers)) == 1
-    with snapshot():
-        assert once("how many", lambda: next(answers)) == 2
+    state = Snapshot()
+    with state:
+        assert state.once("how many", lambda: next(answers)) == 0
+        with state:
+            assert state.once("how many", lambda: next(answers)) == 0
+            assert state.once("another", lambda: next(answers)) == 1
+        assert state.once("another", lambda: next(answers)) == 1
+    with state:
+        assert state.once("how many", lambda: next(answers)) == 2
 
 
 def test_outside_every_question_is_asked() -> None:
-    answers = iter(range(9))
-    assert [once("how many", lambda: next(answers)) for _ in range(2)] == [0, 1]
+    answers, state = iter(range(9)), Snapshot()
+    assert [state.once("how many", lambda: next(answers)) for _ in range(2)] == [0, 1]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_another_thread_has_its_own(project: Project) -> None:
-    found: list[int] = []
-    with snapshot():
-        once("how many", lambda: 1)
-        other = threading.Thread(target=lambda: found.append(once("how many", lambda: 2)))
-        other.start()
-        other.join(60)
-    assert found == [2]
+def test_another_one_has_its_own_results(project: Project) -> None:
+    with Snapshot() as state:
+        state.once("how many", lambda: 1)
+        assert Snapshot().once("how many", lambda: 2) == 2
+        assert state.once("how many", lambda: 3) == 1

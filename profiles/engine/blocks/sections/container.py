@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import orjson
@@ -45,6 +46,12 @@ class Container:
         self._begin = self._check(kind)
         with self._named("directory"):
             self.head = self._directory()
+
+    def with_source(self, source: Source) -> "Container":
+        """Return the container with another source of the same bytes."""
+        other = copy(self)
+        other._source = source
+        return other
 
     @contextmanager
     def section(self, name: str) -> Iterator[PackedColumnReader]:

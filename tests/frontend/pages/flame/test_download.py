@@ -15,6 +15,7 @@ from profiles.query import Selection, View, run_tree
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
+from tests.profiles.contexts import query_context
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
@@ -75,7 +76,7 @@ def test_what_is_opened_alone_is_downloaded_alone(
     client: Client, bob: User, project: Project
 ) -> None:
     client.force_login(bob)
-    tree = run_tree(selected(project.pk), View()).tree
+    tree = run_tree(query_context(selected(project.pk)), selected(project.pk), View()).tree
     quote = next(
         i
         for i, frame in enumerate(tree.frame.tolist())

@@ -10,13 +10,13 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports import csv_file, folded, speedscope
 from profiles.engine.metrics import DEFAULT_METRICS
 from profiles.engine.pprof import encode
-from profiles.queries.aggregate import explained, merged_with_others
-from profiles.queries.planning.metric_choice import chosen, metrics_of
-from profiles.queries.rendering.view import shown
+from profiles.queries.aggregate import merge_metrics
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import choose_metric, metrics_of, plan_query
+from profiles.queries.render import apply_view
 from profiles.queries.results import TopResult, TreeResult
-from profiles.queries.selection import Group, InvalidQuery, Selection, View, check, watched
+from profiles.queries.selection import Group, InvalidQuery, Selection, View
 from profiles.queries.tree import run_top, run_tree
-from profiles.storage.snapshot import snapshot
 
 MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
 _ALL = 2**31  # nodes: a file is never folded
@@ -37,9 +37,8 @@ class ExportFile:
     left_out: int  # matching profiles that the file leaves out
 
 
-@watched
 def run_export(
-    selection: Selection, view: View, form: ExportFormat, deadline: float | None = None
+    context: QueryContext, selection: Selection, view: View, form: ExportFormat
 ) -> ExportFile:
     """Export sums over the profiles, unfolded: stacks with line numbers, or a CSV of functions.
 
@@ -48,16 +47,15 @@ def run_export(
     MAX_FRAMES frames together.
     """
     if form is ExportFormat.CSV:
-        top = run_top(selection, view, deadline)
+        top = run_top(context, selection, view)
         return ExportFile(functions_csv(top), top.coverage.left_out)
     # The id of the root depends on the grouping: no node has it in a tree grouped otherwise.
     group = Group.LINE if view.root is None else view.group
     if form is ExportFormat.PPROF:
-        return _pprof(selection, replace(view, group=group), deadline)
-    result = run_tree(selection, replace(view, group=group, max_nodes=_ALL), deadline)
-    _refuse_too_long(result.tree)
-    check(deadline)
-    return ExportFile(_stacks(result, form), result.coverage.left_out)
+        return _pprof(context, selection, replace(view, group=group))
+    result = run_tree(context, selection, replace(view, group=group, max_nodes=_ALL))
+    _limit_frames(context, result.tree)
+    return ExportFile(_stacks(context, result, form), result.coverage.left_out)
 
 
 def functions_csv(result: TopResult) -> bytes:
@@ -71,47 +69,48 @@ def functions_csv(result: TopResult) -> bytes:
     return csv_file.encode(heads, rows).encode()
 
 
-def _stacks(result: TreeResult, form: ExportFormat) -> bytes:
+def _stacks(context: QueryContext, result: TreeResult, form: ExportFormat) -> bytes:
     if form is ExportFormat.FOLDED:
-        return folded.encode(result.tree).encode()
-    return speedscope.encode(result.tree, result.selection.service)
+        return folded.encode(result.tree, check=context.check).encode()
+    return speedscope.encode(result.tree, result.selection.service, check=context.check)
 
 
-def _pprof(selection: Selection, view: View, deadline: float | None) -> ExportFile:
+def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFile:
     """Export a pprof file with every metric that the profiles share.
 
     The metrics are in the order of Go's files, with the type's default metric last.
     """
     type_ = selection.type.value
-    with snapshot():
-        metrics = metrics_of(selection)
-        metric = chosen(selection, view, metrics)
+    with context.snapshot:
+        metrics = metrics_of(context, selection)
+        metric = choose_metric(selection, view, metrics)
         among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
-        with explained():
-            tree, coverage = merged_with_others(selection, metric, among, view.group, deadline)
-    drawn = shown(tree, view)
-    _refuse_too_long(drawn)
-    check(deadline)
+        plan = plan_query(context, selection)
+        merged, coverage = merge_metrics(context, plan, metric, among, view.group)
+    tree = apply_view(context, merged, view)
+    _limit_frames(context, tree)
     data = encode.encode(
-        drawn,
+        tree,
         time_ns=round(coverage.first.timestamp()) * 10**9 if coverage.first else 0,
         duration_ns=coverage.duration_ns,
         default=metric.name,
         period_type=encode.PERIOD_TYPES.get(type_),
         comments=[f"Profiles left out: {each.profiles}. {each.why}" for each in coverage.missing],
+        check=context.check,
     )
     return ExportFile(data, coverage.left_out)
 
 
-def _refuse_too_long(tree: Tree) -> None:
+def _limit_frames(context: QueryContext, tree: Tree) -> None:
     """Raise InvalidQuery if the stacks of the tree have too many frames for a file.
 
     A file repeats every stack from its root, so a deep tree has far more frames than nodes.
     """
-    depth = summed_down(tree, np.ones(len(tree.parent), np.int64))
+    depth = summed_down(tree, np.ones(len(tree.parent), np.int64), context.check)
     frames = int(depth[tree.self.any(axis=0)].sum())
     if frames > MAX_FRAMES:
         raise InvalidQuery(
             f"A file may have {MAX_FRAMES:,} frames in all its stacks; this one would have "
             f"{frames:,}. Choose a part: hide some stacks, or show from a frame."
         )
+    context.check()

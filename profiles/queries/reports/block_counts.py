@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import Q, Sum
 
 from profiles.models import Block, BlockLevel
-from profiles.queries.planning.block_index import LONGEST
+from profiles.queries.plan import LONGEST
 
 Course = Sequence[tuple[int, int, int]]  # `course` of profiles.storage.block_summary
 

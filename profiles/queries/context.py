@@ -1,14 +1,62 @@
-"""Statistics of a scan: the profiles that a result includes and those that it leaves out."""
+"""Context of a query: its project, its limits, its database snapshot, and what it has read."""
 
+import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
+from threading import Event
 
 from profiles.engine.metrics import Metric
-from profiles.queries.results import Coverage, Missing, Reason
+from profiles.storage.snapshot import Snapshot
 
+NO_PROJECT = 0  # of a context whose project is not known yet: no selection is of it
 MOST_LISTED = 10  # groups of profiles without the metric that a result lists separately
 _OTHERS = frozenset[Metric]()
+
+
+class DeadlinePassed(Exception):
+    """Deadline of a query passed, or its client is gone; the text names what was waited for."""
+
+
+class Reason(StrEnum):
+    """Reason for which matching profiles are missing from a result."""
+
+    UNREADABLE = "unreadable"
+    NO_METRIC = "no_metric"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Matching profiles that a result leaves out, and the reason."""
+
+    start: datetime
+    end: datetime
+    why: str
+    profiles: int  # if a block's matching profiles cannot be counted: all profiles of the block
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Profiles that a result includes, and those that it leaves out."""
+
+    profiles: int  # number of profiles used
+    total: int  # Σ of the metric over these profiles, before filters
+    duration_ns: int  # Σ of the profiles' durations
+    first: datetime | None  # time of the earliest profile used
+    last: datetime | None
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def is_readable(self) -> bool:
+        """Return True if no profile was unreadable; profiles without the metric do not count."""
+        return all(each.reason is Reason.NO_METRIC for each in self.missing)
+
+    @property
+    def left_out(self) -> int:
+        """Return the number of matching profiles that the result leaves out."""
+        return sum(each.profiles for each in self.missing)
 
 
 @dataclass(slots=True)
@@ -58,12 +106,12 @@ class ScanStats:
     def _lack(self, metric: Metric, others: frozenset[Metric], more: Missing) -> None:
         if (metric, others) not in self.lacking and len(self.lacking) >= MOST_LISTED:
             others = _OTHERS
-        known = self.lacking.get((metric, others), more)
+        before = self.lacking.get((metric, others), more)
         self.lacking[metric, others] = Missing(
-            start=min(known.start, more.start),
-            end=max(known.end, more.end),
+            start=min(before.start, more.start),
+            end=max(before.end, more.end),
             why=_why(metric, others),
-            profiles=more.profiles if known is more else known.profiles + more.profiles,
+            profiles=more.profiles if before is more else before.profiles + more.profiles,
             reason=Reason.NO_METRIC,
         )
 
@@ -95,3 +143,39 @@ def _why(metric: Metric, others: frozenset[Metric]) -> str:
 def _text(metric: Metric) -> str:
     """Format a metric in about 100 characters at most: uploads may contain names of any length."""
     return f"{metric.name[:60]} ({metric.unit[:40]})"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryContext:
+    """Everything that a query needs besides its parameters.
+
+    Queries with one context read the same state of the database inside `with context.snapshot`.
+    """
+
+    project: int  # Project.pk
+    project_id: str = ""  # public id, which results name
+    deadline: float | None = None  # in seconds of time.monotonic(); None: no deadline
+    cancelled: Event = field(default_factory=Event)  # set when the client is gone
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    stats: ScanStats = field(default_factory=ScanStats)  # of the scan in progress
+
+    def check(self) -> None:
+        """Raise DeadlinePassed if the deadline has passed or the client is gone."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise DeadlinePassed
+        if self.cancelled.is_set():
+            raise DeadlinePassed
+
+    def for_project(
+        self, project: int, project_id: str, seconds: float | None = None
+    ) -> "QueryContext":
+        """Return the context of a project that the client may read.
+
+        With `seconds`, the deadline is so long from now.
+        """
+        deadline = self.deadline if seconds is None else time.monotonic() + seconds
+        return replace(self, project=project, project_id=project_id, deadline=deadline)
+
+    def for_scan(self, stats: ScanStats | None = None) -> "QueryContext":
+        """Return the context with the statistics of another scan, by default with empty ones."""
+        return replace(self, stats=stats or ScanStats())

@@ -1,0 +1,64 @@
+"""Deployments that queries name and filter by, each read from the database once per snapshot."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.queries.context import QueryContext
+from profiles.queries.selection import Selection
+from projects.models import Deployment
+
+
+def deployments_of(context: QueryContext) -> Sequence[Deployment]:
+    """Return all deployments of the project, the newest first."""
+
+    def load() -> list[Deployment]:
+        rows = Deployment.objects.filter(project=context.project)
+        deployments = list(rows.order_by("-first_seen", "-pk"))
+        _by_pk(context).update((each.pk, each) for each in deployments)
+        return deployments
+
+    return context.snapshot.once(_key(context), load)
+
+
+def deployments_by_pk(context: QueryContext, pks: Iterable[int]) -> Mapping[int, Deployment]:
+    """Return the deployments with these pks, without those that have been deleted."""
+    pks, by_pk = set(pks), _by_pk(context)
+    missing = pks - set(by_pk)
+    if missing:
+        rows = Deployment.objects.filter(project=context.project).in_bulk(missing)
+        by_pk.update((pk, rows.get(pk)) for pk in missing)
+    return {pk: each for pk in pks if (each := by_pk[pk]) is not None}
+
+
+def matching_deployments(context: QueryContext, selection: Selection) -> NDArray[np.int64]:
+    """Return Deployment.pk of the selection's service, zones and versions; empty ones mean any."""
+    of = selection
+
+    def load() -> NDArray[np.int64]:
+        all_of_project: Sequence[Deployment] | None = context.snapshot.cached(_key(context))
+        if all_of_project is not None:
+            pks = [
+                each.pk
+                for each in all_of_project
+                if (not of.service or each.service == of.service)
+                and (not of.zones or each.zone in of.zones)
+                and (not of.versions or each.version in of.versions)
+            ]
+            return np.array(pks, np.int64)
+        values = {"service": of.service, "zone__in": of.zones, "version__in": of.versions}
+        given = {name: value for name, value in values.items() if value}
+        rows = Deployment.objects.filter(project=context.project, **given)
+        return np.array(rows.values_list("pk", flat=True), np.int64)
+
+    return context.snapshot.once(("deployments", of.service, of.zones, of.versions), load)
+
+
+def _key(context: QueryContext) -> tuple[str, int]:
+    return "deployments of", context.project
+
+
+def _by_pk(context: QueryContext) -> dict[int, Deployment | None]:
+    """Return the snapshot's mutable cache of deployments by pk; None: deleted."""
+    return context.snapshot.once("deployments", dict)

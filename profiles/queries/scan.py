@@ -1,0 +1,243 @@
+"""Second stage of a query: the planned head rows and blocks as inputs of a sum.
+
+    with scan(context, plan, metric) as inputs:
+        for each in inputs:
+            each.add_to(context, accumulator)
+
+An input is a number of profiles that are stored together. All inputs come from one database
+snapshot, so that a profile that compaction moves in the meantime is neither lost nor counted
+twice.
+"""
+
+import os
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum
+from itertools import chain, groupby, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import BinaryField, QuerySet, Value
+
+from profiles.engine.encoding.codec import Numbers, unpack
+from profiles.engine.errors import BadTree
+from profiles.engine.metrics import Metric, canonical
+from profiles.models import Profile
+from profiles.queries.context import QueryContext
+from profiles.queries.heaviest import heaviest
+from profiles.queries.plan import QueryPlan
+from profiles.queries.scan_input import (
+    ANY,
+    Accumulator,
+    BlockInput,
+    Dimension,
+    HourInput,
+    ScanInput,
+    block_inputs,
+)
+from profiles.timestamps import micros
+
+CHUNK = 16  # head rows of an input; a cut makes smaller inputs of them
+AHEAD = 2  # inputs of the head that are read and unpacked ahead of use
+_HEAD_FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
+Unpacked = list[Numbers | BadTree | None]
+
+
+class Trees(Enum):
+    """Part of a head row's call tree that a scan reads."""
+
+    NONE = "no tree"
+    WHOLE = "all of each"
+    FUNCTIONS = "what sums by function need, unpacked before they do"
+
+
+@contextmanager
+def scan(
+    context: QueryContext,
+    plan: QueryPlan,
+    metric: Metric,
+    *,
+    cuts: Sequence[datetime] = (),
+    in_order: bool = False,
+    trees: Trees = Trees.WHOLE,
+) -> Generator[Iterator[ScanInput], None, None]:
+    """Open a scan of all planned profiles that have the metric.
+
+    No input lies across one of the times `cuts`, which are ascending. Inputs come `in_order` where
+    floating-point sums are made of them, whose last bits depend on it; otherwise in the order that
+    is read fastest. With `Trees.NONE`, inputs of the head provide `dimension` only. Iteration
+    raises DeadlinePassed between inputs.
+    """
+    rows, blocks = open_plan(context, plan, metric, cuts)
+    if plan.is_in_blocks:
+        yield _checked(context, blocks)
+        return
+    type_ = plan.selection.type.value
+    with closing(_head_inputs(context, rows, type_, metric, cuts, trees)) as head:
+        inputs = chain[ScanInput](head, blocks) if in_order else _blocks_first(blocks, head)
+        yield _checked(context, inputs)
+
+
+def open_plan(
+    context: QueryContext, plan: QueryPlan, metric: Metric = ANY, cuts: Sequence[datetime] = ()
+) -> tuple[QuerySet[Profile], Iterator[BlockInput]]:
+    """Return a plan's head rows and block inputs, both narrowed to the selection's top n %."""
+    blocks = block_inputs(context, plan.filter, plan.blocks, metric, cuts)
+    if plan.selection.weight is None:
+        return plan.head, blocks
+    hours = [each for each in blocks if isinstance(each, HourInput)]
+    chosen, narrowed = heaviest(plan.head, plan.selection.weight, hours)
+    return plan.head.filter(chosen), iter(narrowed)
+
+
+def _blocks_first(blocks: Iterator[ScanInput], head: Iterator[ScanInput]) -> Iterator[ScanInput]:
+    """Yield the blocks before the head rows, but start to read the head first.
+
+    Other threads unpack the first head rows while the blocks are added. The sum then contains
+    most functions of the head already, and their strings need not be decoded.
+    """
+    begun = [*islice(head, 1)]
+    yield from blocks
+    yield from begun
+    yield from head
+
+
+def _checked(context: QueryContext, inputs: Iterator[ScanInput]) -> Iterator[ScanInput]:
+    for each in inputs:
+        context.check()
+        yield each
+
+
+class HeadRow(NamedTuple):
+    """Head row with the query's metric."""
+
+    time: datetime
+    deployment: int
+    duration_ns: int
+    weight: int
+    total: int  # total of the query's metric
+    tree: bytes
+    totals: Sequence[tuple[str, str, int]]  # Profile.totals: those of all metrics
+
+
+class LackingRow(NamedTuple):
+    """Head row without the query's metric."""
+
+    time: datetime
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadInput:
+    """Head rows in order of time, at least one, split into those with and without the metric."""
+
+    start: datetime
+    profile_type: str
+    metric: Metric
+    rows: Sequence[HeadRow]
+    lacking: Sequence[LackingRow] = ()
+    unpacked: Future[Unpacked] | None = None  # trees of `rows`, if they are unpacked in a thread
+
+    def add_to(self, context: QueryContext, accumulator: Accumulator) -> None:
+        stats = context.stats
+        unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
+        for row, numbers in zip(self.rows, unpacked, strict=True):
+            try:
+                if isinstance(numbers, BadTree):
+                    raise numbers
+                accumulator.add_encoded(bytes(row.tree), numbers)
+            except BadTree as error:
+                end = row.time + timedelta(microseconds=row.duration_ns // 1000)
+                stats.leave_out(row.time, end, str(error))
+            else:
+                stats.take(1, row.total, row.duration_ns, row.time, row.time)
+                if stats.shared:
+                    stats.narrow(_canonical(self.profile_type, row.totals))
+        self._count_lacking(context)
+
+    def dimension(self, context: QueryContext) -> Dimension:
+        for row in self.rows:
+            context.stats.take(1, row.total, row.duration_ns, row.time, row.time)
+        self._count_lacking(context)
+        columns = [(micros(row.time), *row[1:5]) for row in self.rows]
+        return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
+
+    def _count_lacking(self, context: QueryContext) -> None:
+        for row in self.lacking:
+            context.stats.lack(self.metric, row.metrics, 1, row.time, row.time)
+
+
+def _head_inputs(
+    context: QueryContext,
+    head: QuerySet[Profile],
+    profile_type: str,
+    metric: Metric,
+    cuts: Sequence[datetime],
+    trees: Trees,
+) -> Generator[HeadInput, None, None]:
+    """Yield the head rows in order of time, in chunks.
+
+    While one chunk is added to a sum, another thread unpacks the next ones and the database sends
+    more. Most of this work releases the GIL. Close the generator to release the connection.
+    """
+    with closing(context.snapshot.stream(_columns(head, trees))) as stream:
+        rows = _head_rows(stream, profile_type, metric)
+        ahead: deque[HeadInput] = deque()
+        while chunk := list(islice(rows, CHUNK)):
+            inputs = _cut(chunk, profile_type, metric, cuts)
+            ahead.extend(_unpack_ahead(each, trees) for each in inputs)
+            while len(ahead) > AHEAD:
+                yield ahead.popleft()
+        yield from ahead
+
+
+def _columns(rows: QuerySet[Profile], trees: Trees) -> QuerySet[Profile, tuple[Any, ...]]:
+    if trees is not Trees.NONE:
+        return rows.values_list(*_HEAD_FIELDS)
+    no_tree = Value(b"", BinaryField())
+    return rows.values_list(*(no_tree if name == "tree" else name for name in _HEAD_FIELDS))
+
+
+def _head_rows(
+    rows: Iterable[tuple[Any, ...]], profile_type: str, metric: Metric
+) -> Iterator[HeadRow | LackingRow]:
+    name_and_unit = [*metric]
+    for deployment, duration, weight, totals, tree, time, _ in rows:
+        total = next((total for *named, total in totals if named == name_and_unit), None)
+        if total is None:
+            metrics = _canonical(profile_type, totals)
+            if metric not in metrics:
+                yield LackingRow(time, metrics)
+                continue
+            total = totals[metrics.index(metric)][2]
+        yield HeadRow(time, deployment, duration, weight, total, tree, totals)
+
+
+def _cut(
+    rows: list[HeadRow | LackingRow], profile_type: str, metric: Metric, cuts: Sequence[datetime]
+) -> Iterator[HeadInput]:
+    for _, group in groupby(rows, key=lambda row: bisect_right(cuts, row.time)):
+        between = [*group]
+        having = [row for row in between if isinstance(row, HeadRow)]
+        lacking = [row for row in between if isinstance(row, LackingRow)]
+        yield HeadInput(between[0].time, profile_type, metric, having, lacking)
+
+
+def _unpack_ahead(head: HeadInput, trees: Trees) -> HeadInput:
+    if trees is not Trees.FUNCTIONS or not head.rows:
+        return head
+    encoded = [bytes(row.tree) for row in head.rows]
+    return replace(head, unpacked=_unpackers.submit(unpack, encoded))
+
+
+def _canonical(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:
+    """Return the metrics of a row under the names that queries use."""
+    return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
+
+
+_unpackers = ThreadPoolExecutor(os.cpu_count() or 1, "head-unpacker")
