@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from frontend.components.downloads import ENDINGS, download_name
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import read
 from profiles.query import (
     DeadlinePassed,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from frontend.pages.flame.lines_table import lines_table
-from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
 from frontend.queries.params import PageParams, read
 from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
 from projects.access import project_for

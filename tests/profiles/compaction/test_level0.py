@@ -25,7 +25,6 @@ from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 from tests.profiles.compaction.long_heads import HOUR, MINUTE, all_came_at_noon, at, pack, stored
-from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock
 from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
