@@ -1,0 +1,117 @@
+"""Data folders of old versions, on SQLite and PostgreSQL, give the same results with today's code.
+
+data/ has a folder for each database, made by commit b50b1ca5 (make_data.py): hour blocks, some of
+them covered by day blocks, a late one that is not, level 0 blocks, head rows, a quarantined row and
+a quarantined block, rows of deduplication, keys, quotas, users and deployments.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from django.db import connection
+
+Results = tuple[dict[str, Any], dict[str, Any]]
+DATA = Path(__file__).parent / "data"
+NAME = f"old_data_{os.getpid()}"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Results]:
+    """Yield what the old version recorded, and what today's code makes of its data."""
+    folder, vendor = tmp_path_factory.mktemp("upgrade"), connection.vendor
+    with tarfile.open(DATA / f"{vendor}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    recorded = json.loads((folder / "answers.json").read_text())
+    environment = os.environ | {
+        "FLAMEWATCH_DATA_DIR": f"{folder}/data",
+        "FLAMEWATCH_ALLOWED_HOSTS": "127.0.0.1",
+    }
+    environment.pop("DATABASE_URL", None)
+    if vendor == "postgresql":
+        url = urlsplit(os.environ["DATABASE_URL"])
+        restore(url.geturl(), (folder / "data" / "dump.sql").read_text())
+        environment["DATABASE_URL"] = url._replace(path=f"/{NAME}").geturl()
+    command = [sys.executable, "-m", "tests.upgrades.today", str(folder / "answers.json")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    yield recorded, json.loads(done.stdout)
+    if vendor == "postgresql":
+        with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+            server.execute(f"DROP DATABASE {NAME} WITH (FORCE)")
+
+
+def restore(url: str, dump: str) -> None:
+    """Create a database and run a plain dump in it."""
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {NAME}")
+    # Settings of the session and commands of psql, which differ between versions.
+    lines = (line for line in dump.splitlines() if not line.startswith(("SET ", "\\")))
+    with psycopg.connect(urlsplit(url)._replace(path=f"/{NAME}").geturl()) as database:
+        database.execute("\n".join(lines))
+
+
+def assert_contains(answer: object, recorded: object, at: str) -> None:
+    """Compare all recorded fields; today's answer may have more, and floats that differ by 1e-9."""
+    if isinstance(recorded, Mapping):
+        assert isinstance(answer, Mapping), at
+        for key, value in recorded.items():
+            assert key in answer, f"{at}.{key}"
+            assert_contains(answer[key], value, f"{at}.{key}")
+    elif isinstance(recorded, list):
+        assert isinstance(answer, list), at
+        assert len(answer) == len(recorded), at
+        for number, value in enumerate(recorded):
+            assert_contains(answer[number], value, f"{at}[{number}]")
+    elif isinstance(recorded, float):
+        assert isinstance(answer, (int, float)), at
+        assert math.isclose(answer, recorded, rel_tol=1e-9, abs_tol=1e-9), at
+    else:
+        assert answer == recorded, at
+
+
+def test_no_row_is_lost(results: Results) -> None:
+    recorded, today = results
+    assert today["rows"] == recorded["rows"]
+    assert all(count > 0 for count in recorded["rows"].values())
+
+
+def test_queries_give_the_recorded_results(results: Results) -> None:
+    recorded, today = results
+    for path, answer in recorded["answers"].items():
+        assert_contains(today["answers"][path], answer, path)
+
+
+def test_queries_give_the_recorded_results_after_compaction(results: Results) -> None:
+    recorded, today = results
+    assert today["compacted"]["profiles"] == recorded["rows"]["quarantined"]
+    for path, answer in recorded["answers"].items():
+        assert_contains(today["answers_after_compaction"][path], answer, path)
+
+
+def test_repeated_uploads_are_recognised(results: Results) -> None:
+    """In hour blocks, in the head, and without a time of their own by rows of their names."""
+    recorded, today = results
+    for key in ("uploads", "uploads_after_compaction"):
+        for answer, upload in zip(today[key], recorded["uploads"], strict=True):
+            assert answer["name"] == upload["response"]["name"]
+    assert today["rows_after_uploads"] == recorded["rows"]
+    assert today["rows_at_the_end"] == today["compacted"]
+
+
+def test_credentials_are_valid(results: Results) -> None:
+    """API keys (the queries above used one), passwords, and signed names of profiles."""
+    _, today = results
+    assert today["revoked"] == 401
+    assert today["signed_in"] == [302, 200]
+    assert today["issued"] == "CPU"

@@ -1,0 +1,111 @@
+"""Use a data folder of an old version with today's code, in a process of its own.
+
+Reads what the old version recorded (answers.json of make_data.py), prints today's counterparts.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
+django.setup()
+
+
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client as Browser  # noqa: E402
+from django.test.utils import override_settings  # noqa: E402
+
+from ingest.cloud_profiler import names  # noqa: E402
+from profiler_site.celery import app  # noqa: E402
+from projects.models import Project  # noqa: E402
+from tests.ingest.client import Client  # noqa: E402
+
+# As in the database, whatever the models are called today.
+TABLES = {
+    "profiles": "SELECT count(*) FROM profiles_profile",
+    "quarantined": "SELECT count(*) FROM profiles_profile WHERE set_aside",
+    "blocks": "SELECT count(*) FROM profiles_block",
+    "quarantined_blocks": "SELECT count(*) FROM profiles_block WHERE set_aside",
+    "deduplication": "SELECT count(*) FROM profiles_keptname",
+}
+
+
+def main(recorded: dict[str, Any]) -> dict[str, Any]:
+    call_command("migrate", verbosity=0)
+    before = _rows()
+    project = Project.objects.get(project_id=recorded["project"])
+    return {
+        "rows": before,
+        "answers": _answers(recorded),
+        "revoked": _status_with_revoked_key(recorded),
+        "issued": _check_name(recorded),
+        "signed_in": _signed_in(recorded),
+        "uploads": [_upload(recorded, each["message"]) for each in recorded["uploads"]],
+        "rows_after_uploads": _rows(),
+        "compacted": _compact(project.pk),
+        "answers_after_compaction": _answers(recorded),
+        "uploads_after_compaction": [
+            _upload(recorded, each["message"]) for each in recorded["uploads"]
+        ],
+        "rows_at_the_end": _rows(),
+    }
+
+
+def _answers(recorded: dict[str, Any]) -> dict[str, Any]:
+    reader = Client(recorded["project"], recorded["keys"]["read"])
+    return {path: reader.request("GET", path).json() for path in recorded["answers"]}
+
+
+def _status_with_revoked_key(recorded: dict[str, Any]) -> int:
+    client = Client(recorded["project"], recorded["keys"]["revoked"])
+    return client.request("GET", next(iter(recorded["answers"]))).status_code
+
+
+def _upload(recorded: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    client = Client(recorded["project"], recorded["keys"]["write"])
+    answer: dict[str, Any] = client.request(
+        "POST", f"{client.profiles}:createOffline", json=message
+    ).json()
+    return answer
+
+
+def _check_name(recorded: dict[str, Any]) -> str:
+    """Verify the signature of a name that the old version issued, and return its type."""
+    name_id = recorded["issued_name"].rpartition("/")[2]
+    return str(names.check(name_id, recorded["project"], recorded["issued_at"]).type)
+
+
+def _signed_in(recorded: dict[str, Any]) -> list[Any]:
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    form = {"login": "bob@example.org", "password": recorded["password"]}
+    with override_settings(STORAGES=settings.STORAGES | {"staticfiles": plain}):
+        browser = Browser(headers={"host": "127.0.0.1"})
+        entered = browser.post("/account/login/", form)
+        page = browser.get(f"/p/{recorded['project']}/services")
+    return [entered.status_code, page.status_code]
+
+
+def _rows() -> dict[str, int]:
+    counts = {}
+    with connection.cursor() as cursor:
+        for name, query in TABLES.items():
+            cursor.execute(query)
+            counts[name] = int(cursor.fetchone()[0])
+    return counts
+
+
+def _compact(project: int) -> dict[str, int]:
+    """Run the compaction task by its name, which is stored in queues."""
+    app.loader.import_default_modules()
+    app.tasks["profiles.tasks.roll_up_project"](project)
+    return _rows()
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(json.loads(Path(sys.argv[1]).read_text()))))
