@@ -13,7 +13,7 @@ import re
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
@@ -63,7 +63,6 @@ _BAD_COMMENT[".h"] = _BAD_COMMENT[".c"]
 _BAD_DOCSTRING = re.compile(r'^\s*"""' + _FRAGMENT)
 
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-_CONVENTIONAL_CLASSES = {"Meta", "Migration", "Command", "Config"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +92,14 @@ class Terms:
 
     `names` are whole identifiers, `parts` are words that no identifier may contain, `phrases` are
     regular expressions for any text. All ignore case; leading underscores of names are ignored.
+    `classes` are the names that several classes may have, with the reason.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
     phrases: Mapping[str, str] = field(default_factory=dict)
     allowed: tuple[AllowedName, ...] = ()
+    classes: Mapping[str, str] = field(default_factory=dict)
 
     def is_allowed(self, term: str, path: str) -> bool:
         return any(
@@ -114,7 +115,9 @@ def read_terms(path: Path = TERMS) -> Terms:
         AllowedName(entry["term"], tuple(entry["paths"]), entry["reason"])
         for entry in content.get("allowed", [])
     )
-    terms = Terms(content["names"], content["parts"], content["phrases"], allowed)
+    terms = Terms(
+        content["names"], content["parts"], content["phrases"], allowed, content["classes"]
+    )
     listed = {*terms.names, *terms.parts, *terms.phrases}
     if faulty := [entry.term for entry in allowed if not entry.reason or entry.term not in listed]:
         raise ValueError(f"{path.name}: exceptions without a reason or a listed term: {faulty}")
@@ -157,12 +160,14 @@ def long_lines(path: str, text: str) -> Iterator[Complaint]:
             yield Complaint(path, number, f"{len(line)} characters; {LONGEST_TEMPLATE_LINE} fit")
 
 
-def repeated_classes(texts: Mapping[str, str]) -> Iterator[Complaint]:
+def repeated_classes(
+    texts: Mapping[str, str], exceptions: Collection[str] = ()
+) -> Iterator[Complaint]:
     """Find classes of one name in the Python files of one distribution."""
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for path, text in texts.items():
         for node in _scopes(ast.parse(text)):
-            if isinstance(node, ast.ClassDef) and node.name not in _CONVENTIONAL_CLASSES:
+            if isinstance(node, ast.ClassDef) and node.name not in exceptions:
                 places[node.name].append((path, node.lineno))
     for name, (first, *others) in places.items():
         for path, line in others:
@@ -186,7 +191,8 @@ def check(texts: Mapping[str, str], terms: Terms) -> list[Complaint]:
     python = {path: text for path, text in texts.items() if path.endswith(".py")}
     agent = {path: text for path, text in python.items() if path.startswith("agents/")}
     server = {path: text for path, text in python.items() if path not in agent}
-    complaints += [*repeated_classes(agent), *repeated_classes(server)]
+    complaints += [*repeated_classes(agent, terms.classes)]
+    complaints += [*repeated_classes(server, terms.classes)]
     for entry in terms.allowed:
         for pattern in entry.paths:
             if not any(entry.term == term and fnmatch(path, pattern) for term, path in used):

@@ -87,7 +87,9 @@ def test_an_exception_that_nothing_needs_is_reported() -> None:
 )
 def test_exceptions_need_a_reason_and_a_listed_term(entry: str, tmp_path: Path) -> None:
     path = tmp_path / "terms.toml"
-    path.write_text(f'[names]\nasked = "params"\n[parts]\n[phrases]\n[[allowed]]\n{entry}\n')
+    path.write_text(
+        f'[names]\nasked = "params"\n[parts]\n[phrases]\n[classes]\n[[allowed]]\n{entry}\n'
+    )
     with pytest.raises(ValueError, match=r"terms\.toml: exceptions without a reason"):
         read_terms(path)
 
@@ -144,7 +146,8 @@ def test_long_template_lines_are_reported() -> None:
 
 def test_two_classes_of_one_name_are_reported() -> None:
     texts = {"a.py": "class A: ...\nclass Meta: ...\n", "b.py": "class Meta: ...\nclass A: ...\n"}
-    assert [str(complaint) for complaint in check(texts, TERMS)] == [
+    terms = Terms(classes={"Meta": "Django"})
+    assert [str(complaint) for complaint in check(texts, terms)] == [
         "b.py:2: class A exists at a.py:1 too: one name, one concept"
     ]
     assert list(repeated_classes({"a.py": "class A: ...\nclass B: ...\n"})) == []

@@ -78,13 +78,13 @@ def _moved(block: Block, **fields: object) -> Block:
     return Block(**(values | {"id": None, "covered_by_id": None} | fields))
 
 
-def questions(project: Project) -> dict[str, Callable[[], object]]:
-    def asked(hours: float) -> Selection:
+def queries(project: Project) -> dict[str, Callable[[], object]]:
+    def selection(hours: float) -> Selection:
         end = MIDNIGHT + DAY - timedelta(seconds=0 if hours == 24 else 1)
         return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
 
     def flame(hours: float) -> bytes:
-        return tree_json(run_tree(asked(hours), View()))
+        return tree_json(run_tree(selection(hours), View()))
 
     day = (MIDNIGHT, MIDNIGHT + DAY)
     return {
@@ -92,9 +92,9 @@ def questions(project: Project) -> dict[str, Callable[[], object]]:
         "flame graph of 1,440": partial(flame, 6),
         "flame graph of 5,760, a day": partial(flame, 24),
         "the same without 1 s, from its hours": partial(flame, 23.999),
-        "strip of a day": lambda: run_strip(asked(24)),
+        "strip of a day": lambda: run_strip(selection(24)),
         "menus of a day": lambda: run_options(project.pk, "shop", CPU, *day),
-        "profiles of an hour, a page": lambda: run_profiles(asked(1)),
+        "profiles of an hour, a page": lambda: run_profiles(selection(1)),
         "services of the project, a day": lambda: run_services(project.pk, *day),
     }
 
@@ -107,8 +107,8 @@ def main() -> int:
     found: dict[str, list[float]] = {}
     for times in (1, 10, 100):
         store_more(project, times)
-        for name, ask in questions(project).items():
-            found.setdefault(name, []).append(wall_ms(ask, 7))
+        for name, query in queries(project).items():
+            found.setdefault(name, []).append(wall_ms(query, 7))
     limits = {"flame graph of 250 profiles": 12, "flame graph of 1,440": 25}
     figures = []
     for name, (once, ten, hundred) in found.items():
