@@ -6,6 +6,9 @@ import sys
 
 import benchmarks
 
+# Names of benchmarks before they were renamed.
+ALIASES = {"answers": "query_latency", "holding": "parked_agents"}
+
 
 def names() -> list[str]:
     """List the benchmark modules that define `main`."""
@@ -14,13 +17,14 @@ def names() -> list[str]:
     return [name for name in modules if name != "__main__" and hasattr(modules[name], "main")]
 
 
-def main(wanted: list[str]) -> int:
-    unknown = set(wanted) - set(names())
+def main(selected: list[str]) -> int:
+    selected = [ALIASES.get(name, name) for name in selected]
+    unknown = set(selected) - set(names())
     if unknown:
         print(f"No benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}.")
         return 2
     return max(
-        int(importlib.import_module(f"benchmarks.{name}").main()) for name in wanted or names()
+        int(importlib.import_module(f"benchmarks.{name}").main()) for name in selected or names()
     )
 
 

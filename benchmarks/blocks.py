@@ -23,15 +23,15 @@ from profiles.engine.stats.sum_of_squares import VarianceMerge
 BYTES = {"A": (2_000, "3,100"), "D": (600, "633"), "H": (10_000, "17,000"), "C": (40_000, "65,000")}
 ROLL_UP_MS = {"A": 0.8}
 MOST = {"A": 5_760, "D": 43_200, "H": 1_440, "C": 480}
-KEPT = {"A": 250, "D": 6_000}
+STORED_TREES = {"A": 250, "D": 6_000}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    only, kept = _options(arguments or []).only, True
+    only, within_limits = _options(arguments or []).only, True
     for name in [only] if only else SHAPES:
-        blocks = rolled_up(name, MOST[name], KEPT.get(name, 0))
-        kept &= show(_title(blocks), [*_stored(blocks), *_merged(blocks)])
-    return 0 if kept else 1
+        blocks = rolled_up(name, MOST[name], STORED_TREES.get(name, 0))
+        within_limits &= show(_title(blocks), [*_stored(blocks), *_merged(blocks)])
+    return 0 if within_limits else 1
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:

@@ -41,7 +41,7 @@ def main() -> int:
     tree = decode_profile(raw, "CPU", LIMITS).tree
     heap = bytes(captured("go-heap").SerializeToString())
     peer = cpu_ms(lambda: by_protobuf(raw), rounds=5, times=5)
-    kept = show(
+    within_limits = show(
         f"Digest: a Go CPU profile of {len(raw) / 1e3:.0f} kB, {len(body) / 1e3:.0f} kB gzip, "
         f"{len(tree.id):,} nodes",
         [
@@ -67,4 +67,4 @@ def main() -> int:
             ),
         ],
     )
-    return 0 if kept else 1
+    return 0 if within_limits else 1

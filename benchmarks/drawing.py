@@ -55,10 +55,10 @@ def main() -> int:
         # Speedscope needs WebGL, which without a GPU slows down the drawing of the others.
         plain = _chromium(playwright, "--disable-gpu")
         webgl = _chromium(playwright, "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-        kept = [_report(size, _measured(plain, webgl, size)) for size in SIZES]
+        within_limits = [_report(size, _measured(plain, webgl, size)) for size in SIZES]
         plain.close()
         webgl.close()
-    return 0 if all(kept) else 1
+    return 0 if all(within_limits) else 1
 
 
 def _chromium(playwright: Playwright, *args: str) -> Browser:

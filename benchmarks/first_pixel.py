@@ -69,8 +69,8 @@ def main() -> int:
 
 
 def _measured(server: RunningServer, project: str, end: datetime) -> dict[str, float]:
-    asked = {"service": "shop", "type": "CPU", "from": (end - SPAN).isoformat()}
-    address = f"/p/{project}/flame?{urlencode(asked | {'to': end.isoformat()})}"
+    params = {"service": "shop", "type": "CPU", "from": (end - SPAN).isoformat()}
+    address = f"/p/{project}/flame?{urlencode(params | {'to': end.isoformat()})}"
     with sync_playwright() as playwright:
         path = services.find("chromium")
         browser = playwright.chromium.launch(

@@ -35,13 +35,13 @@ async def _send(port: int, left: Iterator[bytes]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for message in left:
         writer.write(message)
-        status, body = await answer(reader)
+        status, body = await response(reader)
         if status not in {200, 409}:  # 409: no capture request
             raise RuntimeError(f"{status}: {body.decode()}")
     writer.close()
 
 
-async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
     return int(head.split()[1]), await reader.readexactly(int(length))

@@ -23,9 +23,9 @@ from scheduler.long_poll.interface import LongPollQueue, Waiter
 from scheduler.long_poll.redis import RedisQueue
 from scheduler.policy import plan_capture_requests
 
-AGENTS, PLACES, DEPLOYMENTS = 5000, 32, 160
+AGENTS, PARKED, DEPLOYMENTS = 5000, 32, 160
 TYPES = (ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP, ProfileType.THREADS)
-_KEPT: list[asyncio.Task[None]] = []
+_TASKS: list[asyncio.Task[None]] = []
 
 
 def resident_bytes() -> int:
@@ -37,7 +37,7 @@ def waiter(nth: int) -> Waiter:
     return Waiter(f"agent-{nth:05}", 1, nth % DEPLOYMENTS, frozenset(TYPES))
 
 
-async def bytes_without_room() -> float:
+async def bytes_without_queue() -> float:
     """Measure the bytes of a task and its Waiter without a queue.
 
     The tasks are kept alive, so that their memory is not reused by the measurement that follows.
@@ -47,42 +47,42 @@ async def bytes_without_room() -> float:
         await asyncio.get_running_loop().create_future()
 
     before = resident_bytes()
-    _KEPT.extend(asyncio.create_task(wait(waiter(nth))) for nth in range(AGENTS))
+    _TASKS.extend(asyncio.create_task(wait(waiter(nth))) for nth in range(AGENTS))
     await asyncio.sleep(0)
     gc.collect()
     return (resident_bytes() - before) / AGENTS
 
 
-async def measure(room: LongPollQueue) -> list[Figure]:
-    await room.open()
+async def measure(queue: LongPollQueue) -> list[Figure]:
+    await queue.open()
     gc.collect()
-    without = await bytes_without_room()
+    without = await bytes_without_queue()
     before, started = resident_bytes(), time.perf_counter()
-    waits = [asyncio.create_task(room.wait(waiter(nth), 300)) for nth in range(AGENTS)]
-    while room.counts().waiting < AGENTS:  # noqa: ASYNC110  # the queue has no event for it
+    waits = [asyncio.create_task(queue.wait(waiter(nth), 300)) for nth in range(AGENTS)]
+    while queue.counts().waiting < AGENTS:  # noqa: ASYNC110  # the queue has no event for it
         await asyncio.sleep(0.01)
     filled = time.perf_counter() - started
     gc.collect()
     each = (resident_bytes() - before) / AGENTS - without
-    planned = await _claim_some(room, waits)
+    planned = await _claim_some(queue, waits)
     started = time.perf_counter()
-    await room.empty()
+    await queue.empty()
     await asyncio.gather(*waits)
     released = time.perf_counter() - started
     return [
-        Figure("memory of a held agent, without its request", each / 1000, "kB", 5),
+        Figure("memory of a parked agent, without its request", each / 1000, "kB", 5),
         Figure(f"{AGENTS:,} agents arrive", filled, "s"),
-        Figure(f"{DEPLOYMENTS} slots claimed", planned, "s"),
+        Figure(f"{DEPLOYMENTS} capture requests claimed", planned, "s"),
         Figure("all are released", released, "s", 3),
     ]
 
 
-async def _claim_some(room: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -> float:
+async def _claim_some(queue: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -> float:
     """Add one capture request per deployment, all at once, and wait until they are claimed."""
     offers = [Offer(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
-    slots = plan_capture_requests(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
+    capture_requests = plan_capture_requests(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
     started = time.perf_counter()
-    await asyncio.to_thread(room.add_slots, slots)
+    await asyncio.to_thread(queue.add_slots, capture_requests)
     for _ in range(DEPLOYMENTS):
         waits_left = [wait for wait in waits if not wait.done()]
         if len(waits_left) <= len(waits) - DEPLOYMENTS:
@@ -94,16 +94,22 @@ async def _claim_some(room: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -
 def plan() -> list[Figure]:
     offers = [Offer(1, nth, frozenset(TYPES), 32) for nth in range(5000)]
     started = time.process_time()
-    slots = plan_capture_requests(offers, {1: 1.0}, 60, 1_800_000_000, str(random.random()))
+    capture_requests = plan_capture_requests(
+        offers, {1: 1.0}, 60, 1_800_000_000, str(random.random())
+    )
     seconds = time.process_time() - started
-    return [Figure(f"plan of {len(slots):,} slots, 5,000 deployments", seconds, "s CPU", 1)]
+    return [
+        Figure(
+            f"plan of {len(capture_requests):,} requests, 5,000 deployments", seconds, "s CPU", 1
+        )
+    ]
 
 
 def main() -> int:
     url = os.environ.get("REDIS_URL", "")
-    room = RedisQueue(url, PLACES, 10.0) if url else InProcessQueue(PLACES, 10.0)
-    figures = uvloop.run(measure(room)) + plan()
-    return 0 if show(f"The long-poll queue ({type(room).__name__})", figures) else 1
+    queue = RedisQueue(url, PARKED, 10.0) if url else InProcessQueue(PARKED, 10.0)
+    figures = uvloop.run(measure(queue)) + plan()
+    return 0 if show(f"The long-poll queue ({type(queue).__name__})", figures) else 1
 
 
 if __name__ == "__main__":

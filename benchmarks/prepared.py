@@ -57,7 +57,7 @@ def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Pre
         Deployment(project=project, service=f"service-{i}", profiled=["CPU"], **seen)
         for i in range(min(_DEPLOYMENTS, agents))
     )
-    known = Agent.objects.bulk_create(
+    rows = Agent.objects.bulk_create(
         Agent(
             deployment=deployments[i % len(deployments)],
             identity=str(uuid.uuid4()),
@@ -67,12 +67,12 @@ def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Pre
         for i in range(agents)
     )
     by_type = [
-        Issued(ProfileType(type), project.pk, deployments[0].pk, known[0].pk, time.time())
+        Issued(ProfileType(type), project.pk, deployments[0].pk, rows[0].pk, time.time())
         for type in types
     ]
     return Prepared(
         names=[issue(by_type[i % len(types)], project_id) for i in range(names)],
-        agents=[(agent.deployment.service, agent.identity) for agent in known],
+        agents=[(agent.deployment.service, agent.identity) for agent in rows],
     )
 
 

@@ -10,7 +10,7 @@ from benchmarks import own_process
 
 
 def main() -> int:
-    return own_process.run("benchmarks.rolled_up.measure")
+    return own_process.run("benchmarks.rollup.measure")
 
 
 if __name__ == "__main__":

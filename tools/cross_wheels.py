@@ -26,7 +26,7 @@ _TRIPLES = ("x86_64-linux-gnu", "aarch64-linux-gnu")  # as Debian's headers name
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Platform:
     zig: str
     tag: str
     glibc: tuple[int, int] | None  # the newest version that the binary may need
@@ -35,10 +35,10 @@ class Target:
 # glibc 2.17 (2013) has every function that the agent calls, and is the oldest that Zig and pip's
 # manylinux2014 share. musl 1.2 is that of Alpine 3.13 and later; CPython 3.11 came with 3.17.
 TARGETS = [
-    Target("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64", (2, 17)),
-    Target("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", (2, 17)),
-    Target("x86_64-linux-musl", "musllinux_1_2_x86_64", None),
-    Target("aarch64-linux-musl", "musllinux_1_2_aarch64", None),
+    Platform("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64", (2, 17)),
+    Platform("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", (2, 17)),
+    Platform("x86_64-linux-musl", "musllinux_1_2_x86_64", None),
+    Platform("aarch64-linux-musl", "musllinux_1_2_aarch64", None),
 ]
 
 
@@ -105,7 +105,7 @@ def _includes(overlay: Path) -> list[Path]:
 
 
 def _compile_command(
-    source: Path, extension: Any, target: Target, includes: list[Path], binary: Path
+    source: Path, extension: Any, target: Platform, includes: list[Path], binary: Path
 ) -> list[str]:
     """Return one command that compiles and links the extension."""
     return [
@@ -120,7 +120,7 @@ def _compile_command(
     ]
 
 
-def check(target: Target, binary: bytes) -> None:
+def check(target: Platform, binary: bytes) -> None:
     """Raise ValueError if the binary needs more than its tag promises."""
     newest = max(glibc_versions(binary), default=None)
     if newest is not None and (target.glibc is None or newest > target.glibc):

@@ -67,7 +67,7 @@ def main() -> int:
     later = timezone.now() + timedelta(days=2)
     hour_blocks.compact_hours(whole.project, later)
     day_rollup.roll_up_days(whole.project, later)
-    kept = show(
+    within_limits = show(
         f"Comparison with significance, as JSON: {PROFILES // 2} against {PROFILES // 2} of A",
         [
             Figure("in hour blocks", wall_ms(compare(View())), "ms", 40, PEERS),
@@ -80,7 +80,7 @@ def main() -> int:
             ),
         ],
     )
-    return 0 if kept else 1
+    return 0 if within_limits else 1
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def main() -> int:
         return run_services(query_context(selection.project), selection.start, selection.end)
 
     nodes = len(run_tree(query_context(selection), selection, View()).tree.id)
-    kept = show(
+    within_limits = show(
         f"Queries: {PROFILES} profiles of shape A in the head, {nodes:,} nodes together",
         [
             Figure("flame graph as JSON, wall", wall_ms(flame), "ms", 40),
@@ -61,7 +61,7 @@ def main() -> int:
             Figure("services", wall_ms(services), "ms"),
         ],
     )
-    return 0 if kept else 1
+    return 0 if within_limits else 1
 
 
 if __name__ == "__main__":

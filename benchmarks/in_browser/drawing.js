@@ -45,8 +45,8 @@ function nested(wire) {
 
 async function theirs(text) {
   const chart = flamegraph().width(1200).selfValue(true).minFrameSize(1).transitionDuration(0);
-  const place = select('#theirs').datum(nested(JSON.parse(text)));
-  const first = await timed(() => place.call(chart));
+  const target = select('#theirs').datum(nested(JSON.parse(text)));
+  const first = await timed(() => target.call(chart));
   const frames = select('#theirs')
     .selectAll('.d3-flame-graph g.frame')
     .data()

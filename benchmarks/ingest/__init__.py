@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.ingest.measure import Measured, measure
-from benchmarks.ingest.sheet import show
+from benchmarks.ingest.table_of_results import show
 from tests.services import postgresql
 
 

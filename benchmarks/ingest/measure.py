@@ -76,8 +76,8 @@ class _Bench:
         time.sleep(1)
         idle = self._idle()
         measured = Measured()
-        for place, shape in enumerate(SHAPES):
-            uploads = Uploads(shape, self._project, self._key, names[place :: len(types)])
+        for index, shape in enumerate(SHAPES):
+            uploads = Uploads(shape, self._project, self._key, names[index :: len(types)])
             uvloop.run(at_once(self._port, iter(uploads), CONNECTIONS, WARM_UP_SECONDS))
             full = self._load(uploads, idle, rate=None)
             measured.full[shape] = full

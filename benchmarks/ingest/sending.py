@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from benchmarks.load import answer
+from benchmarks.load import response
 
 Sent = list[float]  # seconds until each upload was acknowledged
 
@@ -53,7 +53,7 @@ class _Connections:
         else:
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(upload)
-        status, body = await answer(reader)
+        status, body = await response(reader)
         if status != 200:
             raise RuntimeError(f"{status}: {body.decode()}")
         self.idle.append((reader, writer))

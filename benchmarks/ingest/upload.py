@@ -28,14 +28,14 @@ class Uploads(Iterator[bytes]):
 @cache
 def _bodies(name: str) -> list[bytes]:
     raws = variants(min(DIFFERENT, SHAPES[name].variants), name=name)
-    return [_body(SHAPES[name].type, place, raw) for place, raw in enumerate(raws)]
+    return [_body(SHAPES[name].type, index, raw) for index, raw in enumerate(raws)]
 
 
-def _body(type: str, place: int, raw: bytes) -> bytes:
+def _body(type: str, index: int, raw: bytes) -> bytes:
     message = {
         "profileType": type,
         "duration": "10s",
-        "labels": {"instance": f"web-{place % INSTANCES}"},
+        "labels": {"instance": f"web-{index % INSTANCES}"},
         "profileBytes": base64.b64encode(gzip.compress(raw, 1)).decode(),
     }
     return json.dumps(message).encode()

@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from statistics import median
 
-from apart import answer, measured_apart
+from apart import measured_apart, print_result
 from peers import Kind, Seen, conditions, opened, present
 from workload import FUNCTIONS, Workload
 
@@ -62,8 +62,8 @@ def row(title: str, kind: Kind, cores: int, numpy: bool, rounds: int, seconds: f
         for peer in present(kind):
             run = measured_apart(__file__, peer.name, kind, cores, int(numpy), seconds)
             runs[peer.name].append(run)
-    cells = [cell(runs[p.name]) if p.name in runs else "–" for p in present("cpu")]
-    print(f"| {title} | {' | '.join(cells)} |", flush=True)
+    columns = [cell(runs[p.name]) if p.name in runs else "–" for p in present("cpu")]
+    print(f"| {title} | {' | '.join(columns)} |", flush=True)
 
 
 def main(rounds: int, seconds: float, only: str) -> None:
@@ -79,6 +79,6 @@ def main(rounds: int, seconds: float, only: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["case"]:
         name, kind, cores, numpy, seconds = sys.argv[2:]
-        answer(measure(name, kind, int(cores), numpy == "1", float(seconds)))  # type: ignore[arg-type]
+        print_result(measure(name, kind, int(cores), numpy == "1", float(seconds)))  # type: ignore[arg-type]
     rounds, seconds, only = [*sys.argv[1:], *("5", "10", "")[len(sys.argv) - 1 :]]
     main(int(rounds), float(seconds), only)

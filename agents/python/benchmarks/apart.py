@@ -21,7 +21,7 @@ def measured_apart(program: str, *case: object) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def answer(result: dict[str, Any]) -> None:
+def print_result(result: dict[str, Any]) -> None:
     """Print the result of a case and exit without joining threads: the workload's never end."""
     print(json.dumps(result), flush=True)
     os._exit(0)

@@ -26,7 +26,7 @@ def resident() -> int:
         return sum(int(fields[1]) for fields in lines) * 1024
 
 
-class Host:
+class BusyHost:
     """Threads that compute, allocate and contend for a lock, with constant memory use."""
 
     def __init__(self) -> None:
@@ -36,16 +36,16 @@ class Host:
 
     def _work(self, seed: int) -> None:
         dice = random.Random(seed)
-        held = [bytearray(4096) for _ in range(500)]
+        blocks = [bytearray(4096) for _ in range(500)]
         while not self.done.is_set():
             for _ in range(50):
-                held[dice.randrange(len(held))] = bytearray(4096)
+                blocks[dice.randrange(len(blocks))] = bytearray(4096)
             with self.lock:
                 time.sleep(0.002)
 
 
 def measure(cycles: int, port: int) -> None:
-    Host()
+    BusyHost()
     time.sleep(2)
     gc.collect()
     before = resident()
@@ -77,8 +77,8 @@ def measure(cycles: int, port: int) -> None:
 if __name__ == "__main__":
     cycles = int((sys.argv[1:2] or ["60"])[0])
     print(conditions())
-    sink = [sys.executable, str(Path(HERE) / "sink.py"), "/tmp"]
-    with subprocess.Popen(sink, stdout=subprocess.PIPE, text=True) as server:
+    receiving_server = [sys.executable, str(Path(HERE) / "receiving_server.py"), "/tmp"]
+    with subprocess.Popen(receiving_server, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         try:
             measure(cycles, int(server.stdout.readline()))

@@ -177,13 +177,13 @@ def contention_slowdown(rounds: int) -> list[float]:
 
 # Accuracy.
 
-held: list[bytes] = []
+in_use: list[bytes] = []
 
 
 def keep(n: int) -> int:
     """Return the bytes requested from Python; those of the list itself are negligible."""
     blocks = [bytes(random.randrange(1, 20_000)) for _ in range(n)]
-    held.extend(blocks)
+    in_use.extend(blocks)
     return sum(sys.getsizeof(block) for block in blocks)
 
 
@@ -197,7 +197,7 @@ def bytes_of(name: str, column: int) -> int:
 def heap_error(rounds: int) -> tuple[list[float], list[int]]:
     errors, samples = [], []
     for _ in range(rounds):
-        held.clear()
+        in_use.clear()
         with counted():
             true = keep(100_000)
             errors.append(100 * (bytes_of("keep", 3) / true - 1))

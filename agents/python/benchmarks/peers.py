@@ -118,11 +118,13 @@ class Pyroscope(Peer):
 
     def __init__(self, kind: Kind, folder: Path) -> None:
         super().__init__(kind, folder)
-        self._sink = subprocess.Popen(
-            [sys.executable, str(HERE / "sink.py"), str(folder)], stdout=subprocess.PIPE, text=True
+        self._server = subprocess.Popen(
+            [sys.executable, str(HERE / "receiving_server.py"), str(folder)],
+            stdout=subprocess.PIPE,
+            text=True,
         )
-        assert self._sink.stdout
-        self._port = int(self._sink.stdout.readline())
+        assert self._server.stdout
+        self._port = int(self._server.stdout.readline())
 
     @staticmethod
     def is_here() -> bool:
@@ -166,8 +168,8 @@ class Pyroscope(Peer):
                     yield read(raw if raw[:2] == GZIP else gzip.compress(raw))
 
     def close(self) -> None:
-        self._sink.kill()
-        self._sink.wait()
+        self._server.kill()
+        self._server.wait()
 
 
 class Ddtrace(Peer):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from apart import answer, measured_apart
+from apart import measured_apart, print_result
 from peers import HERE, Kind, Peer, conditions, opened, present
 from workload import Workload
 
@@ -87,8 +87,8 @@ def cell(name: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> str
 def row(title: str, kind: Kind, waiting: int, pairs: int, seconds: float) -> None:
     here = {peer.name for peer in present(kind)}
     names = [peer.name for peer in present("cpu")]
-    cells = [cell(name, kind, waiting, pairs, seconds) if name in here else "–" for name in names]
-    print(f"| {title} | {' | '.join(cells)} |", flush=True)
+    columns = [cell(name, kind, waiting, pairs, seconds) if name in here else "–" for name in names]
+    print(f"| {title} | {' | '.join(columns)} |", flush=True)
 
 
 IDLE = """
@@ -107,8 +107,8 @@ flamewatch.stop()
 
 def outside_a_capture(seconds: float) -> str:
     """Return the share of a core that the agent uses in a sleeping host without captures."""
-    sink = [sys.executable, str(HERE / "sink.py"), "/tmp"]
-    with subprocess.Popen(sink, stdout=subprocess.PIPE, text=True) as server:
+    receiving_server = [sys.executable, str(HERE / "receiving_server.py"), "/tmp"]
+    with subprocess.Popen(receiving_server, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         port = int(server.stdout.readline())
         used = []
@@ -139,6 +139,6 @@ def main(pairs: int, seconds: float, only: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["case"]:
         name, kind, waiting, pairs, seconds = sys.argv[2:]
-        answer(measure(name, kind, int(waiting), int(pairs), float(seconds)))  # type: ignore[arg-type]
+        print_result(measure(name, kind, int(waiting), int(pairs), float(seconds)))  # type: ignore[arg-type]
     pairs, seconds, only = [*sys.argv[1:], *("20", "0.6", "")[len(sys.argv) - 1 :]]
     main(int(pairs), float(seconds), only)

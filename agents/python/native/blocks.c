@@ -78,8 +78,8 @@ bool blocks_add(Blocks *blocks, const Block *block) {
 static void close_gap(Blocks *blocks, uint32_t i) {
   uint32_t mask = blocks->capacity - 1;
   for (uint32_t k = (i + 1) & mask; blocks->at[k].address; k = (k + 1) & mask) {
-    uint32_t wanted = home(blocks, blocks->at[k].address);
-    if (((k - wanted) & mask) >= ((k - i) & mask)) {
+    uint32_t first_choice = home(blocks, blocks->at[k].address);
+    if (((k - first_choice) & mask) >= ((k - i) & mask)) {
       blocks->at[i] = blocks->at[k];
       i = k;
     }

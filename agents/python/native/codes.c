@@ -125,12 +125,12 @@ static const Code *known_code(Codes *codes, uintptr_t address, const char *head)
 }
 
 /* Read a code object into `arena`. If that fails, the arena is unchanged. */
-static Copied read_place(Code **read, Arena *arena, const Place *place) {
+static Copied read_position(Code **read, Arena *arena, const CodePosition *position) {
   Code *code = arena_take(arena, sizeof *code);
   if (!code)
     return COPY_FULL;
-  code->address = place->code;
-  memcpy(code->head, place->head, HEAD_MAX);
+  code->address = position->code;
+  memcpy(code->head, position->head, HEAD_MAX);
   Copied copied = read_living(code, arena);
   if (copied != COPIED)
     arena_trim(arena, code, 0);
@@ -138,12 +138,12 @@ static Copied read_place(Code **read, Arena *arena, const Place *place) {
   return copied;
 }
 
-CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id) {
-  const Code *known = known_code(codes, place->code, place->head);
-  if (known)
-    return found(known, id);
+CodeFound code_find(Codes *codes, Arena *arena, const CodePosition *position, uint32_t *id) {
+  const Code *entry = known_code(codes, position->code, position->head);
+  if (entry)
+    return found(entry, id);
   Code *code;
-  Copied copied = read_place(&code, arena, place);
+  Copied copied = read_position(&code, arena, position);
   if (copied != COPIED)
     return copied == COPY_FULL ? CODE_FULL : freed_code(codes, arena, id);
   put_in_bucket(codes, code);
@@ -177,9 +177,9 @@ const Code *code_copy(Codes *to, Arena *arena, const Code *code) {
   return copy;
 }
 
-Code *code_read(Arena *arena, const Place *place) {
+Code *code_read(Arena *arena, const CodePosition *position) {
   Code *code;
-  return read_place(&code, arena, place) == COPIED ? code : NULL;
+  return read_position(&code, arena, position) == COPIED ? code : NULL;
 }
 
 bool code_learn(Codes *codes, Arena *arena, const Code *code) {

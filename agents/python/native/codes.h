@@ -34,14 +34,14 @@ typedef struct Codes {
 typedef enum CodeFound { CODE_OK, CODE_HIDDEN, CODE_FULL } CodeFound;
 
 bool codes_open(Codes *codes, Arena *arena);
-/* Find or add the code of `place`. A CPU sample's code may be freed before its name is read, if
+/* Find or add the code of `position`. A CPU sample's code may be freed before its name is read, if
    the handler had no room for it (fresh_codes.h). Such codes share one entry, "[freed code]", so
    that the sample and its callers are not lost. */
-CodeFound code_find(Codes *codes, Arena *arena, const Place *place, uint32_t *id);
+CodeFound code_find(Codes *codes, Arena *arena, const CodePosition *position, uint32_t *id);
 
-/* Read the code object of `place` into `arena`, outside any table. Return NULL if it has been
+/* Read the code object of `position` into `arena`, outside any table. Return NULL if it has been
    freed, or if there is no room. Async-signal-safe. */
-Code *code_read(Arena *arena, const Place *place);
+Code *code_read(Arena *arena, const CodePosition *position);
 
 /* Put a copy of `code` into the table unless it is there. Return false if the arena is full. */
 bool code_learn(Codes *codes, Arena *arena, const Code *code);

@@ -55,7 +55,7 @@ static bool is_idle(void) {
   const Options *options = &capture->options;
   if (!options->idle_n || walk_here(2) != WALK_OK)
     return false;
-  uintptr_t inner = walk->places[0].code, outer = walk->depth > 1 ? walk->places[1].code : 0;
+  uintptr_t inner = walk->positions[0].code, outer = walk->depth > 1 ? walk->positions[1].code : 0;
   for (int i = 0; i < options->idle_n; i++)
     if (options->idle[i].inner == inner && (!options->idle[i].outer || options->idle[i].outer == outer))
       return true;
@@ -78,9 +78,9 @@ void count_try(void) {
     capture->counts.tried++;
 }
 
-static void begin_at(int place, pid_t thread, int64_t now) {
+static void begin_at(int index, pid_t thread, int64_t now) {
   Walked walked = walk_all();
-  waits[place] = (Wait){find_stack(capture, walk, walked, thread, 0), now, distance};
+  waits[index] = (Wait){find_stack(capture, walk, walked, thread, 0), now, distance};
 }
 
 Waiting wait_begins(void) {
@@ -89,17 +89,17 @@ Waiting wait_begins(void) {
     return none;
   pid_t thread = (pid_t)syscall(SYS_gettid);
   int64_t now = monotonic_ns(), used = own_cpu_ns();
-  int place = is_excluded(capture, thread) ? -1 : free_place();
-  if (place < 0)
+  int index = is_excluded(capture, thread) ? -1 : free_place();
+  if (index < 0)
     return none;
   bool idle = is_idle();
   if (idle)
     capture->counts.idle++;
   else
-    begin_at(place, thread, now);
+    begin_at(index, thread, now);
   distance = budget_spend(&budget, now, idle ? IDLE_COST : 1);
   capture->sampler_cpu_ns += own_cpu_ns() - used;
-  return (Waiting){waits[place].stack ? place : -1, run};
+  return (Waiting){waits[index].stack ? index : -1, run};
 }
 
 static void count(Wait *wait, int64_t now) {
@@ -110,8 +110,8 @@ static void count(Wait *wait, int64_t now) {
 }
 
 void wait_ends(Waiting waiting) {
-  if (waiting.place >= 0 && waiting.run == run && capture)
-    count(&waits[waiting.place], monotonic_ns());
+  if (waiting.index >= 0 && waiting.run == run && capture)
+    count(&waits[waiting.index], monotonic_ns());
 }
 
 static bool open_memory(Capture *opened, const Options *options) {

@@ -20,7 +20,7 @@ void count_try(void);
 /* A wait for a lock. wait_begins() takes the thread's stack, while the thread has nothing else
    to do. */
 typedef struct Waiting {
-  int place; /* negative: this wait is not sampled */
+  int index; /* negative: this wait is not sampled */
   uint32_t run;
 } Waiting;
 

@@ -11,7 +11,7 @@ enum { BITS_A_LEVEL = 5, LEVELS = 7, NODE_HEAD = 32 };
 static uintptr_t variable, bitmap_node, array_node, bytes_type;
 static uint32_t path; /* the variable's hash as the HAMT uses it */
 static int ts_context;
-static bool known;
+static bool learned;
 
 /* Entry of a HAMT node at position `at`: a key and its value, or no key and a child node. */
 typedef struct Pair {
@@ -96,7 +96,7 @@ static uintptr_t tree_now(const Walk *walk) {
 }
 
 static int labels_now(char *to, const Walk *walk) {
-  uintptr_t root = known ? root_of_tree(tree_now(walk)) : 0, value = root ? find(root) : 0;
+  uintptr_t root = learned ? root_of_tree(tree_now(walk)) : 0, value = root ? find(root) : 0;
   return value ? (int)copy_value(to, value) : 0;
 }
 
@@ -139,7 +139,7 @@ static bool learn_nodes(uintptr_t context, uintptr_t alone) {
 }
 
 const char *context_learn(PyObject *object, PyObject *context, PyObject *alone, PyObject *value) {
-  known = false;
+  learned = false;
   variable = (uintptr_t)object;
   bytes_type = (uintptr_t)&PyBytes_Type;
   if (!find_in_state((uintptr_t)context))
@@ -151,6 +151,6 @@ const char *context_learn(PyObject *object, PyObject *context, PyObject *alone, 
   if (!read)
     return "contexts have an unknown layout";
   Py_INCREF(object);
-  known = true;
+  learned = true;
   return NULL;
 }

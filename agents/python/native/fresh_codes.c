@@ -2,18 +2,18 @@
 
 #include <stdatomic.h>
 
-#define FRESH_MAX 64 /* codes per sample: 0.3 ms in the handler for the first deep stack */
-#define KNOWN 8192   /* more codes than most captures meet; colliding codes are read again */
+#define FRESH_MAX 64      /* codes per sample: 0.3 ms in the handler for the first deep stack */
+#define FINGERPRINTS 8192 /* more codes than most captures meet; colliding codes are read again */
 
 /* One word per entry, so that the handler reads it atomically while the sampler thread writes. */
-static _Atomic uint64_t known[KNOWN];
+static _Atomic uint64_t fingerprints[FINGERPRINTS];
 
 void fresh_codes_open(void) {
-  for (int i = 0; i < KNOWN; i++)
-    atomic_store_explicit(&known[i], 0, memory_order_relaxed);
+  for (int i = 0; i < FINGERPRINTS; i++)
+    atomic_store_explicit(&fingerprints[i], 0, memory_order_relaxed);
 }
 
-static _Atomic uint64_t *entry_for(uint64_t fingerprint) { return &known[fingerprint % KNOWN]; }
+static _Atomic uint64_t *entry_for(uint64_t fingerprint) { return &fingerprints[fingerprint % FINGERPRINTS]; }
 
 static bool is_known(uintptr_t address, const char *head) {
   uint64_t fingerprint = code_fingerprint(address, head);
@@ -39,10 +39,10 @@ static void add(FreshCodes *fresh, Code *code) {
 
 void fresh_codes_read(FreshCodes *fresh, const Walk *walk) {
   for (int i = 0; i < walk->depth && fresh->n < FRESH_MAX; i++) {
-    const Place *place = &walk->places[i];
-    if (is_known(place->code, place->head) || is_read(fresh, place->code))
+    const CodePosition *position = &walk->positions[i];
+    if (is_known(position->code, position->head) || is_read(fresh, position->code))
       continue;
-    Code *code = code_read(&fresh->arena, place);
+    Code *code = code_read(&fresh->arena, position);
     if (code)
       add(fresh, code);
   }

@@ -70,7 +70,7 @@ static bool begin(void) {
   return counting = true;
 }
 
-bool heap_open(const HeapOptions *wanted) {
+bool heap_open(const HeapOptions *new_options) {
   if (!current_thread_state)
     find_thread_state_getter();
   if (!current_thread_state)
@@ -78,7 +78,7 @@ bool heap_open(const HeapOptions *wanted) {
   pthread_mutex_lock(&lock);
   counting = false;
   close_tables();
-  options = *wanted;
+  options = *new_options;
   bool begun = begin();
   countdown.left = 0; /* this thread, at least, need not use up an old countdown first */
   pthread_mutex_unlock(&lock);
@@ -145,7 +145,7 @@ static bool is_foreign(void) {
   return walk->depth && state_field(walk->state, python.offsets.ts_interp) != python.self;
 }
 
-static bool is_wanted(const Site *site) { return site->ever.used_samples || (interval_open && site->interval.samples); }
+static bool is_in_use(const Site *site) { return site->ever.used_samples || (interval_open && site->interval.samples); }
 
 static void move_blocks(const uint32_t *moved) {
   for (uint32_t i = 0; i < blocks.capacity; i++)
@@ -156,15 +156,15 @@ static void move_blocks(const uint32_t *moved) {
 /* Make room by evicting sites of which nothing is in use. */
 static bool tidy(void) {
   static uint32_t moved[SITES_MAX];
-  Sites kept;
-  if (not_before > counts.samples + counts.table_full || !sites_copy(&kept, &sites, is_wanted, moved))
+  Sites remaining;
+  if (not_before > counts.samples + counts.table_full || !sites_copy(&remaining, &sites, is_in_use, moved))
     return false;
-  if (kept.arena.used > kept.arena.size / 4 * 3 || kept.stacks.n > SITES_MAX / 4 * 3)
+  if (remaining.arena.used > remaining.arena.size / 4 * 3 || remaining.stacks.n > SITES_MAX / 4 * 3)
     not_before = counts.samples + counts.table_full + TIDY_AFTER;
-  counts.forgotten += sites.stacks.n - kept.stacks.n;
+  counts.forgotten += sites.stacks.n - remaining.stacks.n;
   move_blocks(moved);
   sites_close(&sites);
-  sites = kept;
+  sites = remaining;
   generation++;
   return true;
 }
@@ -239,12 +239,12 @@ void heap_sample(void *block, size_t n, bool gil) {
 
 bool heap_take(void *block, Taken *taken) {
   pthread_mutex_lock(&lock);
-  bool known = blocks_take(&blocks, (uintptr_t)block, &taken->block);
-  if (known)
+  bool was_sampled = blocks_take(&blocks, (uintptr_t)block, &taken->block);
+  if (was_sampled)
     uncount(&taken->block);
   taken->generation = generation;
   pthread_mutex_unlock(&lock);
-  return known;
+  return was_sampled;
 }
 
 void heap_put_back(const Taken *taken) {

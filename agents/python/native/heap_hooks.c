@@ -44,9 +44,9 @@ SLOWLY static void *calloc_chosen(const Under *u, void *context, size_t n, size_
 /* A reallocation counts as a freed block and an allocated one, even if the address is the same. */
 SLOWLY static void *realloc_known(const Under *u, void *context, void *old, size_t n) {
   Taken taken;
-  bool known = old && heap_take(old, &taken), due = countdown.left < 0;
+  bool was_sampled = old && heap_take(old, &taken), due = countdown.left < 0;
   void *block = u->allocator.realloc(context, old, due ? with_room(u, n) : n);
-  if (known && !block)
+  if (was_sampled && !block)
     heap_put_back(&taken);
   return due ? chosen(u, block, n) : block;
 }

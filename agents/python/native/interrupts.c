@@ -21,7 +21,7 @@ typedef struct Slot {
   int64_t value;
   Walked walked;
   FreshCodes fresh;
-  Walk walk; /* followed by its places and the memory of `fresh` */
+  Walk walk; /* followed by its positions and the memory of `fresh` */
 } Slot;
 
 static char *slots;
@@ -149,7 +149,7 @@ static void free_slots(void) {
 }
 
 static size_t places_end(int max_depth) {
-  return (sizeof(Slot) + (size_t)max_depth * sizeof(Place) + 63) & ~(size_t)63;
+  return (sizeof(Slot) + (size_t)max_depth * sizeof(CodePosition) + 63) & ~(size_t)63;
 }
 
 static void prepare_slot(Slot *s, int max_depth) {

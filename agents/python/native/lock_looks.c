@@ -37,11 +37,11 @@ static bool looks_right(LockLook look, PyObject *lock, bool recursive) {
 
 static LockLook learn(PyObject *module, const char *maker, const char *type, LockLook expected, bool recursive) {
   PyObject *lock = PyObject_CallMethod(module, maker, NULL);
-  bool known = lock && fits(module, type, lock, recursive ? RLOCK_OWNER + 8 : LOCK_ITSELF + 8) &&
-               can_be_read(expected, lock) && looks_right(expected, lock, recursive);
+  bool readable = lock && fits(module, type, lock, recursive ? RLOCK_OWNER + 8 : LOCK_ITSELF + 8) &&
+                  can_be_read(expected, lock) && looks_right(expected, lock, recursive);
   Py_XDECREF(lock);
   PyErr_Clear();
-  return known ? expected : LOOK_UNKNOWN;
+  return readable ? expected : LOOK_UNKNOWN;
 }
 
 void learn_lock_looks(PyObject *module, int version) {

@@ -231,14 +231,14 @@ static bool find_all(void) {
 }
 
 const char *why_no_lock_methods(void) {
-  static const char *answer;
-  static bool asked;
-  if (!asked && !find_all())
-    answer = "the interpreter's locks are not as expected, or were replaced (gevent)";
-  else if (!asked && !can_be_set())
-    answer = "the methods of the interpreter's locks cannot be replaced: the kernel refuses process_vm_writev";
-  asked = true;
-  return answer;
+  static const char *problem;
+  static bool examined;
+  if (!examined && !find_all())
+    problem = "the interpreter's locks are not as expected, or were replaced (gevent)";
+  else if (!examined && !can_be_set())
+    problem = "the methods of the interpreter's locks cannot be replaced: the kernel refuses process_vm_writev";
+  examined = true;
+  return problem;
 }
 
 const char *lock_methods_replace(void) {

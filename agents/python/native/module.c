@@ -44,9 +44,9 @@ static PyObject *contention_supported(PyObject *Py_UNUSED(self), PyObject *Py_UN
 
 /* Keep the code objects alive with whose addresses the capture compares. Steals the reference. */
 static void hold_codes(PyObject *codes) {
-  static PyObject *held;
-  PyObject *before = held;
-  held = codes;
+  static PyObject *codes_in_use;
+  PyObject *before = codes_in_use;
+  codes_in_use = codes;
   Py_XDECREF(before);
 }
 

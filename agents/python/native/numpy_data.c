@@ -50,10 +50,10 @@ static void *data_calloc(void *context, size_t n, size_t size) {
 
 static void *data_realloc(void *context, void *old, size_t n) {
   Taken taken;
-  bool known = old && may_be_sampled(old) && heap_take(old, &taken);
+  bool was_sampled = old && may_be_sampled(old) && heap_take(old, &taken);
   countdown.left -= (int64_t)n;
   void *block = counted(under.realloc(context, old, n), n);
-  if (known && !block)
+  if (was_sampled && !block)
     heap_put_back(&taken);
   return block;
 }

@@ -25,18 +25,18 @@ static bool has_object(PyObject *object, const char *name, uintptr_t expected) {
   return same;
 }
 
-static bool is_frame(PyObject *frame, PyObject *code, const Place *place) {
+static bool is_frame(PyObject *frame, PyObject *code, const CodePosition *position) {
   const Offsets *o = &python.offsets;
-  return (uintptr_t)code == place->code && has_number(frame, "f_lasti", place->offset) &&
-         has_object(code, "co_qualname", word_at(place->head, o->code_name - HEAD_START)) &&
-         has_object(code, "co_filename", word_at(place->head, o->code_file - HEAD_START)) &&
-         has_object(code, "co_linetable", word_at(place->head, o->code_line_table - HEAD_START)) &&
-         has_number(code, "co_firstlineno", int_at(place->head, o->code_first_line - HEAD_START));
+  return (uintptr_t)code == position->code && has_number(frame, "f_lasti", position->offset) &&
+         has_object(code, "co_qualname", word_at(position->head, o->code_name - HEAD_START)) &&
+         has_object(code, "co_filename", word_at(position->head, o->code_file - HEAD_START)) &&
+         has_object(code, "co_linetable", word_at(position->head, o->code_line_table - HEAD_START)) &&
+         has_number(code, "co_firstlineno", int_at(position->head, o->code_first_line - HEAD_START));
 }
 
-/* Return the next place that a traceback shows as well: the interpreter hides its own stubs. */
+/* Return the next position that a traceback shows as well: the interpreter hides its own stubs. */
 static int next_visible(const Walk *walk, int i, const PyObject *code) {
-  while (i < walk->depth && walk->places[i].code != (uintptr_t)code)
+  while (i < walk->depth && walk->positions[i].code != (uintptr_t)code)
     i++;
   return i;
 }
@@ -49,7 +49,7 @@ bool is_own_stack(const Walk *walk) {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     int at = next_visible(walk, i, code);
     hidden += at - i;
-    same = at < walk->depth && is_frame(frame, code, &walk->places[at]);
+    same = at < walk->depth && is_frame(frame, code, &walk->positions[at]);
     i = at + 1;
     PyObject *caller = PyObject_GetAttrString(frame, "f_back");
     Py_DECREF(code);

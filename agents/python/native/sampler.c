@@ -27,10 +27,10 @@ static Arena walk_memory;
 
 static void arm(Capture *capture, Thread *t) {
   int64_t owed = 0;
-  if (t->timer || t->refused || !t->id || is_excluded(capture, t->id))
+  if (t->timer || t->has_no_timer || !t->id || is_excluded(capture, t->id))
     return;
   if (timer_arm(t->id, t->newborn, &t->timer, &owed) == NOT_ARMED) {
-    t->refused = true;
+    t->has_no_timer = true;
     capture->counts.unarmed++;
   }
   if (owed)

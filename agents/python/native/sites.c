@@ -68,9 +68,9 @@ static const Stack *copy_stack(Sites *to, Renumbering *r, const Stack *stack) {
   return stack_keep(&to->stacks, &to->arena);
 }
 
-static bool copy_all(Sites *to, const Sites *from, Wanted *wanted, uint32_t *moved, Renumbering *r) {
+static bool copy_all(Sites *to, const Sites *from, SiteFilter *includes, uint32_t *moved, Renumbering *r) {
   for (const Stack *stack = from->stacks.first; stack; stack = stack->newer) {
-    if (!wanted(&from->at[stack->index]))
+    if (!includes(&from->at[stack->index]))
       continue;
     const Stack *copy = copy_stack(to, r, stack);
     if (!copy)
@@ -82,12 +82,12 @@ static bool copy_all(Sites *to, const Sites *from, Wanted *wanted, uint32_t *mov
   return true;
 }
 
-bool sites_copy(Sites *to, const Sites *from, Wanted *wanted, uint32_t *moved) {
+bool sites_copy(Sites *to, const Sites *from, SiteFilter *includes, uint32_t *moved) {
   Renumbering r;
   if (!renumbering_open(&r, &from->codes))
     return false;
   bool copied = sites_open(to, from->arena.size);
-  if (copied && !copy_all(to, from, wanted, moved, &r)) {
+  if (copied && !copy_all(to, from, includes, moved, &r)) {
     sites_close(to);
     copied = false;
   }

@@ -27,7 +27,7 @@ typedef struct Sites {
   Site *at; /* by Stack.index */
 } Sites;
 
-typedef bool Wanted(const Site *site);
+typedef bool SiteFilter(const Site *site);
 
 bool sites_open(Sites *sites, size_t max_bytes);
 void sites_close(Sites *sites);
@@ -37,7 +37,7 @@ int64_t site_find(Sites *sites, const Walk *walk);
 
 /* Copy the wanted sites to empty tables of the same size. `moved`, if given, holds SITES_MAX
    numbers and receives the new index of each copied site. Return false if there is no memory. */
-bool sites_copy(Sites *to, const Sites *from, Wanted *wanted, uint32_t *moved);
+bool sites_copy(Sites *to, const Sites *from, SiteFilter *includes, uint32_t *moved);
 
 static inline void totals_used(Totals *totals, double weight, size_t size) {
   totals->used_objects += weight;

@@ -13,9 +13,9 @@ bool stacks_open(Stacks *stacks, Arena *arena) {
 static bool name_frames(Stack *stack, Codes *codes, Arena *arena, const Walk *walk) {
   for (int i = 0; i < walk->depth; i++) {
     uint32_t id;
-    switch (code_find(codes, arena, &walk->places[i], &id)) {
+    switch (code_find(codes, arena, &walk->positions[i], &id)) {
     case CODE_OK:
-      stack->frames[stack->depth++] = (Frame){id, walk->places[i].offset};
+      stack->frames[stack->depth++] = (Frame){id, walk->positions[i].offset};
       break;
     case CODE_HIDDEN:
       break;
@@ -60,9 +60,9 @@ Stack *stack_keep(Stacks *stacks, Arena *arena) {
   Stack *draft = stacks->draft;
   draft->hash = hash_of(draft);
   Stack **bucket = &stacks->buckets[draft->hash & (STACK_BUCKETS - 1)];
-  for (Stack *known = *bucket; known; known = known->next)
-    if (same(known, draft))
-      return known;
+  for (Stack *entry = *bucket; entry; entry = entry->next)
+    if (same(entry, draft))
+      return entry;
   Stack *added = arena_take(arena, stack_bytes(draft->depth));
   if (!added)
     return NULL;

@@ -71,7 +71,7 @@ static bool learn_current(const TaskExamples *e) {
 }
 
 const char *tasks_learn(const TaskExamples *examples) {
-  tasks.known = false;
+  tasks.learned = false;
   tasks.set_type = (uintptr_t)&PySet_Type;
   tasks.function_type = (uintptr_t)&PyCFunction_Type;
   tasks.list_type = (uintptr_t)&PyList_Type;
@@ -82,6 +82,6 @@ const char *tasks_learn(const TaskExamples *examples) {
   if (!whole)
     return "asyncio's tasks have an unknown layout";
   Py_INCREF(examples->current);
-  tasks.known = true;
+  tasks.learned = true;
   return NULL;
 }

@@ -37,7 +37,7 @@ void tasks_look_in_dictionary(Walk *walk) {
 void tasks_look(Walk *walk) {
   walk->running_n = 0;
   walk->task = 0;
-  if (!tasks.known)
+  if (!tasks.learned)
     return;
   if (tasks.ts_task)
     may_run(walk, word_of(walk->ts, tasks.ts_task));

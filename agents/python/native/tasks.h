@@ -13,7 +13,7 @@
 
 /* Offsets and types, learned by task_examples.c. */
 typedef struct TaskLayout {
-  bool known; /* else no task is read */
+  bool learned; /* else no task is read */
   uintptr_t task_type, coroutine_type, set_type, function_type, list_type, text_type;
   int coroutine_at, name_at, callback_at;
   int awaited_by_at; /* 0: the field does not exist (before 3.14) */

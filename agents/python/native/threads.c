@@ -122,7 +122,7 @@ static uint16_t *slot_of(Threads *threads, uintptr_t ts, const Thread *table) {
    A new thread has no native id until it runs (in 3.11: its creator's), so the next tick reads
    the list again while there are any. */
 static void carry_over(Threads *threads, int n) {
-  int known = 0;
+  int settled = 0;
   memset(threads->index, 0, INDEX_SIZE * sizeof *threads->index);
   for (int i = 0; i < n; i++)
     *slot_of(threads, threads->spare[i].ts, threads->spare) = (uint16_t)(i + 1);
@@ -131,12 +131,12 @@ static void carry_over(Threads *threads, int n) {
     uint16_t at = *slot_of(threads, old->ts, threads->spare);
     if (at && threads->spare[at - 1].id == old->id) {
       threads->spare[at - 1] = *old;
-      known++;
+      settled++;
     } else if (old->timer) {
       timer_release(old->timer);
     }
   }
-  threads->unsettled = known < n;
+  threads->unsettled = settled < n;
 }
 
 static bool relist(Threads *threads) {

@@ -20,8 +20,8 @@ typedef struct Thread {
   int64_t since; /* monotonic time up to which its wall time is accounted for */
   Stack *last;   /* its stack at the last visit */
   Timer *timer;
-  bool refused; /* no timer could be created; counted as unarmed */
-  bool newborn; /* it began after the capture */
+  bool has_no_timer; /* no timer could be created; counted as unarmed */
+  bool newborn;      /* it began after the capture */
 } Thread;
 
 typedef struct Threads {

@@ -101,13 +101,13 @@ static const char *examine(void) {
 
 const char *why_unsupported(void) {
   static bool examined;
-  static const char *answer;
+  static const char *problem;
   if (!examined) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    answer = examine();
+    problem = examine();
     PyErr_Restore(type, value, trace);
     examined = true;
   }
-  return answer;
+  return problem;
 }

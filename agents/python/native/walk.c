@@ -113,12 +113,12 @@ static const char *frame_copy(Walk *walk, uintptr_t frame) {
 
 bool walk_add(Walk *walk, const char *frame) {
   const Offsets *o = &python.offsets;
-  Place *place = &walk->places[walk->depth];
-  place->code = word_at(frame, o->frame_code) & o->frame_code_mask;
-  intptr_t offset = (intptr_t)(word_at(frame, o->frame_instr) - place->code) - o->code_bytes;
-  if (!place->code || offset < -16 || offset > CODE_BYTES_MAX)
+  CodePosition *position = &walk->positions[walk->depth];
+  position->code = word_at(frame, o->frame_code) & o->frame_code_mask;
+  intptr_t offset = (intptr_t)(word_at(frame, o->frame_instr) - position->code) - o->code_bytes;
+  if (!position->code || offset < -16 || offset > CODE_BYTES_MAX)
     return false;
-  place->offset = (int32_t)offset;
+  position->offset = (int32_t)offset;
   walk->depth++;
   return true;
 }
@@ -155,28 +155,28 @@ static bool follow(Walk *walk, uintptr_t frame) {
   return walk->depth == 0 || may_end_on(owner);
 }
 
-/* Read the heads of places [first, end), skipping those with the same code as their predecessor. */
+/* Read the heads of positions [first, end), skipping those with the same code as their predecessor. */
 static bool read_heads(Walk *walk, int first, int end) {
   size_t size = (size_t)(python.offsets.code_line_table + 8 - HEAD_START), total = 0;
   unsigned n = 0;
   for (int i = first; i < end; i++) {
-    if (i > first && walk->places[i].code == walk->places[i - 1].code)
+    if (i > first && walk->positions[i].code == walk->positions[i - 1].code)
       continue;
-    walk->to[n] = (struct iovec){walk->places[i].head, size};
-    walk->from[n++] = (struct iovec){(void *)(walk->places[i].code + HEAD_START), size};
+    walk->to[n] = (struct iovec){walk->positions[i].head, size};
+    walk->from[n++] = (struct iovec){(void *)(walk->positions[i].code + HEAD_START), size};
     total += size;
   }
   if (!peek_many(walk->to, walk->from, n, total))
     return false;
   for (int i = first + 1; i < end; i++)
-    if (walk->places[i].code == walk->places[i - 1].code)
-      memcpy(walk->places[i].head, walk->places[i - 1].head, size);
+    if (walk->positions[i].code == walk->positions[i - 1].code)
+      memcpy(walk->positions[i].head, walk->positions[i - 1].head, size);
   return true;
 }
 
 static bool are_codes(const Walk *walk) {
   for (int i = 0; i < walk->depth; i++)
-    if (word_at(walk->places[i].head, 0) != python.code_type)
+    if (word_at(walk->positions[i].head, 0) != python.code_type)
       return false;
   return true;
 }

@@ -18,11 +18,11 @@
 #define LABEL_MAX 1024
 
 /* A running function, as far as it is known without a lookup. */
-typedef struct Place {
+typedef struct CodePosition {
   uintptr_t code;
   int32_t offset;      /* of the instruction, in bytes; negative: entered, not begun */
   char head[HEAD_MAX]; /* the code object from HEAD_START to the end of its line table's pointer */
-} Place;
+} CodePosition;
 
 typedef struct Chunk {
   uintptr_t at, previous; /* `previous` is the chunk below */
@@ -49,7 +49,7 @@ typedef struct Walk {
   int running_n;
   uintptr_t task; /* the task found on the stack; 0: none */
   struct iovec to[HEADS_AT_ONCE], from[HEADS_AT_ONCE];
-  Place places[];
+  CodePosition positions[];
 } Walk;
 
 typedef enum Walked { WALK_OK, WALK_EMPTY, WALK_TORN } Walked;
@@ -62,7 +62,7 @@ typedef struct Interpreter {
 
 extern Interpreter python;
 
-static inline size_t walk_bytes(int max_depth) { return sizeof(Walk) + (size_t)max_depth * sizeof(Place); }
+static inline size_t walk_bytes(int max_depth) { return sizeof(Walk) + (size_t)max_depth * sizeof(CodePosition); }
 
 /* Copy the thread state at `ts` to walk->state. */
 bool walk_read_state(Walk *walk, uintptr_t ts);

@@ -92,29 +92,29 @@ def _run(command: list[str], deadline: float) -> str:
 
 def _fetch(deadline: float) -> None:
     """Download all packages that the suite has, with retries because mirrors fail."""
-    wanted = list(PROGRAMS)
+    packages = list(PROGRAMS)
     for attempt in range(ATTEMPTS):
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                _unpack(_downloaded(Path(scratch), wanted, deadline), folder(), deadline)
+                _unpack(_downloaded(Path(scratch), packages, deadline), folder(), deadline)
             break
         except Unavailable as why:
-            gone = _not_in_the_suite(str(why), wanted)
-            wanted = [name for name in wanted if name not in gone]
-            if attempt == ATTEMPTS - 1 or not wanted or time.monotonic() > deadline:
+            gone = _not_in_the_suite(str(why), packages)
+            packages = [name for name in packages if name not in gone]
+            if attempt == ATTEMPTS - 1 or not packages or time.monotonic() > deadline:
                 raise
 
 
-def _not_in_the_suite(why: str, wanted: list[str]) -> set[str]:
+def _not_in_the_suite(why: str, packages: list[str]) -> set[str]:
     """Return the packages that debootstrap could not find: the suite removes old versions."""
     said = re.search(r"Couldn't find these debs:(.*)", why)
-    return set(said[1].split()) & set(wanted) if said else set()
+    return set(said[1].split()) & set(packages) if said else set()
 
 
-def _downloaded(scratch: Path, wanted: list[str], deadline: float) -> list[Path]:
+def _downloaded(scratch: Path, names: list[str], deadline: float) -> list[Path]:
     """Download the packages with their dependencies, and return their paths."""
     command = ["debootstrap", "--download-only", "--variant=minbase"]
-    included = f"--include={','.join(wanted)}"
+    included = f"--include={','.join(names)}"
     _run([*command, included, SUITE, str(scratch), _mirror(deadline)], deadline)
     return sorted(scratch.glob("var/cache/apt/archives/*.deb"))
 
@@ -124,8 +124,8 @@ def _mirror(deadline: float) -> str:
     named = os.environ.get("DEBIAN_MIRROR")
     if named:
         return named
-    asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
-    sites = [site.rstrip("/") for site in _run(asked, deadline).split()]
+    command = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
+    sites = [site.rstrip("/") for site in _run(command, deadline).split()]
     mirrors = [site for site in sites if site.endswith("/debian")]
     if not mirrors:
         raise Unavailable("apt has no mirror of Debian: name one in DEBIAN_MIRROR")

@@ -37,10 +37,10 @@ def start(
     OTEL_RESOURCE_ATTRIBUTES …). `project` is optional, because the key belongs to one project.
     `thread_names` adds a label with the thread's name to each sample. `tasks` adds a label with the
     name of the asyncio task, if the task was named, and appends the frames of the tasks that await
-    it to the stack. `heap` sets when memory counting begins: "asked" (with the first memory profile
-    that the server requests), "start" or "off". `heap_raw` also counts memory that C code allocates
-    without the GIL. `idle_waits` includes in CONTENTION profiles the waits of threads for work (an
-    empty queue, an event), which are left out by default.
+    it to the stack. `heap` sets when memory counting begins: "on-request" (with the first memory
+    profile that the server requests), "start" or "off". `heap_raw` also counts memory that C code
+    allocates without the GIL. `idle_waits` includes in CONTENTION profiles the waits of threads for
+    work (an empty queue, an event), which are left out by default.
 
     Return at once and never raise: a missing or invalid setting is reported in one line of the log,
     and the process runs without profiling. A second call has no effect.

@@ -30,7 +30,7 @@ def choose_sampler(
     thread_names: bool = False,
     tasks: bool = False,
     idle_waits: bool = False,
-    heap: Heap = "asked",
+    heap: Heap = "on-request",
     heap_raw: bool = False,
     quiet: bool = False,
 ) -> Sampler:

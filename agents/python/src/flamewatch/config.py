@@ -15,7 +15,8 @@ IDLE_WAITS = "FLAMEWATCH_IDLE_WAITS"
 
 # Start of memory counting: with the first memory profile that the server requests, when the agent
 # starts, or never.
-Heap = Literal["asked", "start", "off"]
+Heap = Literal["on-request", "start", "off"]
+_OLD_ON_REQUEST = "asked"  # deprecated spelling of "on-request", still accepted
 
 _SERVICE = re.compile(r"[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?")
 _PROJECT = re.compile(r"[a-z0-9][-a-z0-9.:]{0,127}|-")
@@ -53,7 +54,7 @@ class Config:
     thread_names: bool = False  # adds a label for each thread, which costs the server storage
     tasks: bool = False  # asyncio: label task names, and show the tasks that await them
     idle_waits: bool = False  # include waits for work in CONTENTION profiles
-    heap: Heap = "asked"
+    heap: Heap = "on-request"
     heap_raw: bool = False  # also count blocks that are allocated without the GIL
 
 
@@ -80,7 +81,7 @@ def read(arguments: Arguments, environ: Mapping[str, str]) -> Config | Problems:
         thread_names=_flag(arguments.thread_names, environ.get("FLAMEWATCH_THREAD_NAMES", "")),
         tasks=_flag(arguments.tasks, environ.get("FLAMEWATCH_TASKS", "")),
         idle_waits=idle_waits(environ, arguments.idle_waits),
-        heap=next((known for known in get_args(Heap) if known == heap), "asked"),
+        heap=next((choice for choice in get_args(Heap) if choice == heap), "on-request"),
         heap_raw=_flag(arguments.heap_raw, environ.get("FLAMEWATCH_HEAP_RAW", "")),
     )
     checks = (
@@ -169,9 +170,9 @@ def _flag_problem(name: str, environ: Mapping[str, str]) -> str:
 
 
 def _heap_problem(text: str) -> str:
-    if text in ("", *get_args(Heap)):
+    if text in ("", _OLD_ON_REQUEST, *get_args(Heap)):
         return ""
-    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; asked, start and off are possible"
+    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; on-request, start and off are possible"
 
 
 def _shown(text: str) -> str:

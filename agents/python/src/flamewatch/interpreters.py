@@ -8,7 +8,7 @@ _MODULES = ("_interpreters", "_xxsubinterpreters")
 _MAIN = 0
 
 
-def _known() -> ModuleType | None:
+def _import_module() -> ModuleType | None:
     for name in _MODULES:
         try:
             return import_module(name)
@@ -17,7 +17,7 @@ def _known() -> ModuleType | None:
     return None  # Python was built without them
 
 
-_interpreters = _known()
+_interpreters = _import_module()
 
 
 def is_main() -> bool:

@@ -23,15 +23,15 @@ def encode(labels: Labels) -> bytes:
 
     The first label that does not fit is dropped, and all later ones.
     """
-    kept: list[bytes] = []
+    pairs: list[bytes] = []
     size = _SUM
     for name, value in labels[:MOST_LABELS]:
         pair = _SEPARATOR.join((name, value)).encode("utf-8", "replace")
         if size + len(pair) + 1 > LARGEST:
             break
-        kept.append(pair)
+        pairs.append(pair)
         size += len(pair) + 1
-    text = _SEPARATOR.encode().join(kept)
+    text = _SEPARATOR.encode().join(pairs)
     return zlib.adler32(text).to_bytes(_SUM, "little") + text
 
 

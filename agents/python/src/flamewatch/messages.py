@@ -25,7 +25,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ErrorResponse:
     """Error response. The most common one is 409: no profile is requested now."""
 
     status: int
@@ -37,7 +37,7 @@ class Refusal:
         return self.status == 409
 
 
-class BadAnswer(Exception):
+class InvalidResponse(Exception):
     """Successful response that is not valid for this API."""
 
 
@@ -69,32 +69,32 @@ def upload_body(config: Config, host: str, assignment: Assignment, profile: byte
 
 
 def read_assignment(body: bytes, offered: Iterable[ProfileType]) -> Assignment:
-    """Decode the Profile in a response to CreateProfile. Raise `BadAnswer` if it is invalid."""
+    """Decode the Profile in a response to CreateProfile, or raise `InvalidResponse`."""
     message = _object(body)
     name, kind = message.get("name"), message.get("profileType")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise BadAnswer("its answer has no profile name")
-    wanted = next((known for known in offered if known == kind), None)
-    if wanted is None:
-        raise BadAnswer("it wants a profile type that was not offered")
+        raise InvalidResponse("its answer has no profile name")
+    profile_type = next((offered_type for offered_type in offered if offered_type == kind), None)
+    if profile_type is None:
+        raise InvalidResponse("it wants a profile type that was not offered")
     duration = durations.parse(message.get("duration"))
     if duration is None or duration > LONGEST_CAPTURE:
-        raise BadAnswer("its answer has no usable duration")
-    return Assignment(name, wanted, duration)
+        raise InvalidResponse("its answer has no usable duration")
+    return Assignment(name, profile_type, duration)
 
 
-def read_refusal(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
+def read_error_response(status: int, body: bytes, retry_after: str | None = None) -> ErrorResponse:
     """Decode a google.rpc.Status, or any other body that a proxy may send. Never raise."""
     try:
         error = _object(body).get("error")
-    except BadAnswer:
+    except InvalidResponse:
         error = None
     if not isinstance(error, dict):
         error = {}
     message, details = error.get("message"), error.get("details")
-    told = [durations.parse(detail.get("retryDelay")) for detail in _objects(details)]
-    delays = [delay for delay in told if delay is not None]
-    return Refusal(
+    parsed = [durations.parse(detail.get("retryDelay")) for detail in _objects(details)]
+    delays = [delay for delay in parsed if delay is not None]
+    return ErrorResponse(
         status,
         message if isinstance(message, str) else "",
         delays[0] if delays else _seconds(retry_after),
@@ -118,7 +118,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):  # RecursionError: a thousand nested brackets
         message = None
     if not isinstance(message, dict):
-        raise BadAnswer("its answer is not a JSON object")
+        raise InvalidResponse("its answer is not a JSON object")
     return message
 
 

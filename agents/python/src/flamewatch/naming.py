@@ -34,12 +34,12 @@ def namer(modules: Mapping[str, str]) -> Callable[[Frame], Frame]:
     named: dict[int, tuple[Frame, Frame]] = {}
 
     def name(frame: Frame) -> Frame:
-        known = named.get(id(frame))
-        if known is None:
+        entry = named.get(id(frame))
+        if entry is None:
             # The original frame is stored with the result, because its id is unique only while it
             # lives.
-            known = named[id(frame)] = frame, replace(frame, function=_qualified(frame, modules))
-        return known[1]
+            entry = named[id(frame)] = frame, replace(frame, function=_qualified(frame, modules))
+        return entry[1]
 
     return name
 

@@ -7,26 +7,26 @@ from collections.abc import Callable
 class Outage:
     """Tracker of failures and successes that logs only the first failure of each kind."""
 
-    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic):
-        self._tell, self._clock = tell, clock
-        self._told: set[str] = set()  # kinds of failures logged in this outage
+    def __init__(self, log: Callable[[str], None], clock: Callable[[], float] = time.monotonic):
+        self._log, self._clock = log, clock
+        self._logged_kinds: set[str] = set()  # kinds of failures logged in this outage
         self._since = 0.0
 
     def failed(self, kind: str, line: str) -> None:
-        if not self._told:
+        if not self._logged_kinds:
             self._since = self._clock()
-        if kind not in self._told:
-            self._told.add(kind)
-            self._tell(line)
+        if kind not in self._logged_kinds:
+            self._logged_kinds.add(kind)
+            self._log(line)
 
     def forget(self) -> None:
         """End the outage without a log line."""
-        self._told.clear()
+        self._logged_kinds.clear()
 
     def over(self, server: str) -> None:
-        if self._told:
-            self._told.clear()
-            self._tell(f"{server} works again, after {_span(self._clock() - self._since)}.")
+        if self._logged_kinds:
+            self._logged_kinds.clear()
+            self._log(f"{server} works again, after {_span(self._clock() - self._since)}.")
 
 
 def _span(seconds: float) -> str:

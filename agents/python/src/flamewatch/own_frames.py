@@ -26,8 +26,8 @@ def host_stacks(stacks: Iterable[Stack]) -> Iterator[Stack]:
         if not any(ours):
             yield stack
         elif _is_of_the_host(stack.frames, ours):
-            kept = (frame for frame, mine in zip(stack.frames, ours, strict=True) if not mine)
-            yield replace(stack, frames=tuple(kept))
+            host_frames = (frame for frame in stack.frames if not own[id(frame)])
+            yield replace(stack, frames=tuple(host_frames))
 
 
 def _is_of_the_host(frames: tuple[Frame, ...], ours: list[bool]) -> bool:

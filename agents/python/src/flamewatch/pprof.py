@@ -69,8 +69,8 @@ class _Encoder:
         for sample in samples:
             stack = b"".join([self._location(frame) for frame in sample.frames])
             key = stack, b"".join([octets(3, self._label(*label)) for label in sample.labels])
-            known = merged.get(key)
-            merged[key] = tuple(map(add, known, sample.values)) if known else sample.values
+            previous = merged.get(key)
+            merged[key] = tuple(map(add, previous, sample.values)) if previous else sample.values
         for (stack, labels), values in merged.items():
             yield octets(1, stack) + packed(2, values) + labels
 

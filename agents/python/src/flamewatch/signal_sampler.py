@@ -26,8 +26,8 @@ MAX_DEPTH = 512
 MAX_STACKS = 20_000
 PERIOD_NS = 10_000_000
 
-Place = tuple[CodeType, int]
-Key = tuple[tuple[Place, ...], bytes]  # a stack and its labels
+Position = tuple[CodeType, int]
+Key = tuple[tuple[Position, ...], bytes]  # a stack and its labels
 
 
 class SignalSampler:
@@ -99,8 +99,8 @@ class SignalSampler:
             return
         # The first sample has no previous clock value, so it counts for at most one period.
         value = now - self._clock_ns if self._clock_ns else min(now, PERIOD_NS)
-        places = tuple(islice(_places(frame), MAX_DEPTH + 1))
-        self._add((places, RUNNING.get()), value)
+        positions = tuple(islice(_positions(frame), MAX_DEPTH + 1))
+        self._add((positions, RUNNING.get()), value)
         self._clock_ns = time.thread_time_ns()  # exclude the time spent in this handler
 
     def _add(self, stack: Key, value: int) -> None:
@@ -118,23 +118,23 @@ class SignalSampler:
     def _threads(self) -> Capture:
         started, own = time.time_ns(), threading.get_ident()
         stacks = [
-            _stack(tuple(islice(_places(frame), MAX_DEPTH + 1)), 1, 1)
+            _stack(tuple(islice(_positions(frame), MAX_DEPTH + 1)), 1, 1)
             for thread, frame in sys._current_frames().items()
             if thread != own
         ]
         return Capture(stacks, 1, started, 0, 0, MAX_DEPTH, {}, 0, {})
 
 
-def _places(frame: FrameType | None) -> Iterator[Place]:
+def _positions(frame: FrameType | None) -> Iterator[Position]:
     while frame is not None:
         yield frame.f_code, frame.f_lineno or 0
         frame = frame.f_back
 
 
-def _stack(places: tuple[Place, ...], value: int, count: int, labels: bytes = b"") -> Stack:
+def _stack(positions: tuple[Position, ...], value: int, count: int, labels: bytes = b"") -> Stack:
     frames = tuple(
         Frame(code.co_qualname, code.co_filename, line, code.co_firstlineno)
-        for code, line in places[:MAX_DEPTH]
+        for code, line in positions[:MAX_DEPTH]
     )
-    cut = len(places) > MAX_DEPTH
+    cut = len(positions) > MAX_DEPTH
     return Stack(frames, value, count, 0, "", cut, decode(labels))

@@ -60,12 +60,12 @@ def read_stacks(raw: Raw, thread_names: Mapping[int, str] | None = None) -> list
 
 
 def _read_frames(raw: Raw) -> Iterator[Frame]:
-    known: dict[tuple[int, int], Frame] = {}
+    frames: dict[tuple[int, int], Frame] = {}
     codes = raw["codes"]
-    for place in FRAME_ROW.iter_unpack(raw["frames"]):
-        frame = known.get(place)
+    for position in FRAME_ROW.iter_unpack(raw["frames"]):
+        frame = frames.get(position)
         if frame is None:
-            function, file, first_line, table = codes[place[0]]
-            line = line_at(table, first_line, place[1])
-            frame = known[place] = Frame(function, file, line, first_line)
+            function, file, first_line, table = codes[position[0]]
+            line = line_at(table, first_line, position[1])
+            frame = frames[position] = Frame(function, file, line, first_line)
         yield frame

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from flamewatch.backoff import Uniform
 from flamewatch.client import Client
-from flamewatch.messages import Assignment, BadAnswer, Refusal
+from flamewatch.messages import Assignment, ErrorResponse, InvalidResponse
 from flamewatch.sampler import Wait
 from flamewatch.wire import Unreachable
 
 ATTEMPTS = 6
-PATIENCE = 600.0  # seconds of waiting in total; the name is valid for an hour, but profiles age
+RETRY_SECONDS = 600.0  # waiting in total; the name is valid for an hour, but profiles age
 FIRST_PAUSE = 2.0  # seconds; doubled after each attempt, unless the server sets the delay
 
 _WORTH_ANOTHER = range(500, 600)
@@ -21,7 +21,7 @@ class Lost:
     """Reason why a profile was dropped."""
 
     reason: str
-    refusal: Refusal | None = None
+    error: ErrorResponse | None = None
 
 
 def upload(
@@ -35,27 +35,27 @@ def upload(
             return lost
         pause = _pause(lost, attempt, uniform)
         waited += pause
-        if attempt == ATTEMPTS - 1 or waited > PATIENCE or wait(pause):
+        if attempt == ATTEMPTS - 1 or waited > RETRY_SECONDS or wait(pause):
             return lost
     return None
 
 
 def _once(client: Client, assignment: Assignment, profile: bytes) -> Lost | None:
     try:
-        refusal = client.upload(assignment, profile)
-    except (Unreachable, BadAnswer) as error:
-        return Lost(str(error))
-    return Lost(f"{refusal.status} {refusal.message}", refusal) if refusal else None
+        error = client.upload(assignment, profile)
+    except (Unreachable, InvalidResponse) as failure:
+        return Lost(str(failure))
+    return Lost(f"{error.status} {error.message}", error) if error else None
 
 
 def _worth_another(lost: Lost) -> bool:
     """Return whether a retry may succeed: the same bytes get the same permanent error again."""
-    refusal = lost.refusal
-    return refusal is None or refusal.status in _WORTH_ANOTHER or refusal.status == _TOO_SLOW
+    error = lost.error
+    return error is None or error.status in _WORTH_ANOTHER or error.status == _TOO_SLOW
 
 
 def _pause(lost: Lost, attempt: int, uniform: Uniform) -> float:
-    told = lost.refusal.retry_after if lost.refusal else None
-    if told is not None:
-        return told * uniform(1.0, 1.1)
+    server_delay = lost.error.retry_after if lost.error else None
+    if server_delay is not None:
+        return server_delay * uniform(1.0, 1.1)
     return FIRST_PAUSE * 2.0**attempt * uniform(0.5, 1.0)

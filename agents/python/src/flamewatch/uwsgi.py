@@ -28,7 +28,10 @@ def missing(modules: Mapping[str, Any]) -> str:
     options = getattr(modules.get("uwsgi"), "opt", None)
     if not isinstance(options, dict):
         return ""
-    known = {name.decode() if isinstance(name, bytes) else str(name) for name in options}
-    threads = known & {THREADS, "threads"}
-    wanted = [*([] if threads else [THREADS]), *([] if known & {*HOOKS} else [HOOKS[0]])]
-    return " and ".join(f"--{name}" for name in wanted)
+    option_names = {name.decode() if isinstance(name, bytes) else str(name) for name in options}
+    threads = option_names & {THREADS, "threads"}
+    missing_options = [
+        *([] if threads else [THREADS]),
+        *([] if option_names & {*HOOKS} else [HOOKS[0]]),
+    ]
+    return " and ".join(f"--{name}" for name in missing_options)

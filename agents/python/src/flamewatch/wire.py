@@ -11,17 +11,17 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from flamewatch import unpatched
-from flamewatch.kept_socket import Mark, let_go, mark_of
+from flamewatch.idle_socket import SocketIdentity, release_socket, socket_identity
 from flamewatch.proxies import proxy_for
 
 CONNECT_SECONDS = 10.0
-MAX_ANSWER = 1 << 20  # bytes
+MAX_RESPONSE_BYTES = 1 << 20  # bytes
 
 Method = Literal["POST", "PATCH"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     body: bytes
     retry_after: str | None  # the header
@@ -46,20 +46,20 @@ class Connection:
         self._headers = headers
         environ = os.environ if environ is None else environ
         self._proxy = proxy_for(self._scheme, self._host, self._port, environ)
-        self._kept: HTTPConnection | None = None
+        self._http: HTTPConnection | None = None
         self._tls: ssl.SSLContext | None = None
-        self._mark: Mark | None = None
+        self._identity: SocketIdentity | None = None
         self._dialing: socket.socket | None = None
         self._interrupted = False
 
-    def request(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
+    def request(self, method: Method, path: str, body: bytes, seconds: float) -> Response:
         """Send a request and return the response, whatever its status.
 
         `seconds` limits the time without a received byte. Raise `Unreachable` if there is no
         response.
         """
         try:
-            if not self._is_kept():
+            if not self._is_usable():
                 return self._exchange(method, path, body, seconds)
             with contextlib.suppress(*_STALE):
                 return self._exchange(method, path, body, seconds)
@@ -78,50 +78,50 @@ class Connection:
 
         Nothing is sent to the server, because the parent may still use the connection.
         """
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            if kept.sock is not None:
+        connection, self._http = self._http, None
+        if connection is not None:
+            if connection.sock is not None:
                 with contextlib.suppress(OSError):
-                    let_go(kept.sock, self._mark)
-            kept.close()
+                    release_socket(connection.sock, self._identity)
+            connection.close()
 
     def interrupt(self) -> None:
         """Abort the request of another thread, and reject all later ones."""
         self._interrupted = True
-        kept = self._kept
-        for open_socket in (kept.sock if kept else None, self._dialing):
+        connection = self._http
+        for open_socket in (connection.sock if connection else None, self._dialing):
             if open_socket is not None:
                 with contextlib.suppress(OSError):
                     unpatched.shut_down(open_socket)
 
-    def _exchange(self, method: Method, path: str, body: bytes, seconds: float) -> Answer:
-        connection = self._kept or self._connected()
+    def _exchange(self, method: Method, path: str, body: bytes, seconds: float) -> Response:
+        connection = self._http or self._connected()
         if self._interrupted:
             raise OSError("stopping")
         connection.sock.settimeout(seconds)
         connection.request(method, self._target(path), body, self._request_headers())
-        response = connection.getresponse()
-        answer = Answer(
-            response.status,
-            _bounded(response),
-            response.getheader("Retry-After"),
-            response.getheader("Location"),
+        http_response = connection.getresponse()
+        response = Response(
+            http_response.status,
+            _bounded(http_response),
+            http_response.getheader("Retry-After"),
+            http_response.getheader("Location"),
         )
-        if response.will_close:
+        if http_response.will_close:
             self.close()
-        return answer
+        return response
 
-    def _is_kept(self) -> bool:
+    def _is_usable(self) -> bool:
         """Return whether there is an open connection whose socket is still the agent's."""
-        kept = self._kept
-        if kept is None or kept.sock is None or mark_of(kept.sock) != self._mark:
+        open_socket = self._http.sock if self._http else None
+        if open_socket is None or socket_identity(open_socket) != self._identity:
             self.close()
-        return self._kept is not None
+        return self._http is not None
 
     def _connected(self) -> HTTPConnection:
-        connection = self._kept = self._new()
+        connection = self._http = self._new()
         connection.connect()
-        self._mark = mark_of(connection.sock)
+        self._identity = socket_identity(connection.sock)
         return connection
 
     def _new(self) -> HTTPConnection:
@@ -181,11 +181,11 @@ _STALE = (ConnectionError,)
 
 
 def _bounded(response: HTTPResponse) -> bytes:
-    if response.length is not None and response.length > MAX_ANSWER:
-        raise HTTPException(f"its answer is larger than {MAX_ANSWER} bytes")
-    body = response.read(MAX_ANSWER + 1)
-    if len(body) > MAX_ANSWER:
-        raise HTTPException(f"its answer is larger than {MAX_ANSWER} bytes")
+    if response.length is not None and response.length > MAX_RESPONSE_BYTES:
+        raise HTTPException(f"its answer is larger than {MAX_RESPONSE_BYTES} bytes")
+    body = response.read(MAX_RESPONSE_BYTES + 1)
+    if len(body) > MAX_RESPONSE_BYTES:
+        raise HTTPException(f"its answer is larger than {MAX_RESPONSE_BYTES} bytes")
     return body
 
 

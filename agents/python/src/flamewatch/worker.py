@@ -11,7 +11,7 @@ from flamewatch.bell import Bell
 from flamewatch.client import Client
 from flamewatch.counters import Counters
 from flamewatch.log import one_line, warn
-from flamewatch.messages import Assignment, BadAnswer, Refusal
+from flamewatch.messages import Assignment, ErrorResponse, InvalidResponse
 from flamewatch.outage import Outage
 from flamewatch.profile_of import profile_of
 from flamewatch.profile_types import ProfileType
@@ -79,16 +79,16 @@ class Worker:
         """
         self._counters.state = "waiting"
         try:
-            answer = self._client.handshake(self.types)
-        except (Unreachable, BadAnswer) as error:
+            response = self._client.handshake(self.types)
+        except (Unreachable, InvalidResponse) as error:
             return self._no_server(str(error))
-        if isinstance(answer, Refusal):
-            return self._refused(answer)
+        if isinstance(response, ErrorResponse):
+            return self._after_error(response)
         self._backoff.succeed()
         self._outage.over(self._server)
         self.busy = True
         try:
-            return self._serve(answer)
+            return self._serve(response)
         finally:
             self.busy = False
 
@@ -107,7 +107,7 @@ class Worker:
             return PACE
         self._counters.profiles_dropped += 1
         self._mishap("upload", f"a profile was lost: {_phrase(lost.reason)}. {_ASIDE}.")
-        return self._spoiled.next(lost.refusal.retry_after if lost.refusal else None)
+        return self._spoiled.next(lost.error.retry_after if lost.error else None)
 
     def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
         """Capture and encode a profile. Return None if that fails.
@@ -135,27 +135,27 @@ class Worker:
         cpu_ns = self._unreported_cpu()
         return pprof.encode(profile_of(kind, capture, self._sampler.name, cpu_ns))
 
-    def _refused(self, refusal: Refusal) -> float:
+    def _after_error(self, error: ErrorResponse) -> float:
         """Log an error response once, and return the pause until the next handshake in seconds."""
-        status, why = refusal.status, _phrase(refusal.message)
-        if refusal.throttled:
+        status, why = error.status, _phrase(error.message)
+        if error.throttled:
             self._outage.over(self._server)
-            if refusal.retry_after is not None:
+            if error.retry_after is not None:
                 self._backoff.succeed()
-            return self._backoff.next(refusal.retry_after)
+            return self._backoff.next(error.retry_after)
         if status in {401, 403}:
             self._failed("key", f"key refused by {self._server} ({status}): {why}. {_ASIDE}.")
-            return self._backoff.next_long(refusal.retry_after)
+            return self._backoff.next_long(error.retry_after)
         if status >= 500 or status == 408:
-            return self._no_server(f"{status} {why}".strip(), refusal.retry_after)
+            return self._no_server(f"{status} {why}".strip(), error.retry_after)
         kind = "quota" if status == 429 else "request"
         self._failed(kind, f"{self._server} refused the agent ({status}): {why}. {_ASIDE}.")
-        return self._backoff.next(refusal.retry_after)
+        return self._backoff.next(error.retry_after)
 
-    def _no_server(self, why: str, told: float | None = None) -> float:
+    def _no_server(self, why: str, server_delay: float | None = None) -> float:
         line = f"no profiles can be sent to {self._server}: {_phrase(why)}. {_ASIDE}; "
         self._failed("server", line + "the agent keeps trying.")
-        return self._backoff.next(told)
+        return self._backoff.next(server_delay)
 
     def _spoilt_capture(self, kind: ProfileType, error: Exception) -> None:
         self._failures[kind] += 1

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
-PATIENCE = 60.0  # seconds; time limit for expected requests
+TIMEOUT = 60.0  # seconds; time limit for expected requests
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,22 @@ class FakeServer:
         self.seen: list[Seen] = []
         self.connections = 0
         self.closing = threading.Event()
-        self._answers: dict[str, list[Respond]] = {"POST": [throttled("0.05s")], "PATCH": [stored]}
+        self._responses: dict[str, list[Respond]] = {
+            "POST": [throttled("0.05s")],
+            "PATCH": [stored],
+        }
         self.changed = threading.Condition()
 
-    def answer(self, method: str, *answers: Respond) -> None:
+    def respond_with(self, method: str, *responses: Respond) -> None:
         with self.changed:
-            self._answers[method] = list(answers)
+            self._responses[method] = list(responses)
 
     def note(self, seen: Seen) -> Respond:
         with self.changed:
             self.seen.append(seen)
             self.changed.notify_all()
-            answers = self._answers[seen.method]
-            return answers.pop(0) if len(answers) > 1 else answers[0]
+            responses = self._responses[seen.method]
+            return responses.pop(0) if len(responses) > 1 else responses[0]
 
     def requests(self, method: str) -> list[Seen]:
         with self.changed:
@@ -67,8 +70,8 @@ class FakeServer:
 
     def wait_until(self, enough: Callable[[list[Seen]], bool], method: str = "") -> list[Seen]:
         with self.changed:
-            came = self.changed.wait_for(lambda: enough(self.seen), PATIENCE)
-        assert came, f"not within {PATIENCE} s; {len(self.seen)} requests came: {self.seen[-3:]}"
+            came = self.changed.wait_for(lambda: enough(self.seen), TIMEOUT)
+        assert came, f"not within {TIMEOUT} s; {len(self.seen)} requests came: {self.seen[-3:]}"
         return self.requests(method) if method else list(self.seen)
 
 
@@ -140,7 +143,7 @@ def assigned(
     return respond
 
 
-def refused(status: int, message: str = "no", delay: str | None = "0.05s") -> Respond:
+def error_response(status: int, message: str = "no", delay: str | None = "0.05s") -> Respond:
     details = [{"@type": RETRY_INFO, "retryDelay": delay}] if delay else []
     error = {"code": status, "status": "ABORTED", "message": message, "details": details}
 
@@ -151,14 +154,14 @@ def refused(status: int, message: str = "no", delay: str | None = "0.05s") -> Re
 
 
 def throttled(delay: str) -> Respond:
-    return refused(409, "come back later", delay)
+    return error_response(409, "come back later", delay)
 
 
 def stored(handler: Handler, seen: Seen) -> None:
     handler.send_json(200, {"name": seen.path.removeprefix("/v2/")})
 
 
-def held(handler: Handler, seen: Seen) -> None:
+def never_responds(handler: Handler, seen: Seen) -> None:
     """Send no response for as long as the server lives."""
     handler.fake.closing.wait(60)
     handler.close_connection = True

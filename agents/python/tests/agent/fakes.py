@@ -13,12 +13,12 @@ MAIN = Frame("main", "/srv/shop/orders.py", 30, 28)
 
 
 def config(url: str = "http://127.0.0.1:1", **changes: str) -> Config:
-    known = {"key": KEY, "project": "-", "service": "checkout", "version": "1.4.2", "zone": "eu-1"}
-    return Config(url=url, **(known | changes))  # type: ignore[arg-type]
+    fields = {"key": KEY, "project": "-", "service": "checkout", "version": "1.4.2", "zone": "eu-1"}
+    return Config(url=url, **(fields | changes))  # type: ignore[arg-type]
 
 
 def capture(*stacks: Stack, **changes: object) -> Capture:
-    known: dict[str, object] = {
+    fields: dict[str, object] = {
         "stacks": list(stacks) or [Stack((WORK, MAIN), 30_000_000, 3, 7, "", cut=False)],
         "period_ns": 10_000_000,
         "started_ns": 1_700_000_000_000_000_000,
@@ -29,7 +29,7 @@ def capture(*stacks: Stack, **changes: object) -> Capture:
         "memory_bytes": 70_000,
         "notes": {},
     }
-    return Capture(**(known | changes))  # type: ignore[arg-type]
+    return Capture(**(fields | changes))  # type: ignore[arg-type]
 
 
 class FakeSampler:
@@ -40,14 +40,14 @@ class FakeSampler:
     def __init__(self, *outcomes: Capture | Exception, types: Sequence[ProfileType] = ()) -> None:
         self.outcomes = list(outcomes) or [capture()]
         self.types = tuple(types) or tuple(ProfileType)
-        self.asked: list[tuple[ProfileType, float]] = []
+        self.captures: list[tuple[ProfileType, float]] = []
         self.closed = False
 
     def stay_apart(self) -> None:
         pass
 
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
-        self.asked.append((kind, seconds))
+        self.captures.append((kind, seconds))
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         if isinstance(outcome, Exception):
             raise outcome

@@ -20,7 +20,7 @@ from fake_server import FakeServer, Seen
 from pprof_reader import ReadProfile, read
 from programs import SOURCE, environ
 
-PATIENCE = 60.0  # seconds; two busy cores start a server slowly
+TIMEOUT = 60.0  # seconds; two busy cores start a server slowly
 RUN = (sys.executable, "-m", "flamewatch.run", "--")
 TESTS = str(Path(__file__).parent)
 
@@ -71,7 +71,7 @@ def hosted(url: str, *command: str, run: bool = True) -> Iterator[Host]:
 def end(host: Host) -> None:
     if host.process.poll() is None:
         host.process.send_signal(signal.SIGTERM)
-    code = host.process.wait(PATIENCE)
+    code = host.process.wait(TIMEOUT)
     assert code in (0, -signal.SIGTERM), host.output
     assert "Traceback" not in host.output, host.output
     assert "flamewatch:" not in host.output, host.output
@@ -81,7 +81,7 @@ class _Connection(http.client.HTTPConnection):
     """HTTP over a Unix socket, so that parallel tests need no free port."""
 
     def __init__(self, path: str) -> None:
-        super().__init__("shop", timeout=PATIENCE)
+        super().__init__("shop", timeout=TIMEOUT)
         self._path = path
 
     def connect(self) -> None:
@@ -90,23 +90,23 @@ class _Connection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def ask(host: Host, path: str = "/orders/7") -> bytes:
+def fetch(host: Host, path: str = "/orders/7") -> bytes:
     connection = _Connection(host.socket)
     try:
         connection.request("GET", path)
-        answer = connection.getresponse()
-        body = answer.read()
+        response = connection.getresponse()
+        body = response.read()
     finally:
         connection.close()
-    assert answer.status == 200, body
+    assert response.status == 200, body
     return body
 
 
 def wait_until_it_answers(host: Host) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         with contextlib.suppress(OSError, http.client.HTTPException):
-            ask(host)
+            fetch(host)
             return
         assert host.process.poll() is None, host.output
         assert time.monotonic() < deadline, host.output
@@ -122,7 +122,7 @@ def busy(host: Host, askers: int = 3) -> Iterator[None]:
     def ask_on() -> None:
         while not done.is_set():
             try:
-                ask(host)
+                fetch(host)
             except Exception as error:
                 host.failures.append(repr(error))
 
@@ -149,7 +149,7 @@ def tasks(host: Host) -> Iterator[None]:
         queue = host.folder / "queue"
         while not done.wait(0.05):
             if len(list(queue.glob("*"))) < 50:
-                subprocess.run(send, env=os.environ | paths, check=True, timeout=PATIENCE)
+                subprocess.run(send, env=os.environ | paths, check=True, timeout=TIMEOUT)
 
     thread = threading.Thread(target=send_on)
     thread.start()
@@ -161,7 +161,7 @@ def tasks(host: Host) -> Iterator[None]:
 
 
 def wait_until(condition: Callable[[], bool], host: Host) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert host.process.poll() is None, host.output
         assert time.monotonic() < deadline, host.output
@@ -189,7 +189,7 @@ def wait_for_profiles(
     server: FakeServer, function: str, agents: int = 1, host: Host | None = None
 ) -> list[ReadProfile]:
     """Wait until `agents` processes have each sent a profile with the function."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         with server.changed:
             seen = list(server.seen)

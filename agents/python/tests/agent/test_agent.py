@@ -15,11 +15,11 @@ class StuckSampler(FakeSampler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.entered, self.let_go = threading.Event(), threading.Event()
+        self.entered, self.release_socket = threading.Event(), threading.Event()
 
     def capture(self, kind: ProfileType, seconds: float, wait: Wait) -> Capture:
         self.entered.set()
-        self.let_go.wait()
+        self.release_socket.wait()
         raise RuntimeError("let go")
 
 
@@ -27,13 +27,13 @@ class StuckSampler(FakeSampler):
 def stuck() -> Iterator[StuckSampler]:
     made = StuckSampler()
     yield made
-    made.let_go.set()
+    made.release_socket.set()
 
 
 def test_stopping_waits_no_longer_than_it_may(
     server: FakeServer, url: str, stuck: StuckSampler
 ) -> None:
-    server.answer("POST", assigned("CPU"))
+    server.respond_with("POST", assigned("CPU"))
     agent = Agent(config(url), stuck)
     agent.start(0.0)
     assert stuck.entered.wait(20)

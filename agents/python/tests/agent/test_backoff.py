@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from flamewatch.backoff import LONGEST, LONGEST_TOLD, Backoff
+from flamewatch.backoff import LONGEST, LONGEST_SERVER_DELAY, Backoff
 
 
 def lower(low: float, high: float) -> float:
@@ -35,7 +35,7 @@ def test_what_the_server_said_is_never_cut_short() -> None:
 
 
 def test_a_mistyped_delay_does_not_end_profiling() -> None:
-    assert Backoff(lower).next(1e12) == LONGEST_TOLD
+    assert Backoff(lower).next(1e12) == LONGEST_SERVER_DELAY
 
 
 def test_success_begins_anew() -> None:
@@ -53,7 +53,7 @@ def test_ten_thousand_failures_are_no_overflow() -> None:
     assert backoff.next() == LONGEST
 
 
-def test_what_waiting_does_not_cure_is_asked_ever_more_seldom() -> None:
+def test_what_waiting_does_not_cure_is_retried_ever_more_seldom() -> None:
     backoff = Backoff(lower)
     pauses = [backoff.next_long(10.0) for _ in range(30)]
     assert pauses[0] == 30

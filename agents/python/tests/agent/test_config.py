@@ -53,6 +53,24 @@ def test_arguments_come_before_the_environment() -> None:
     )
 
 
+@pytest.mark.parametrize("text", ["", "asked", "on-request", "ON-REQUEST"])
+def test_memory_is_counted_on_request_also_by_its_old_spelling(text: str) -> None:
+    assert read(FLAMEWATCH_HEAP=text).heap == "on-request"
+    assert read(Arguments(heap=text)).heap == "on-request"
+
+
+@pytest.mark.parametrize("text", ["start", "off"])
+def test_memory_may_be_counted_from_the_start_or_never(text: str) -> None:
+    assert read(FLAMEWATCH_HEAP=text).heap == text
+
+
+def test_other_values_for_memory_are_a_problem() -> None:
+    (problem,) = problems(FLAMEWATCH_HEAP="later")
+    assert problem == (
+        "FLAMEWATCH_HEAP (or heap=) is 'later'; on-request, start and off are possible"
+    )
+
+
 def test_everything_that_is_missing_is_said_at_once() -> None:
     found = config.read(Arguments(), {})
     assert isinstance(found, Problems)
@@ -95,7 +113,7 @@ def test_an_address_may_have_a_path() -> None:
 
 
 @pytest.mark.parametrize("key", ["fw_with a space", "fw_with\nanother line", "fw_ümlaut-key", "x"])
-def test_a_key_that_cannot_be_one_is_refused_without_showing_it(key: str) -> None:
+def test_a_key_that_cannot_be_one_is_rejected_without_showing_it(key: str) -> None:
     [problem] = problems(Arguments(key=key))
     assert key not in problem
 

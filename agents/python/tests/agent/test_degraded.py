@@ -4,7 +4,7 @@ from pathlib import Path
 
 import families
 import pytest
-from fake_server import FakeServer, assigned, held
+from fake_server import FakeServer, assigned, never_responds
 from interpreters import program as interpreter
 from programs import SOURCE, run
 
@@ -27,7 +27,7 @@ ONLY = "Only the main thread's CPU time and THREADS will be profiled."
 
 @pytest.fixture(autouse=True)
 def cpu_is_wanted(server: FakeServer) -> None:
-    server.answer("POST", assigned("CPU", "0.2s"), held)
+    server.respond_with("POST", assigned("CPU", "0.2s"), never_responds)
 
 
 def check(out: str, errors: str, reason: str) -> None:

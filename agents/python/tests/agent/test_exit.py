@@ -4,7 +4,7 @@ import base64
 import time
 
 import pytest
-from fake_server import FakeServer, assigned, held
+from fake_server import FakeServer, assigned, never_responds
 from pprof_reader import read
 from programs import begin, run
 
@@ -29,20 +29,20 @@ def seconds_to_end(program: str, url: str, server: FakeServer, ready: str = "POS
 
 
 def test_it_ends_while_a_handshake_is_held(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
 def test_it_ends_while_an_upload_is_held(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("THREADS"))
-    server.answer("PATCH", held)
+    server.respond_with("POST", assigned("THREADS"))
+    server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server, "PATCH") < SOON
 
 
 @pytest.mark.parametrize("kind", ["CPU", "WALL"])
 def test_it_ends_in_the_middle_of_a_capture(server: FakeServer, url: str, kind: str) -> None:
-    server.answer("POST", assigned(kind, "60s"))
-    server.answer("PATCH", held)
+    server.respond_with("POST", assigned(kind, "60s"))
+    server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
@@ -51,7 +51,7 @@ def test_the_profile_in_hand_is_sent_as_far_as_it_got(
     server: FakeServer, url: str, kind: str
 ) -> None:
     """Profile a program that ends before its capture does."""
-    server.answer("POST", assigned(kind, "60s"))
+    server.respond_with("POST", assigned(kind, "60s"))
     program = """
         import flamewatch, time
         def work():
@@ -69,20 +69,20 @@ def test_the_profile_in_hand_is_sent_as_far_as_it_got(
     found = read(base64.b64decode(seen.json["profileBytes"]))
     assert "work" in found.functions_seen()
     assert 0.2e9 < found.duration_ns < 60e9
-    told = float(seen.json["duration"].removesuffix("s"))
-    assert told == pytest.approx(found.duration_ns / 1e9, abs=0.001)
+    reported_seconds = float(seen.json["duration"].removesuffix("s"))
+    assert reported_seconds == pytest.approx(found.duration_ns / 1e9, abs=0.001)
     assert errors == ""
 
 
 def test_it_ends_at_once_after_its_start(url: str, server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     for _ in range(5):
         _, errors = run("import flamewatch; flamewatch.start()", url)
         assert errors == ""
 
 
 def test_threads_of_the_host_are_profiled_until_they_end(url: str, server: FakeServer) -> None:
-    server.answer("POST", assigned("WALL", "0.2s"), held)
+    server.respond_with("POST", assigned("WALL", "0.2s"), never_responds)
     program = """
         import flamewatch, threading, sys
         def work():
@@ -99,7 +99,7 @@ def test_threads_of_the_host_are_profiled_until_they_end(url: str, server: FakeS
 def test_a_signal_that_the_host_waits_for_is_not_taken_from_it(
     server: FakeServer, url: str
 ) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os, signal, sys
         flamewatch.start()

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from fake_server import FakeServer, Seen, assigned, held, throttled
+from fake_server import FakeServer, Seen, assigned, never_responds, throttled
 from programs import begin, run
 
 FORKED = """
@@ -42,7 +42,7 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 
 def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     process = begin(FORKED.format(before=""), url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
     finish(process)
@@ -50,7 +50,7 @@ def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -
 
 
 def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     process = begin_held(server, url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
     finish(process)
@@ -58,7 +58,7 @@ def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) ->
 
 
 def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("CPU", "2s"), held)
+    server.respond_with("POST", assigned("CPU", "2s"), never_responds)
     capturing = 'while flamewatch.status()["state"] != "capturing": pass'
     process = begin(FORKED.format(before=capturing), url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
@@ -68,7 +68,7 @@ def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None
 
 
 def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
-    server.answer("POST", held, assigned("CPU", "0.2s"), held)
+    server.respond_with("POST", never_responds, assigned("CPU", "0.2s"), never_responds)
     process = begin_held(server, url)
     [upload] = server.wait_for("PATCH")
     assert upload.agent != server.seen[0].agent
@@ -76,7 +76,7 @@ def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
 
 
 def test_children_of_a_stopped_agent_have_none(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
         flamewatch.start()
@@ -90,7 +90,7 @@ def test_children_of_a_stopped_agent_have_none(server: FakeServer, url: str) -> 
 
 
 def test_a_child_can_stop_its_own_agent(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
         flamewatch.start()
@@ -105,7 +105,7 @@ def test_a_child_can_stop_its_own_agent(server: FakeServer, url: str) -> None:
 
 
 def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, multiprocessing, sys
         flamewatch.start()
@@ -128,7 +128,7 @@ def test_multiprocessing_workers_are_profiled(server: FakeServer, url: str) -> N
 
 
 def test_children_that_are_over_at_once_are_no_trouble(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
         flamewatch.start()
@@ -145,7 +145,7 @@ def test_children_that_are_over_at_once_are_no_trouble(server: FakeServer, url: 
 
 def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None:
     """If a thread imports a module during a fork, that import never ends in the child."""
-    server.answer("POST", throttled("0.01s"), assigned("CPU", "0.1s"), held)
+    server.respond_with("POST", throttled("0.01s"), assigned("CPU", "0.1s"), never_responds)
     program = """
         import sys, flamewatch
         before = set(sys.modules)
@@ -160,7 +160,7 @@ def test_the_agents_thread_imports_nothing(server: FakeServer, url: str) -> None
 
 
 def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os, sys, threading
         flamewatch.start()
@@ -184,7 +184,7 @@ def test_forks_from_a_thread_and_of_children(server: FakeServer, url: str) -> No
 
 
 def test_a_host_with_threads_of_its_own_is_warned_as_ever(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os, threading, warnings
         filters = list(warnings.filters)
@@ -206,7 +206,7 @@ def test_a_host_with_threads_of_its_own_is_warned_as_ever(server: FakeServer, ur
 
 
 def test_forking_is_no_error_where_warnings_are_errors(server: FakeServer, url: str) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     program = """
         import flamewatch, os
         flamewatch.start()

@@ -61,8 +61,8 @@ def test_heap_alloc_shows_what_was_allocated_and_freed(sampler: NativeSampler) -
 
 
 def test_heap_shows_what_is_in_use(sampler: NativeSampler) -> None:
-    held: list[bytearray] = []
-    work = lambda: held.extend(bytearray(MIB) for _ in range(200))  # noqa: E731
+    never_responds: list[bytearray] = []
+    work = lambda: never_responds.extend(bytearray(MIB) for _ in range(200))  # noqa: E731
     found = captured(sampler, ProfileType.HEAP, work)
     assert found.metrics == [
         ("alloc_objects", "count"),
@@ -73,7 +73,7 @@ def test_heap_shows_what_is_in_use(sampler: NativeSampler) -> None:
     assert found.default_metric == "inuse_space"
     assert found.total("inuse_space") == pytest.approx(200 * MIB, rel=0.2)
     assert found.duration_ns == 0
-    held.clear()
+    never_responds.clear()
     assert captured(sampler, ProfileType.HEAP).total("inuse_space") < 10 * MIB
 
 
@@ -115,10 +115,10 @@ class FakeHeap:
 
     def heap_read(self, kind: str) -> dict[str, object]:
         counts = dict.fromkeys(("table_full", "foreign", "cut", "forgotten", "lost", "spent_ns"), 0)
-        known = {"started_ns": 1, "duration_ns": 0, "mean_bytes": 1, "table_bytes": 1}
+        fixed = {"started_ns": 1, "duration_ns": 0, "mean_bytes": 1, "table_bytes": 1}
         empty = {"stacks": b"", "frames": b"", "codes": [], "labels": [], "memory": b""}
-        told = {"kind": kind, "since_ns": self.since_ns, "counts": counts | {"torn": self.torn}}
-        return {**known, **empty, **told}
+        variable = {"kind": kind, "since_ns": self.since_ns, "counts": counts | {"torn": self.torn}}
+        return {**fixed, **empty, **variable}
 
 
 def test_a_sample_that_heap_dropped_is_told_once() -> None:

@@ -29,7 +29,7 @@ def script(name: str) -> str:
 
 @pytest.fixture(autouse=True)
 def cpu_is_wanted(server: FakeServer) -> None:
-    server.answer("POST", assigned("CPU", "0.5s"))
+    server.respond_with("POST", assigned("CPU", "0.5s"))
 
 
 @pytest.mark.parametrize(

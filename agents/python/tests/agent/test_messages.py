@@ -6,7 +6,7 @@ import pytest
 from fakes import config
 
 from flamewatch import messages
-from flamewatch.messages import Assignment, BadAnswer
+from flamewatch.messages import Assignment, InvalidResponse
 from flamewatch.profile_types import ProfileType
 
 ASSIGNED = {"name": "projects/acme/profiles/aB-_=", "profileType": "WALL", "duration": "10s"}
@@ -65,40 +65,43 @@ def test_an_assignment_names_type_and_duration() -> None:
         {"duration": None},
     ],
 )
-def test_an_assignment_that_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(BadAnswer):
+def test_an_assignment_that_makes_no_sense_is_rejected(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidResponse):
         messages.read_assignment(json.dumps(ASSIGNED | change).encode(), TYPES)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"\xff", b"[" * 100_000, b'"text"'])
-def test_what_is_no_json_object_is_refused(body: bytes) -> None:
-    with pytest.raises(BadAnswer):
+def test_what_is_no_json_object_is_rejected(body: bytes) -> None:
+    with pytest.raises(InvalidResponse):
         messages.read_assignment(body, TYPES)
-    assert messages.read_refusal(502, body).retry_after is None
+    assert messages.read_error_response(502, body).retry_after is None
 
 
-def refusal_body(*details: object) -> bytes:
+def error_body(*details: object) -> bytes:
     return json.dumps({"error": {"code": 409, "message": "later", "details": details}}).encode()
 
 
 def test_retry_info_is_found_whatever_the_status() -> None:
-    body = refusal_body({"@type": "…/google.rpc.Help"}, {"retryDelay": "33s"})
+    body = error_body({"@type": "…/google.rpc.Help"}, {"retryDelay": "33s"})
     for status in (400, 401, 403, 404, 409, 429, 500, 503):
-        found = messages.read_refusal(status, body)
+        found = messages.read_error_response(status, body)
         assert (found.status, found.message, found.retry_after) == (status, "later", 33.0)
 
 
 def test_a_load_balancers_retry_after_stands_in() -> None:
-    assert messages.read_refusal(503, b"<html>", "120").retry_after == 120
+    assert messages.read_error_response(503, b"<html>", "120").retry_after == 120
     assert (
-        messages.read_refusal(503, b"<html>", "Fri, 31 Dec 1999 23:59:59 GMT").retry_after is None
+        messages.read_error_response(503, b"<html>", "Fri, 31 Dec 1999 23:59:59 GMT").retry_after
+        is None
     )
-    assert messages.read_refusal(503, refusal_body({"retryDelay": "5s"}), "120").retry_after == 5
+    assert (
+        messages.read_error_response(503, error_body({"retryDelay": "5s"}), "120").retry_after == 5
+    )
 
 
 @pytest.mark.parametrize(
     "body",
-    [b'{"error": 5}', b'{"error": {"details": 7, "message": []}}', refusal_body(None, "x", {})],
+    [b'{"error": 5}', b'{"error": {"details": 7, "message": []}}', error_body(None, "x", {})],
 )
-def test_a_strange_refusal_is_still_one(body: bytes) -> None:
-    assert messages.read_refusal(403, body).retry_after is None
+def test_a_strange_error_response_is_still_one(body: bytes) -> None:
+    assert messages.read_error_response(403, body).retry_after is None

@@ -28,8 +28,8 @@ def now() -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_known() -> Iterator[None]:
-    endpoint._known.clear()
+def no_labelled_routes() -> Iterator[None]:
+    endpoint._labelled_routes.clear()
     yield
     assert now() == {}, "a label outlived its request"
 
@@ -141,8 +141,8 @@ async def plain(scope: Scope, receive: object, send) -> None:  # type: ignore[no
 
 async def test_other_asgi_applications_say_it_themselves() -> None:
     assert (await get(Middleware(plain), "/7")).json() == {}
-    told = Middleware(plain, endpoint=lambda scope: "/" + scope["path"].split("/")[1])
-    assert (await get(told, "/orders/7")).json() == {"endpoint": "/orders"}
+    application = Middleware(plain, endpoint=lambda scope: "/" + scope["path"].split("/")[1])
+    assert (await get(application, "/orders/7")).json() == {"endpoint": "/orders"}
 
 
 async def test_an_endpoint_that_cannot_be_said_is_no_error() -> None:

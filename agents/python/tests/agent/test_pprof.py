@@ -17,7 +17,7 @@ B = Frame("b", "/srv/b.py", 9, 7)
 
 
 def profile(*samples: Sample, **changes: object) -> Profile:
-    known: dict[str, object] = {
+    fields: dict[str, object] = {
         "metrics": METRICS[ProfileType.CPU],
         "samples": samples,
         "period_type": CPU,
@@ -25,7 +25,7 @@ def profile(*samples: Sample, **changes: object) -> Profile:
         "time_ns": 1_700_000_000_000_000_000,
         "duration_ns": 10_000_000_000,
     }
-    return Profile(**(known | changes))  # type: ignore[arg-type]
+    return Profile(**(fields | changes))  # type: ignore[arg-type]
 
 
 def test_it_says_what_was_measured_and_when() -> None:

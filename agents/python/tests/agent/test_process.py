@@ -10,7 +10,15 @@ import time
 from collections.abc import Callable
 
 import pytest
-from fake_server import PATIENCE, FakeServer, assigned, held, refused, serving, throttled
+from fake_server import (
+    TIMEOUT,
+    FakeServer,
+    assigned,
+    error_response,
+    never_responds,
+    serving,
+    throttled,
+)
 from fakes import KEY
 from pprof_reader import read
 
@@ -21,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("environment")
 
 
 def test_three_words_are_enough(server: FakeServer) -> None:
-    server.answer("POST", assigned("THREADS"), held)
+    server.respond_with("POST", assigned("THREADS"), never_responds)
     flamewatch.start()
     [upload] = server.wait_for("PATCH")
     assert upload.json["deployment"]["target"] == "checkout"
@@ -34,7 +42,7 @@ def test_three_words_are_enough(server: FakeServer) -> None:
 
 
 def test_arguments_say_more_than_the_environment(server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     flamewatch.start("basket", "2.0", "eu-2", project="acme")
     [seen] = server.wait_for("POST")
     assert seen.path == "/v2/projects/acme/profiles"
@@ -46,14 +54,14 @@ def test_arguments_say_more_than_the_environment(server: FakeServer) -> None:
 
 
 def test_starting_does_not_wait_for_the_server(server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     flamewatch.start()
     assert flamewatch.status()["profiles_sent"] == 0
     server.wait_for("POST")
 
 
 def test_a_second_start_changes_nothing(server: FakeServer, lines: list[str]) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     flamewatch.start()
     flamewatch.start("another")
     server.wait_for("POST")
@@ -64,7 +72,7 @@ def test_a_second_start_changes_nothing(server: FakeServer, lines: list[str]) ->
 
 
 def test_two_threads_that_start_it_start_one(server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     threads = [threading.Thread(target=flamewatch.start) for _ in range(10)]
     for thread in threads:
         thread.start()
@@ -76,7 +84,7 @@ def test_two_threads_that_start_it_start_one(server: FakeServer) -> None:
 
 
 def test_it_can_be_stopped_and_started_again(server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     agents = set()
     for count in range(1, 4):
         flamewatch.start()
@@ -103,7 +111,7 @@ def test_stopping_gives_everything_back(
     monkeypatch.setattr(process, "STOP_SECONDS", 20)  # seconds that a busy machine may need
     threads, before = {*threading.enumerate()}, (handlers(), threading.stack_size())
     tasks = threads_of_this_process()
-    server.answer("POST", assigned("CPU", "60s"))
+    server.respond_with("POST", assigned("CPU", "60s"))
     flamewatch.start()
     server.wait_for("POST")
     wait_for_state("capturing")
@@ -121,7 +129,7 @@ def threads_of_this_process() -> int:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline, flamewatch.status()
         time.sleep(0.002)
@@ -167,8 +175,8 @@ def test_a_configuration_that_was_mended_can_be_started(
     assert server.wait_for("POST")[0].json["deployment"]["target"] == "basket"
 
 
-def test_a_refused_key_is_one_line(server: FakeServer, lines: list[str]) -> None:
-    server.answer("POST", refused(401, "There is no such key.", "60s"))
+def test_a_rejected_key_is_one_line(server: FakeServer, lines: list[str]) -> None:
+    server.respond_with("POST", error_response(401, "There is no such key.", "60s"))
     flamewatch.start()
     server.wait_for("POST")
     wait_for_state("backing off")
@@ -195,7 +203,7 @@ def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:
         def handle(self, record: logging.LogRecord) -> bool:
             raise RuntimeError("the disk is full")
 
-    server.answer("POST", refused(403), throttled("0.01s"))
+    server.respond_with("POST", error_response(403), throttled("0.01s"))
     broken = Broken()
     logging.getLogger("flamewatch").addHandler(broken)
     try:
@@ -228,7 +236,7 @@ def test_the_hosts_dice_are_not_touched(server: FakeServer) -> None:
 
 
 def test_the_agents_own_thread_is_in_no_profile(server: FakeServer) -> None:
-    server.answer("POST", assigned("WALL", "0.2s"), assigned("THREADS"), held)
+    server.respond_with("POST", assigned("WALL", "0.2s"), assigned("THREADS"), never_responds)
     flamewatch.start()
     for upload in server.wait_for("PATCH", 2):
         found = read(base64.b64decode(upload.json["profileBytes"]))

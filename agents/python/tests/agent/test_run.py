@@ -7,7 +7,7 @@ from pathlib import Path
 
 import families
 import pytest
-from fake_server import FakeServer, held
+from fake_server import FakeServer, never_responds
 from programs import begin, environ
 
 from flamewatch import run
@@ -36,7 +36,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 @pytest.fixture(autouse=True)
 def nobody_is_let_go(server: FakeServer) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
 
 
 def test_a_program_is_profiled_without_a_change(server: FakeServer, url: str) -> None:

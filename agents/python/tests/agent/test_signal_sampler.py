@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from fake_server import PATIENCE, FakeServer, assigned, held
+from fake_server import TIMEOUT, FakeServer, assigned, never_responds
 from programs import begin, run
 
 from flamewatch.profile_types import ProfileType
@@ -100,7 +100,7 @@ def stand_still(gate: threading.Event) -> None:
 
 def wait_until_they_wait(threads: list[threading.Thread]) -> None:
     """Wait until each thread is in `Condition.wait`, where its stack does not change."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         frames = sys._current_frames()
         names = [frames[thread.ident].f_code.co_qualname for thread in threads if thread.ident]
@@ -174,7 +174,7 @@ WITHOUT_NATIVE = """
 def test_without_the_compiled_part_one_warning_says_what_is_left(
     server: FakeServer, url: str
 ) -> None:
-    server.answer("POST", assigned("CPU", "0.2s"), held)
+    server.respond_with("POST", assigned("CPU", "0.2s"), never_responds)
     work = 'while not flamewatch.status()["profiles_sent"]: burn(time.thread_time() + 0.01)'
     out, errors = run(WITHOUT_NATIVE.format(work=work), url)
     assert out == "['CPU', 'THREADS'] signal\n"
@@ -183,7 +183,7 @@ def test_without_the_compiled_part_one_warning_says_what_is_left(
 
 
 def test_it_survives_a_fork(server: FakeServer, url: str) -> None:
-    server.answer("POST", held, assigned("CPU", "0.2s"), held)
+    server.respond_with("POST", never_responds, assigned("CPU", "0.2s"), never_responds)
     work = """
     sys.stdin.readline()
     child = os.fork()

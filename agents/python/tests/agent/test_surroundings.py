@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer, assigned, held
+from fake_server import FakeServer, assigned, never_responds
 from pprof_reader import read
 from programs import begin, run
 
@@ -34,7 +34,7 @@ def jumping_clock(tmp_path: Path) -> str:
 def test_a_clock_that_jumps_by_days_changes_no_duration(
     server: FakeServer, url: str, kind: str, jumping_clock: str
 ) -> None:
-    server.answer("POST", assigned(kind, "0.3s"), assigned(kind, "0.3s"), held)
+    server.respond_with("POST", assigned(kind, "0.3s"), assigned(kind, "0.3s"), never_responds)
     _, errors = run(TWO_PROFILES, url, LD_PRELOAD=jumping_clock)
     assert errors == ""
     found = [read(base64.b64decode(s.json["profileBytes"])) for s in server.requests("PATCH")]

@@ -1,5 +1,5 @@
 import pytest
-from fake_server import FakeServer, refused, stored
+from fake_server import FakeServer, error_response, stored
 from fakes import FakeBell, config, upper
 
 from flamewatch.client import Client
@@ -28,7 +28,9 @@ def test_it_is_sent_once(server: FakeServer, url: str) -> None:
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 408])
 def test_a_short_outage_is_waited_out(server: FakeServer, url: str, status: int) -> None:
-    server.answer("PATCH", refused(status, delay=None), refused(status, delay=None), stored)
+    server.respond_with(
+        "PATCH", error_response(status, delay=None), error_response(status, delay=None), stored
+    )
     bell = FakeBell(100)
     assert send(url, bell) is None
     assert len({seen.body for seen in server.seen}) == 1, (
@@ -38,37 +40,37 @@ def test_a_short_outage_is_waited_out(server: FakeServer, url: str, status: int)
 
 
 def test_it_waits_as_long_as_the_server_says(server: FakeServer, url: str) -> None:
-    server.answer("PATCH", refused(503, delay="7s"), stored)
+    server.respond_with("PATCH", error_response(503, delay="7s"), stored)
     bell = FakeBell(100)
     assert send(url, bell) is None
     assert bell.pauses == pytest.approx([7.7])
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 429])
-def test_a_refusal_is_final(server: FakeServer, url: str, status: int) -> None:
-    server.answer("PATCH", refused(status, "not this one", "30s"))
+def test_an_error_response_is_final(server: FakeServer, url: str, status: int) -> None:
+    server.respond_with("PATCH", error_response(status, "not this one", "30s"))
     lost = send(url)
     assert lost is not None
     assert lost.reason == f"{status} not this one"
-    assert lost.refusal is not None
-    assert lost.refusal.retry_after == 30
+    assert lost.error is not None
+    assert lost.error.retry_after == 30
     assert len(server.seen) == 1
 
 
 def test_it_gives_up_after_a_while(server: FakeServer, url: str) -> None:
-    server.answer("PATCH", refused(503, "away", delay=None))
+    server.respond_with("PATCH", error_response(503, "away", delay=None))
     assert send(url) is not None
     assert len(server.seen) == ATTEMPTS
 
 
 def test_it_does_not_wait_for_longer_than_news_are_news(server: FakeServer, url: str) -> None:
-    server.answer("PATCH", refused(503, "away", "3000s"))
+    server.respond_with("PATCH", error_response(503, "away", "3000s"))
     bell = FakeBell(100)
     assert send(url, bell) is not None
     assert bell.pauses == []
 
 
 def test_stopping_ends_it(server: FakeServer, url: str) -> None:
-    server.answer("PATCH", refused(503, "away", None))
+    server.respond_with("PATCH", error_response(503, "away", None))
     assert send(url, FakeBell(1)) is not None
     assert len(server.seen) == 1

@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from fake_server import FakeServer, held
+from fake_server import FakeServer, never_responds
 
 import flamewatch
 from flamewatch.uwsgi import is_uwsgi, missing
@@ -44,7 +44,7 @@ def test_it_is_known_by_its_name() -> None:
 def test_the_start_says_it_in_one_line(
     server: FakeServer, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.answer("POST", held)
+    server.respond_with("POST", never_responds)
     monkeypatch.setitem(sys.modules, "uwsgi", modules()["uwsgi"])  # type: ignore[arg-type]
     flamewatch.start()
     assert lines == [f"flamewatch: uWSGI runs without {BOTH}: its workers will not be profiled."]

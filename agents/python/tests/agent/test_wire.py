@@ -11,11 +11,11 @@ from fake_server import (
     FakeServer,
     announced_flood,
     cut,
+    error_response,
     flood,
     garbage,
-    held,
+    never_responds,
     redirect,
-    refused,
     serving,
     stored,
     text,
@@ -36,7 +36,7 @@ def connection(url: str) -> Iterator[Connection]:
     made.close()
 
 
-def patch(connection: Connection, seconds: float = SECONDS) -> wire.Answer:
+def patch(connection: Connection, seconds: float = SECONDS) -> wire.Response:
     return connection.request("PATCH", "/v2/projects/a/profiles/b", b'{"x": 1}', seconds)
 
 
@@ -59,7 +59,7 @@ def test_one_connection_is_kept(connection: Connection, server: FakeServer) -> N
 def test_a_connection_that_was_closed_while_idle_is_no_failure(
     connection: Connection, server: FakeServer
 ) -> None:
-    server.answer("PATCH", stored, cut, stored)
+    server.respond_with("PATCH", stored, cut, stored)
     patch(connection)
     assert patch(connection).status == 200
     assert server.connections == 2
@@ -70,8 +70,8 @@ def test_a_path_before_ours_is_kept(url: str, server: FakeServer) -> None:
     assert server.seen[0].path == "/flame/v2/projects/a/profiles/b"
 
 
-def test_refusals_are_answers(connection: Connection, server: FakeServer) -> None:
-    server.answer("PATCH", refused(503), refused(401), text(b"<html>", 502))
+def test_error_responses_are_answers(connection: Connection, server: FakeServer) -> None:
+    server.respond_with("PATCH", error_response(503), error_response(401), text(b"<html>", 502))
     assert [patch(connection).status for _ in range(3)] == [503, 401, 502]
 
 
@@ -88,7 +88,7 @@ def test_no_such_host() -> None:
 
 
 def test_a_server_that_hangs_is_given_up(connection: Connection, server: FakeServer) -> None:
-    server.answer("PATCH", held)
+    server.respond_with("PATCH", never_responds)
     with pytest.raises(Unreachable, match="no answer in time"):
         patch(connection, 0.1)
 
@@ -97,7 +97,7 @@ def test_a_server_that_hangs_is_given_up(connection: Connection, server: FakeSer
 def test_a_server_that_babbles_is_a_server_that_is_not_there(
     connection: Connection, server: FakeServer, babble: object
 ) -> None:
-    server.answer("PATCH", babble, stored)  # type: ignore[arg-type]
+    server.respond_with("PATCH", babble, stored)  # type: ignore[arg-type]
     with pytest.raises(Unreachable) as raised:
         patch(connection)
     assert "secret-key" not in str(raised.value)
@@ -106,23 +106,23 @@ def test_a_server_that_babbles_is_a_server_that_is_not_there(
 
 def test_a_redirect_is_not_followed(connection: Connection, server: FakeServer) -> None:
     with serving() as (elsewhere, other_url):
-        server.answer("PATCH", redirect(other_url))
-        answer = patch(connection)
-        assert (answer.status, answer.location) == (302, other_url)
+        server.respond_with("PATCH", redirect(other_url))
+        response = patch(connection)
+        assert (response.status, response.location) == (302, other_url)
         assert elsewhere.seen == []
 
 
 def test_another_thread_can_end_a_request(connection: Connection, server: FakeServer) -> None:
-    server.answer("PATCH", held)
+    server.respond_with("PATCH", never_responds)
     errors: list[Exception] = []
 
-    def ask() -> None:
+    def fetch() -> None:
         try:
             patch(connection, 60)
         except Unreachable as error:
             errors.append(error)
 
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=fetch)
     thread.start()
     server.wait_for("PATCH")
     connection.interrupt()
@@ -137,9 +137,9 @@ def test_a_forked_childs_copy_says_nothing_to_the_server(
     connection: Connection, server: FakeServer
 ) -> None:
     patch(connection)
-    kept = connection._kept
-    assert kept is not None
-    parents = kept.sock.dup()
+    http = connection._http
+    assert http is not None
+    parents = http.sock.dup()
     connection.close()
     parents.sendall(b"PATCH / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
     assert parents.recv(100).startswith(b"HTTP/1.1 200"), "the parent's is open as it was"
@@ -151,9 +151,9 @@ def test_a_descriptor_that_the_host_took_over_is_the_hosts(
 ) -> None:
     """Daemons close unknown descriptors, and open files under the same numbers."""
     patch(connection)
-    kept = connection._kept
-    assert kept is not None
-    number = kept.sock.fileno()
+    http = connection._http
+    assert http is not None
+    number = http.sock.fileno()
     with (tmp_path / "log").open("wb") as theirs:
         os.dup2(theirs.fileno(), number)
         assert patch(connection).status == 200
@@ -193,12 +193,12 @@ def tls_url(certificate: tuple[Path, Path]) -> Iterator[str]:
         yield found.replace("127.0.0.1", "localhost")
 
 
-def test_a_certificate_of_unknown_origin_is_refused(tls_url: str) -> None:
+def test_a_certificate_of_unknown_origin_is_rejected(tls_url: str) -> None:
     with pytest.raises(Unreachable, match="certificate is not trusted"):
         patch(Connection(tls_url, HEADERS, {}))
 
 
-def test_a_certificate_for_another_name_is_refused(
+def test_a_certificate_for_another_name_is_rejected(
     tls_url: str, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[1]))

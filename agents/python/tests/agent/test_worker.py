@@ -9,10 +9,10 @@ from fake_server import (
     Respond,
     assigned,
     cut,
+    error_response,
     flood,
     garbage,
     redirect,
-    refused,
     serving,
     stored,
     text,
@@ -66,10 +66,10 @@ def test_a_handshake_offers_the_types_and_says_who_we_are(server: FakeServer, ur
 def test_what_was_assigned_is_captured_and_sent(
     server: FakeServer, url: str, kind: ProfileType
 ) -> None:
-    server.answer("POST", assigned(kind, "10s"))
+    server.respond_with("POST", assigned(kind, "10s"))
     values = (3, 30_000_000) * 2 if kind in MEMORY else ()
     running = Running(url, 1, capture(Stack((WORK,), 30_000_000, 3, 7, "", False, values=values)))
-    assert running.sampler.asked == [(kind, 10.0)]
+    assert running.sampler.captures == [(kind, 10.0)]
     [seen] = server.requests("PATCH")
     assert seen.json["profileType"] == kind
     found = read(base64.b64decode(seen.json["profileBytes"]))
@@ -83,17 +83,17 @@ def test_what_was_assigned_is_captured_and_sent(
 def test_a_throttle_is_normal_and_its_delay_is_kept(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    server.answer("POST", throttled("33s"))
+    server.respond_with("POST", throttled("33s"))
     running = Running(url, 20)
     assert all(33 <= pause <= 33 * 1.1 for pause in running.pauses)
     assert lines == []
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_is_one_line_and_asked_ever_more_seldom(
+def test_a_rejected_key_is_one_line_and_retried_ever_more_seldom(
     server: FakeServer, url: str, lines: list[str], status: int
 ) -> None:
-    server.answer("POST", refused(status, "This key was revoked.", "60s"))
+    server.respond_with("POST", error_response(status, "This key was revoked.", "60s"))
     running = Running(url, 30)
     [line] = lines
     assert line.startswith(f"flamewatch: key refused by {url} ({status}): This key was revoked.")
@@ -106,8 +106,14 @@ def test_a_refused_key_is_one_line_and_asked_ever_more_seldom(
 def test_a_dead_server_is_one_line_and_its_return_another(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    dead: list[Respond] = [cut, garbage, refused(503, "starting"), text(b"<html>", 502), flood]
-    server.answer("POST", *dead, throttled("1s"))
+    dead: list[Respond] = [
+        cut,
+        garbage,
+        error_response(503, "starting"),
+        text(b"<html>", 502),
+        flood,
+    ]
+    server.respond_with("POST", *dead, throttled("1s"))
     Running(url, 8)
     assert len(lines) == 2
     assert lines[0].startswith(f"flamewatch: no profiles can be sent to {url}: the connection was")
@@ -117,7 +123,7 @@ def test_a_dead_server_is_one_line_and_its_return_another(
 def test_a_server_that_is_somebody_else_is_one_line(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    server.answer("POST", text(b"<html>Welcome"), assigned("PEAK_HEAP"), text(b"{}", 204))
+    server.respond_with("POST", text(b"<html>Welcome"), assigned("PEAK_HEAP"), text(b"{}", 204))
     Running(url, 3)
     assert len(lines) == 1
     assert "not a JSON object" in lines[0]
@@ -127,7 +133,7 @@ def test_a_redirect_is_said_and_not_followed(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     with serving() as (elsewhere, other_url):
-        server.answer("POST", redirect(other_url))
+        server.respond_with("POST", redirect(other_url))
         Running(url, 3)
         assert elsewhere.seen == []
     [line] = lines
@@ -137,7 +143,7 @@ def test_a_redirect_is_said_and_not_followed(
 def test_what_a_server_says_stays_one_bounded_line(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    server.answer("POST", refused(400, "no\nfake: line \x1b[31m" + "x" * 10_000))
+    server.respond_with("POST", error_response(400, "no\nfake: line \x1b[31m" + "x" * 10_000))
     Running(url, 1)
     [line] = lines
     assert "\n" not in line
@@ -148,7 +154,7 @@ def test_what_a_server_says_stays_one_bounded_line(
 def test_a_failing_capture_is_counted_and_the_type_withdrawn(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    server.answer("POST", *[assigned("CPU")] * 3, throttled("1s"))
+    server.respond_with("POST", *[assigned("CPU")] * 3, throttled("1s"))
     running = Running(url, 4, RuntimeError("the kernel refuses timers"))
     assert running.counters.errors == 3
     assert running.counters.profiles_dropped == 3
@@ -160,7 +166,7 @@ def test_a_failing_capture_is_counted_and_the_type_withdrawn(
 
 
 def test_a_capture_that_works_again_is_forgiven(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("CPU"))
+    server.respond_with("POST", assigned("CPU"))
     failure = RuntimeError("once")
     running = Running(url, 6, failure, failure, capture(), failure, failure, capture())
     assert running.counters.profiles_sent == 2
@@ -171,7 +177,7 @@ def test_without_any_type_left_it_ends_and_says_so(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     kinds = [assigned(kind) for kind in ProfileType for _ in range(3)]
-    server.answer("POST", *kinds)
+    server.respond_with("POST", *kinds)
     running = Running(url, 50, RuntimeError("no"))
     assert len(server.requests("POST")) == 3 * len(ProfileType)
     assert running.counters.state == "failed"
@@ -179,7 +185,7 @@ def test_without_any_type_left_it_ends_and_says_so(
 
 
 def test_what_was_dropped_is_counted_by_its_reason(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("CPU"))
+    server.respond_with("POST", assigned("CPU"))
     outcomes = (
         capture(dropped={"torn": 3, "no_slot": 0}),
         capture(dropped={"torn": 1, "no_slot": 2}),
@@ -202,7 +208,7 @@ def test_each_profile_reports_all_cpu_time_since_the_one_before(
         return upload(*arguments)
 
     monkeypatch.setattr("flamewatch.worker.upload", costly)
-    server.answer("POST", assigned("CPU", "10s"))
+    server.respond_with("POST", assigned("CPU", "10s"))
     Running(url, 2)
     profiles = [
         read(base64.b64decode(one.json["profileBytes"])) for one in server.requests("PATCH")
@@ -214,8 +220,8 @@ def test_each_profile_reports_all_cpu_time_since_the_one_before(
 def test_a_lost_upload_is_counted_and_not_hurried(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
-    server.answer("POST", assigned("CPU"))
-    server.answer("PATCH", refused(429, "Quota reached", "300s"))
+    server.respond_with("POST", assigned("CPU"))
+    server.respond_with("PATCH", error_response(429, "Quota reached", "300s"))
     running = Running(url, 2)
     assert running.counters.profiles_dropped == 2
     assert running.counters.profiles_sent == 0
@@ -224,8 +230,8 @@ def test_a_lost_upload_is_counted_and_not_hurried(
 
 
 def test_an_upload_survives_a_short_outage(server: FakeServer, url: str) -> None:
-    server.answer("POST", assigned("CPU"))
-    server.answer("PATCH", refused(503), refused(503), stored)
+    server.respond_with("POST", assigned("CPU"))
+    server.respond_with("PATCH", error_response(503), error_response(503), stored)
     running = Running(url, 3)  # two of the waits belong to the upload
     assert running.counters.profiles_sent == 1
 
@@ -233,7 +239,7 @@ def test_an_upload_survives_a_short_outage(server: FakeServer, url: str) -> None
 def test_a_capture_that_was_ended_early_is_sent_with_its_true_duration(
     server: FakeServer, url: str
 ) -> None:
-    server.answer("POST", assigned("CPU", "10s"))
+    server.respond_with("POST", assigned("CPU", "10s"))
     bell = FakeBell(2)
 
     class Ended(FakeSampler):

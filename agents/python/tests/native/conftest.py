@@ -15,7 +15,7 @@ from interpreters import program
 
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = Path(__file__).parents[2] / "src"
-WANTED = ("3.11", "3.12", "3.13", "3.14", "3.15")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 
 Run = Callable[..., Any]
@@ -41,9 +41,9 @@ def first_of(version: str, *candidates: Path) -> str | None:
     return None
 
 
-INTERPRETERS = {version: path for version in WANTED if (path := found(version))}
+INTERPRETERS = {version: path for version in VERSIONS if (path := found(version))}
 OTHERS = [version for version, path in INTERPRETERS.items() if path != sys.executable]
-ABSENT = [version for version in WANTED if version not in INTERPRETERS]
+ABSENT = [version for version in VERSIONS if version not in INTERPRETERS]
 if not program("python3.14-dbg").exists():
     ABSENT.append("a debug build")
 

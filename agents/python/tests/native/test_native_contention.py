@@ -35,7 +35,7 @@ def test_a_lock_that_looks_free_or_mine_is_not_tried_out(run: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_wrong_arguments_are_refused_as_ever(run: Run, kind: str) -> None:
+def test_wrong_arguments_are_rejected_as_ever(run: Run, kind: str) -> None:
     assert run("contention.py", kind)["counts"]["refused"] == 4 * 100
 
 
@@ -93,13 +93,13 @@ def test_without_waits_nothing_is_seen() -> None:
 
 
 @pytest.mark.parametrize("idle", [(1,), ((1, None),), ((test_here_waits_can_be_seen, None),)])
-def test_idle_waits_that_are_no_code_objects_are_refused(idle: Any) -> None:
+def test_idle_waits_that_are_no_code_objects_are_rejected(idle: Any) -> None:
     with pytest.raises(TypeError, match="idle must"):
         _native.start("contention", idle=idle)
     assert not _native.running()
 
 
-def test_too_many_idle_waits_are_refused() -> None:
+def test_too_many_idle_waits_are_rejected() -> None:
     code = test_here_waits_can_be_seen.__code__
     with pytest.raises(ValueError, match="the number of idle waits is 33"):
         _native.start("contention", idle=((code, None),) * 33)

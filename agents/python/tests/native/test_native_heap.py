@@ -16,15 +16,15 @@ Run = Callable[..., Any]
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = Path(__file__).parents[2] / "src"
 MIB = 1 << 20
-KEPT, ALLOCATED_LATER = 36_000, 16_000  # blocks in truth() of heap.py
+BLOCKS_IN_USE, ALLOCATED_LATER = 36_000, 16_000  # blocks in truth() of heap.py
 FEW_PERCENT = 0.05  # for 14,000 samples: seven standard deviations
 
 
 def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
     result = run("heap.py", "truth")
     objects, size = result["before"]["heap"]["keep.<locals>.<genexpr>"][2:]
-    assert objects == pytest.approx(KEPT, rel=FEW_PERCENT)
-    assert size == pytest.approx(KEPT * result["size"], rel=FEW_PERCENT)
+    assert objects == pytest.approx(BLOCKS_IN_USE, rel=FEW_PERCENT)
+    assert size == pytest.approx(BLOCKS_IN_USE * result["size"], rel=FEW_PERCENT)
 
 
 def test_what_was_allocated_and_freed_at_once_is_not_in_use(run: Run) -> None:
@@ -142,7 +142,7 @@ def test_arrays_of_numpy_are_counted() -> None:
     assert max(freed["make"][1], freed["resize"][1]) < 1000
 
 
-def test_reading_without_counting_is_refused() -> None:
+def test_reading_without_counting_is_rejected() -> None:
     with pytest.raises(RuntimeError, match="memory is not being counted"):
         _native.heap_read("heap")
     with pytest.raises(RuntimeError, match="memory is not being counted"):

@@ -12,7 +12,7 @@ def leaf() -> int:
     return 1
 
 
-def place(index: int, offset: int) -> bytes:
+def frame_row(index: int, offset: int) -> bytes:
     return struct.pack("=2i", index, offset)
 
 
@@ -25,7 +25,7 @@ def raw(stacks: bytes, frames: bytes) -> dict[str, object]:
 def test_it_reads_frames_leaf_first_and_names_the_thread() -> None:
     last = 2 * len(list(leaf.__code__.co_positions())) - 2
     row = struct.pack("=7q", 77, 30_000_000, 3, 0, 2, 1, 0)
-    (stack,) = read_stacks(raw(row, place(0, last) + place(0, -2)), {77: "worker"})  # type: ignore[arg-type]
+    (stack,) = read_stacks(raw(row, frame_row(0, last) + frame_row(0, -2)), {77: "worker"})  # type: ignore[arg-type]
     line = leaf.__code__.co_firstlineno
     assert stack == Stack(
         (
@@ -42,11 +42,11 @@ def test_it_reads_frames_leaf_first_and_names_the_thread() -> None:
 
 def test_a_thread_without_a_name_has_an_empty_one() -> None:
     row = struct.pack("=7q", 78, 1, 1, 0, 1, 0, 0)
-    (stack,) = read_stacks(raw(row, place(0, -2)))  # type: ignore[arg-type]
+    (stack,) = read_stacks(raw(row, frame_row(0, -2)))  # type: ignore[arg-type]
     assert (stack.thread_name, stack.cut) == ("", False)
 
 
 def test_a_stack_has_the_labels_that_its_row_points_to() -> None:
     row = struct.pack("=7q", 77, 30_000_000, 3, 0, 1, 0, 1)
-    (stack,) = read_stacks(raw(row, place(0, -2)))  # type: ignore[arg-type]
+    (stack,) = read_stacks(raw(row, frame_row(0, -2)))  # type: ignore[arg-type]
     assert stack.labels == (("endpoint", "/pay"),)

@@ -41,8 +41,8 @@ class Middleware:
     async def _respond_async(self, request: Any) -> Any:
         token = RUNNING.set(RUNNING.get())
         try:
-            answer: Awaitable[Any] = self._get_response(request)
-            return await answer
+            response: Awaitable[Any] = self._get_response(request)
+            return await response
         finally:
             reset(token)
 

@@ -8,7 +8,7 @@ from flamewatch.labelling import add
 MOST: Final = 500  # distinct routes in a process; real programs have fewer
 OTHERS: Final = "(others)"
 
-_known: set[str] = set()
+_labelled_routes: set[str] = set()
 
 
 def begin(route: str) -> contextvars.Token[bytes]:
@@ -17,8 +17,8 @@ def begin(route: str) -> contextvars.Token[bytes]:
 
 
 def _bounded(route: str) -> str:
-    if route not in _known:
-        if len(_known) >= MOST:
+    if route not in _labelled_routes:
+        if len(_labelled_routes) >= MOST:
             return OTHERS
-        _known.add(route)
+        _labelled_routes.add(route)
     return route

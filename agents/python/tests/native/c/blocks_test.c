@@ -9,7 +9,7 @@
 
 enum { ADDRESSES = 6000, STEPS = 400000 };
 
-static bool known[ADDRESSES];
+static bool is_stored[ADDRESSES];
 static uint64_t dice;
 
 /* Many addresses share a slot of the filter and a home slot of the table. */
@@ -19,14 +19,14 @@ static uintptr_t address_of(int i) {
 
 static void step(Blocks *blocks, int i) {
   Block taken = {0};
-  assert(!known[i] || may_be_sampled((void *)address_of(i)));
-  if (known[i] || roll(&dice) & 1) {
-    assert(blocks_take(blocks, address_of(i), &taken) == known[i]);
-    assert(!known[i] || (taken.address == address_of(i) && taken.size == (size_t)i && taken.site == (uint32_t)i));
-    known[i] = false;
+  assert(!is_stored[i] || may_be_sampled((void *)address_of(i)));
+  if (is_stored[i] || roll(&dice) & 1) {
+    assert(blocks_take(blocks, address_of(i), &taken) == is_stored[i]);
+    assert(!is_stored[i] || (taken.address == address_of(i) && taken.size == (size_t)i && taken.site == (uint32_t)i));
+    is_stored[i] = false;
   } else {
     assert(blocks_add(blocks, &(Block){.address = address_of(i), .size = (size_t)i, .site = (uint32_t)i}));
-    known[i] = true;
+    is_stored[i] = true;
   }
 }
 
@@ -34,10 +34,10 @@ static void check_all(Blocks *blocks) {
   uint32_t n = 0;
   Block taken;
   for (int i = 0; i < ADDRESSES; i++)
-    n += known[i];
+    n += is_stored[i];
   assert(blocks->n == n && blocks->capacity >= 2 * n);
   for (int i = 0; i < ADDRESSES; i++)
-    assert(blocks_take(blocks, address_of(i), &taken) == known[i]);
+    assert(blocks_take(blocks, address_of(i), &taken) == is_stored[i]);
   assert(blocks->n == 0);
 }
 

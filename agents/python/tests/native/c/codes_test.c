@@ -22,8 +22,8 @@ static void make_text(char *at, const char *text) {
   memcpy(at + 40, text, strlen(text) + 1);
 }
 
-static Place living(void) {
-  Place place = {.code = (uintptr_t)object};
+static CodePosition living(void) {
+  CodePosition position = {.code = (uintptr_t)object};
   make_text(name, "work");
   make_text(file, "/srv/work.py");
   set_word(table, 16, 3);
@@ -34,63 +34,63 @@ static Place living(void) {
   set_word(object, FILE_AT, (uintptr_t)file);
   set_word(object, NAME_AT, (uintptr_t)name);
   set_word(object, TABLE_AT, (uintptr_t)table);
-  memcpy(place.head, object + HEAD_START, TABLE_AT + 8 - HEAD_START);
-  return place;
+  memcpy(position.head, object + HEAD_START, TABLE_AT + 8 - HEAD_START);
+  return position;
 }
 
-static bool is_found(const Place *place, const char *expected) {
+static bool is_found(const CodePosition *position, const char *expected) {
   uint32_t id;
   arena_close(&arena);
   assert(arena_open(&arena, 1 << 20) && codes_open(&codes, &arena));
-  assert(code_find(&codes, &arena, place, &id) == CODE_OK);
+  assert(code_find(&codes, &arena, position, &id) == CODE_OK);
   return codes.first->name.n == strlen(expected) && !memcmp(codes.first->name.data, expected, strlen(expected));
 }
 
 static void test_a_living_code_has_its_name(void) {
-  Place place = living();
-  assert(is_found(&place, "work"));
+  CodePosition position = living();
+  assert(is_found(&position, "work"));
   assert(codes.first->line_table_bytes == 3 && codes.first->first_line == 7);
 }
 
 static void test_references_as_versions_count_them_are_alive(void) {
   const uintptr_t counts[] = {1, 3000000000u, 0xffffffffu, 0xc0000000u, 0x0001000000000002u, 0xe000000080000000u};
   for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) {
-    Place place = living();
+    CodePosition position = living();
     set_word(object, REFERENCES, counts[i]);
-    assert(is_found(&place, "work"));
+    assert(is_found(&position, "work"));
   }
 }
 
 static void test_a_code_without_references_is_freed_though_the_rest_lies_there(void) {
-  Place place = living();
+  CodePosition position = living();
   set_word(object, REFERENCES, 0);
-  assert(is_found(&place, "[freed code]"));
+  assert(is_found(&position, "[freed code]"));
 }
 
 static void test_a_link_of_a_free_list_is_no_count(void) {
-  Place place = living();
+  CodePosition position = living();
   set_word(object, REFERENCES, 0x00007f12a4c05680);
-  assert(is_found(&place, "[freed code]"));
+  assert(is_found(&position, "[freed code]"));
   set_word(object, REFERENCES, 0x0000558000000010);
-  assert(is_found(&place, "[freed code]"));
+  assert(is_found(&position, "[freed code]"));
 }
 
 static void test_another_object_in_its_place_is_not_it(void) {
-  Place place = living();
+  CodePosition position = living();
   set_word(object, NAME_AT, (uintptr_t)file);
-  assert(is_found(&place, "[freed code]"));
+  assert(is_found(&position, "[freed code]"));
 }
 
 static void test_memory_that_is_gone_is_no_crash(void) {
-  Place place = living();
+  CodePosition position = living();
   char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  place.code = (uintptr_t)page;
+  position.code = (uintptr_t)page;
   munmap(page, 4096);
-  assert(is_found(&place, "[freed code]"));
-  place = living();
+  assert(is_found(&position, "[freed code]"));
+  position = living();
   set_word(object, NAME_AT, (uintptr_t)page);
-  memcpy(place.head, object + HEAD_START, TABLE_AT + 8 - HEAD_START);
-  assert(is_found(&place, "[freed code]"));
+  memcpy(position.head, object + HEAD_START, TABLE_AT + 8 - HEAD_START);
+  assert(is_found(&position, "[freed code]"));
 }
 
 int main(void) {

@@ -38,8 +38,8 @@ static void make_object(char *object, size_t table_bytes) {
 static void stand_on(int n) {
   walk->depth = n;
   for (int i = 0; i < n; i++) {
-    walk->places[i].code = (uintptr_t)objects[i];
-    memcpy(walk->places[i].head, objects[i] + HEAD_START, TABLE_AT + 8 - HEAD_START);
+    walk->positions[i].code = (uintptr_t)objects[i];
+    memcpy(walk->positions[i].head, objects[i] + HEAD_START, TABLE_AT + 8 - HEAD_START);
   }
 }
 
@@ -60,7 +60,7 @@ static void test_a_code_freed_after_the_handler_keeps_its_name(void) {
   fresh_codes_read(&fresh, walk);
   set_word(objects[0], REFERENCES, 0);
   fresh_codes_move(&fresh, &codes, &arena);
-  assert(code_find(&codes, &arena, &walk->places[0], &id) == CODE_OK && id == 0);
+  assert(code_find(&codes, &arena, &walk->positions[0], &id) == CODE_OK && id == 0);
   assert(codes.n == 1 && !memcmp(codes.first->name.data, "body", 4) && codes.first->line_table_bytes == 3);
 }
 
@@ -77,7 +77,7 @@ static void test_a_known_code_is_not_read_again(void) {
 static void test_a_code_that_recurs_is_read_once(void) {
   begin(1 << 20);
   stand_on(1);
-  walk->places[1] = walk->places[0];
+  walk->positions[1] = walk->positions[0];
   walk->depth = 2;
   fresh_codes_read(&fresh, walk);
   assert(fresh.n == 1);
@@ -103,7 +103,7 @@ static void test_a_sample_reads_a_bounded_number_the_leaf_first(void) {
   fresh_codes_read(&fresh, walk);
   assert(fresh.n == MANY && fresh.first->address == (uintptr_t)objects[0]);
   fresh_codes_move(&fresh, &codes, &arena);
-  assert(code_find(&codes, &arena, &walk->places[MANY - 1], &id) == CODE_OK && codes.n == MANY);
+  assert(code_find(&codes, &arena, &walk->positions[MANY - 1], &id) == CODE_OK && codes.n == MANY);
 }
 
 static void test_a_table_without_room_leaves_the_rest_as_it_was(void) {

@@ -25,11 +25,11 @@ def installed() -> dict[str, dict[str, int]]:
     return found
 
 
-held: list[bytes] = []
+blocks: list[bytes] = []
 
 
 def keep(n: int) -> None:
-    held.extend(bytes(100) for _ in range(n))
+    blocks.extend(bytes(100) for _ in range(n))
 
 
 def in_use() -> list[int]:
@@ -48,12 +48,18 @@ before = installed()
 _native.heap_start(mean_bytes=1, samples_per_second=1 << 30)
 during = installed()
 keep(1000)
-kept = in_use()
+blocks_in_use = in_use()
 moved = bytearray(40)
 moved += bytes(300)
-held.clear()
+blocks.clear()
 freed = in_use()
 _native.heap_stop()
 moved += bytes(600)
-result = {"before": before, "during": during, "after": installed(), "kept": kept, "freed": freed}
+result = {
+    "before": before,
+    "during": during,
+    "after": installed(),
+    "kept": blocks_in_use,
+    "freed": freed,
+}
 print(json.dumps(result))

@@ -69,17 +69,17 @@ def alone(lock: "threading.Lock | threading.RLock") -> None:
 
 
 def fight(make: "type[threading.Lock] | type[threading.RLock]") -> None:
-    lock, own, held = make(), make(), threading.Lock()
-    turns = {with_lock: lock, with_acquire: lock, with_timeout: lock, never_waits: held}
-    held.acquire()
+    lock, own, locked = make(), make(), threading.Lock()
+    functions = {with_lock: lock, with_acquire: lock, with_timeout: lock, never_waits: locked}
+    locked.acquire()
     threads = []
 
-    def work(turn, lock) -> None:  # type: ignore[no-untyped-def]
+    def work(acquire, lock) -> None:  # type: ignore[no-untyped-def]
         for _ in range(80):
-            turn(lock)
+            acquire(lock)
 
-    for turn, about in turns.items():
-        threads.append(threading.Thread(target=work, args=(turn, about)))
+    for function, about in functions.items():
+        threads.append(threading.Thread(target=work, args=(function, about)))
     for thread in threads:
         thread.start()
     for _ in range(100):
@@ -154,11 +154,11 @@ def nobody_else() -> dict[str, int]:
         for _ in range(100):
             again(lock) if name == "recursive" else alone(lock)
         tried[name] = _native.stop()["counts"]["tried"]
-    held = threading.Lock()
+    locked = threading.Lock()
     _native.start("contention")
-    with held:
+    with locked:
         for _ in range(100):
-            held.acquire(timeout=1e-6)
+            locked.acquire(timeout=1e-6)
     tried["held"] = _native.stop()["counts"]["tried"]
     return tried
 

@@ -25,7 +25,7 @@ def there() -> None:
     done.wait()
 
 
-def places(stacks: list[Stack]) -> Counter[str]:
+def function_counts(stacks: list[Stack]) -> Counter[str]:
     found: Counter[str] = Counter()
     for stack in stacks:
         names = {f.function for f in stack.frames}
@@ -47,16 +47,16 @@ together = read_stacks(_native.stop())
 _native.start("wall", period_us=2000, max_threads=20)
 _native.wait(1)
 raw = _native.stop()
-wall = places(read_stacks(raw))
+wall = function_counts(read_stacks(raw))
 done.set()
 for thread in threads:
     thread.join()
 print(
     json.dumps(
         {
-            "apart": places(apart),
+            "apart": function_counts(apart),
             "stacks_apart": len(apart),
-            "together": places(together),
+            "together": function_counts(together),
             "stacks_together": len(together),
             "wall": {name: value / raw["duration_ns"] for name, value in wall.items()},
             "counts": raw["counts"],

@@ -16,7 +16,6 @@ from flamewatch.stacks import read_stacks
 
 MIB = 1 << 20
 Seen = dict[str, list[int]]
-held: list[object] = []
 blocks: list[object] = []
 
 
@@ -40,7 +39,7 @@ def seen(kind: str) -> Seen:
 
 def keep(n: int) -> None:
     """Allocate without `range`: 3.14 and later cache freed range iterators."""
-    held.extend(bytes(1000) for _ in repeat(None, n))
+    blocks.extend(bytes(1000) for _ in repeat(None, n))
 
 
 def drop(n: int) -> None:
@@ -53,13 +52,13 @@ def grow(n: int) -> None:
     data = bytearray(n)
     for _ in range(4):
         data += bytes(n)
-    held.append(data)
+    blocks.append(data)
 
 
 def shrink(n: int) -> None:
     data = bytearray(8 * n)
     del data[n:]
-    held.append(data)
+    blocks.append(data)
 
 
 def documented() -> None:
@@ -78,7 +77,7 @@ def truth() -> dict[str, object]:
     for thread in threads:
         thread.join()
     before = {"heap": seen("heap"), "heap_alloc": seen("heap_alloc")}
-    held.clear()
+    blocks.clear()
     after = {"heap": seen("heap"), "heap_alloc": seen("heap_alloc")}
     return {"before": before, "after": after, "size": sys.getsizeof(bytes(1000))}
 
@@ -88,7 +87,7 @@ def moved() -> dict[str, object]:
     for _ in range(100):
         grow(100_000)
         shrink(100_000)
-    return {"before": seen("heap"), "held": sum(sys.getsizeof(data) for data in held)}
+    return {"before": seen("heap"), "held": sum(sys.getsizeof(data) for data in blocks)}
 
 
 def one_by_one() -> dict[str, object]:
@@ -97,7 +96,7 @@ def one_by_one() -> dict[str, object]:
     keep(100)
     documented()
     before = seen("heap")
-    held.clear()
+    blocks.clear()
     return {"before": before, "after": seen("heap"), "size": sys.getsizeof(bytes(1000))}
 
 
@@ -118,7 +117,7 @@ def beside_tracemalloc() -> dict[str, object]:
     found["under"] = seen("heap")["keep"]
     _native.heap_stop()
     keep(40)
-    held.clear()
+    blocks.clear()
     traced = tracemalloc.get_traced_memory()[0]
     start(mean_bytes=1)
     keep(50)
@@ -146,7 +145,7 @@ def whole() -> dict[str, object]:
     keep(100)
     documented()
     before = seen("heap")
-    held.clear()
+    blocks.clear()
     after = seen("heap")
     _native.heap_stop()
     return {"before": before, "after": after, "size": sys.getsizeof(bytes(1000))}

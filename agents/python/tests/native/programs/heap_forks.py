@@ -15,7 +15,7 @@ def work() -> None:
         [bytes(700) for _ in range(100)]
 
 
-def kept(n: int) -> list[bytes]:
+def allocated(n: int) -> list[bytes]:
     return [bytes(5000) for _ in range(n)]
 
 
@@ -23,9 +23,9 @@ def in_child(parents: list[bytes]) -> int:
     if not _native.heap_running():
         return 2
     parents.clear()  # sampled in the parent, unknown in the child
-    own = kept(100)
+    own = allocated(100)
     stacks = read_stacks(_native.heap_read("heap"))
-    used = sum(s.value for s in stacks if "kept" in {f.function for f in s.frames})
+    used = sum(s.value for s in stacks if "allocated" in {f.function for f in s.frames})
     return 0 if 500_000 <= used <= 520_000 and own else 3
 
 
@@ -35,7 +35,7 @@ for thread in threads:
     thread.start()
 codes = []
 for _ in range(12):
-    blocks = kept(50)
+    blocks = allocated(50)
     child = os.fork()
     if child == 0:
         os._exit(in_child(blocks))

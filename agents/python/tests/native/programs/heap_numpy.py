@@ -11,18 +11,18 @@ from flamewatch import _native
 from flamewatch.stacks import read_stacks
 
 MEGABYTE = 1_000_000
-held: list[object] = []
+blocks: list[object] = []
 
 
 def make() -> None:
-    held.append(numpy.ones(MEGABYTE, dtype="u1"))
-    held.append(numpy.zeros(2 * MEGABYTE, dtype="u1")[::7])
+    blocks.append(numpy.ones(MEGABYTE, dtype="u1"))
+    blocks.append(numpy.zeros(2 * MEGABYTE, dtype="u1")[::7])
 
 
 def resize() -> None:
     array = numpy.empty(MEGABYTE, dtype="u1")
     array.resize(3 * MEGABYTE, refcheck=False)
-    held.append(array)
+    blocks.append(array)
 
 
 def drop() -> None:
@@ -51,10 +51,10 @@ for work in (make, resize, drop, small):
     thread.join()
 del before
 result = {"alive": seen()}
-held.clear()
+blocks.clear()
 result["freed"] = seen()
-held.append(numpy.ones(MEGABYTE))
+blocks.append(numpy.ones(MEGABYTE))
 _native.heap_stop()
-held.clear()
+blocks.clear()
 make()
 print(json.dumps(result))

@@ -16,23 +16,23 @@ PAGE = resource.getpagesize()
 
 def work(seed: int) -> None:
     dice = random.Random(seed)
-    held: list[object] = []
+    blocks: list[object] = []
     while not done.is_set():
         n = dice.randrange(6)
         if n == 0:
-            held.append(bytearray(dice.randrange(200_000)))
+            blocks.append(bytearray(dice.randrange(200_000)))
         elif n == 1:
-            held.append([dice.random() for _ in range(dice.randrange(500))])
+            blocks.append([dice.random() for _ in range(dice.randrange(500))])
         elif n == 2:
-            held.append({str(i): i for i in range(dice.randrange(200))})
-        elif n == 3 and held:
-            last = held[-1]
+            blocks.append({str(i): i for i in range(dice.randrange(200))})
+        elif n == 3 and blocks:
+            last = blocks[-1]
             if isinstance(last, bytearray):
                 last.extend(bytes(dice.randrange(100_000)))
-        elif held:
-            held.pop(dice.randrange(len(held)))
-        if len(held) > 200:
-            held.clear()
+        elif blocks:
+            blocks.pop(dice.randrange(len(blocks)))
+        if len(blocks) > 200:
+            blocks.clear()
 
 
 def resident() -> int:

@@ -24,7 +24,7 @@ Main = Callable[[], Coroutine[None, None, None]]
 KIND = ProfileType(sys.argv[1])
 LOOP = import_module(sys.argv[3]).new_event_loop if sys.argv[3:] else None
 BELOW = {"Handle._run", "Runner.run"}  # callers of a coroutine: the first one found ends the chain
-plain, asked = NativeSampler(_native), NativeSampler(_native, tasks=True)
+plain, with_tasks = NativeSampler(_native), NativeSampler(_native, tasks=True)
 
 
 def burn(seconds: float) -> None:
@@ -80,14 +80,14 @@ async def second_waiter(task: "asyncio.Task[None]") -> None:
     await task
 
 
-WAYS = (direct, direct_twice, gathered, grouped, by_nobody, by_two)
+WAYS_TO_AWAIT = (direct, direct_twice, gathered, grouped, by_nobody, by_two)
 
 
 def chains() -> dict[str, object]:
     """Count the callers of `leaf` up to the event loop, for each way to await."""
     found = {}
-    for way in WAYS:
-        capture = captured(asked, KIND, partial(run, way))
+    for way in WAYS_TO_AWAIT:
+        capture = captured(with_tasks, KIND, partial(run, way))
         seen: Counter[str] = Counter()
         for stack in capture.stacks:
             names = [frame.function for frame in stack.frames]
@@ -120,7 +120,7 @@ async def named() -> None:
 
 
 def names() -> dict[str, object]:
-    return {"plain": labelled(plain), "asked": labelled(asked)}
+    return {"plain": labelled(plain), "with_tasks": labelled(with_tasks)}
 
 
 def labelled(sampler: NativeSampler) -> Counter[str]:
@@ -150,7 +150,7 @@ def storm() -> dict[str, object]:
     """Create and finish tasks as fast as possible."""
     dropped: Counter[str] = Counter()
     edges: Counter[str] = Counter()
-    capture = captured(asked, KIND, partial(run, many))
+    capture = captured(with_tasks, KIND, partial(run, many))
     dropped.update(capture.dropped)
     for stack in capture.stacks:
         functions = [frame.function for frame in stack.frames]

@@ -67,5 +67,5 @@ def _cpu_ms(load: Load) -> float:
 
 
 def _print(what: str, values: list[str], goals: list[str]) -> None:
-    cells = [f"{cell:>11}" for cell in [*values, *goals]]
-    print(f"  {what:<40}{''.join(cells)}".rstrip())
+    columns = [f"{cell:>11}" for cell in [*values, *goals]]
+    print(f"  {what:<40}{''.join(columns)}".rstrip())

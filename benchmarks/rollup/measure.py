@@ -79,14 +79,14 @@ def _moved(block: Block, **fields: object) -> Block:
     return Block(**(values | {"id": None, "covered_by_id": None} | fields))
 
 
-def questions(project: Project) -> dict[str, Callable[[], object]]:
-    def asked(hours: float) -> Selection:
+def queries(project: Project) -> dict[str, Callable[[], object]]:
+    def selection(hours: float) -> Selection:
         end = MIDNIGHT + DAY - timedelta(seconds=0 if hours == 24 else 1)
         return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
 
     def flame(hours: float) -> bytes:
         return tree_json(
-            query_context(asked(hours)), run_tree(query_context(asked(hours)), asked(hours), View())
+            query_context(selection(hours)), run_tree(query_context(selection(hours)), selection(hours), View())
         )
 
     day = (MIDNIGHT, MIDNIGHT + DAY)
@@ -95,9 +95,9 @@ def questions(project: Project) -> dict[str, Callable[[], object]]:
         "flame graph of 1,440": partial(flame, 6),
         "flame graph of 5,760, a day": partial(flame, 24),
         "the same without 1 s, from its hours": partial(flame, 23.999),
-        "strip of a day": lambda: run_strip(query_context(asked(24)), asked(24)),
+        "strip of a day": lambda: run_strip(query_context(selection(24)), selection(24)),
         "menus of a day": lambda: run_options(query_context(project.pk), "shop", CPU, *day),
-        "profiles of an hour, a page": lambda: run_profiles(query_context(asked(1)), asked(1)),
+        "profiles of an hour, a page": lambda: run_profiles(query_context(selection(1)), selection(1)),
         "services of the project, a day": lambda: run_services(query_context(project.pk), *day),
     }
 
@@ -110,8 +110,8 @@ def main() -> int:
     found: dict[str, list[float]] = {}
     for times in (1, 10, 100):
         store_more(project, times)
-        for name, ask in questions(project).items():
-            found.setdefault(name, []).append(wall_ms(ask, 7))
+        for name, query in queries(project).items():
+            found.setdefault(name, []).append(wall_ms(query, 7))
     limits = {"flame graph of 250 profiles": 12, "flame graph of 1,440": 25}
     figures = []
     for name, (once, ten, hundred) in found.items():

@@ -1,4 +1,4 @@
-"""Server in a process of its own that stores pushed profiles: `benchmarks/sink.py FOLDER`.
+"""Server in a process of its own that stores pushed profiles: `receiving_server.py FOLDER`.
 
 Prints its port. The body of each POST becomes a file in the folder. A handshake of the Flamewatch
 agent is parked, as by a server that requests no profile.
@@ -12,29 +12,29 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-HELD_SECONDS = 50
+PARKED_SECONDS = 50
 NO_PROFILE = (
     b'{"error":{"code":409,"status":"ABORTED","message":"none wanted","details":'
     b'[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}'
 )
 
 
-class Sink(BaseHTTPRequestHandler):
+class ReceivingHandler(BaseHTTPRequestHandler):
     folder: Path
     numbers = itertools.count()
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.startswith("/v2/"):
-            time.sleep(HELD_SECONDS)
-            self._answer(409, NO_PROFILE)
+            time.sleep(PARKED_SECONDS)
+            self._respond(409, NO_PROFILE)
             return
         unfinished = self.folder / "unfinished"
         unfinished.write_bytes(body)
         unfinished.rename(self.folder / f"{next(self.numbers)}.pushed")
-        self._answer(200, b"{}")
+        self._respond(200, b"{}")
 
-    def _answer(self, status: int, body: bytes) -> None:
+    def _respond(self, status: int, body: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -45,7 +45,7 @@ class Sink(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    Sink.folder = Path(sys.argv[1])
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Sink)
+    ReceivingHandler.folder = Path(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ReceivingHandler)
     print(server.server_port, flush=True)
     server.serve_forever()

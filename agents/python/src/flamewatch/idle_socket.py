@@ -9,25 +9,25 @@ import socket
 from typing import NamedTuple
 
 
-class Mark(NamedTuple):
+class SocketIdentity(NamedTuple):
     """Identity of a socket in the kernel, independent of its descriptor number."""
 
     device: int
     inode: int
 
 
-def mark_of(kept: socket.socket) -> Mark | None:
+def socket_identity(idle_socket: socket.socket) -> SocketIdentity | None:
     """Return the socket's identity, or None if its descriptor is closed."""
     try:
-        found = os.fstat(kept.fileno())
+        found = os.fstat(idle_socket.fileno())
     except OSError:
         return None
-    return Mark(found.st_dev, found.st_ino)
+    return SocketIdentity(found.st_dev, found.st_ino)
 
 
-def let_go(kept: socket.socket, mark: Mark | None) -> None:
+def release_socket(idle_socket: socket.socket, identity: SocketIdentity | None) -> None:
     """Close the socket without a shutdown, or only drop its number if it is not the agent's."""
-    ours = mark is not None and mark_of(kept) == mark
-    number = kept.detach()
+    ours = identity is not None and socket_identity(idle_socket) == identity
+    number = idle_socket.detach()
     if ours:
         os.close(number)

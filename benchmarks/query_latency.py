@@ -1,13 +1,13 @@
 """Measure HTTP query latency with a server process, PostgreSQL, Redis and a file blob store.
 
-Run `python -m benchmarks.answers [--folder FOLDER] [--rounds N] [--only WORD] [--unkept]`.
+Run `python -m benchmarks.query_latency`, with the options of `--help`.
 
 The data sets are created in FOLDER and stay there for the next run; without `--folder` they go into
 a temporary folder. The page cache is warm and the result cache is not used. The block cache has its
 usual size (FLAMEWATCH_KEPT_BLOCK_BYTES), so a query finds the blocks that the previous one decoded;
-with `--unkept` every query reads its blocks from the files. The "just in" profiles were stored
-while compaction ran every minute, and stay in the state of that moment; the "all in the head"
-profiles were never compacted. No compaction runs during the measurement.
+with `--no-block-cache` every query reads its blocks from the files. The "just in" profiles were
+stored while compaction ran every minute, and stay in the state of that moment; the "all in the
+head" profiles were never compacted. No compaction runs during the measurement.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.answered.questions import Question, questions
-from benchmarks.answered.sizes import Sizes
+from benchmarks.data_sets.queries import Query, queries
+from benchmarks.data_sets.sizes import Sizes
 from benchmarks.load import cpu_seconds
 from benchmarks.table import Figure, show
 from tests.server import RunningServer, running_server
@@ -47,16 +47,16 @@ def main(arguments: list[str] | None = None) -> int:
             "REDIS_URL": stack.enter_context(redis(folder)),
             "BLOB_URL": f"file://{folder}/blobs",
         }
-        if options.unkept:
+        if options.no_block_cache:
             environment["FLAMEWATCH_KEPT_BLOCK_BYTES"] = "0"
         server = stack.enter_context(running_server(**OURS, **environment))
         sizes = Sizes(a_days=options.a_days, d_days=options.d_days)
-        asking = Asking(server, folder, *_filled(server, folder, sizes))
+        client = QueryClient(server, folder, *_filled(server, folder, sizes))
         figures = [
             figure
-            for question in questions(sizes)
-            if options.only in question.what
-            for figure in asking.measured(question, options.rounds)
+            for query in queries(sizes)
+            if options.only in query.name
+            for figure in client.measured(query, options.rounds)
         ]
     return (
         0 if show("Answers through HTTP, wall (median) and CPU with PostgreSQL's", figures) else 1
@@ -64,11 +64,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="benchmarks.answers")
+    parser = argparse.ArgumentParser(prog="benchmarks.query_latency")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--only", default="", help="part of a question's name")
-    parser.add_argument("--unkept", action="store_true", help="read blocks for each question")
+    parser.add_argument("--only", default="", help="part of a query's name")
+    parser.add_argument(
+        "--no-block-cache",
+        "--unkept",  # deprecated name
+        action="store_true",
+        help="read blocks for each query",
+    )
     parser.add_argument("--a-days", type=int, default=Sizes().a_days)
     parser.add_argument("--d-days", type=int, default=Sizes().d_days)
     return parser.parse_args(arguments)
@@ -80,18 +85,18 @@ def _filled(server: RunningServer, folder: Path, sizes: Sizes) -> tuple[str, str
     if not state.exists():
         project = server.add_project()
         key = server.add_key(project, "read")
-        command = [sys.executable, "-m", "benchmarks.answered.sets", project]
+        command = [sys.executable, "-m", "benchmarks.data_sets.sets", project]
         start = time.monotonic()
         subprocess.run([*command, json.dumps(asdict(sizes))], env=server.environment, check=True)
         print(f"The sets took {time.monotonic() - start:.0f} s.")
         state.write_text(json.dumps({"project": project, "key": key, "sizes": asdict(sizes)}))
-    known = json.loads(state.read_text())
-    if known["sizes"] != asdict(sizes):
-        raise SystemExit(f"{folder} has sets of other sizes: {known['sizes']}")
-    return known["project"], known["key"]
+    stored = json.loads(state.read_text())
+    if stored["sizes"] != asdict(sizes):
+        raise SystemExit(f"{folder} has sets of other sizes: {stored['sizes']}")
+    return stored["project"], stored["key"]
 
 
-class Asking:
+class QueryClient:
     """HTTP client with an API key that measures queries."""
 
     def __init__(self, server: RunningServer, folder: Path, project: str, key: str) -> None:
@@ -101,30 +106,30 @@ class Asking:
         self._path = f"/api/v1/projects/{project}/"
         self._connection = HTTPConnection(urlsplit(server.url).netloc)
 
-    def measured(self, question: Question, rounds: int) -> list[Figure]:
-        body = self._answer(question)
+    def measured(self, query: Query, rounds: int) -> list[Figure]:
+        body = self._response_to(query)
         found = json.loads(body)["profiles"]
-        if question.profiles is not None and found != question.profiles:
-            raise RuntimeError(f"{question.what}: {found} profiles, not {question.profiles}")
+        if query.profiles is not None and found != query.profiles:
+            raise RuntimeError(f"{query.name}: {found} profiles, not {query.profiles}")
         spans: list[float] = []
         cpu, until = self._cpu(), time.monotonic() + SECONDS
         while len(spans) < rounds and time.monotonic() < until:
             start = time.perf_counter()
-            self._answer(question)
+            self._response_to(query)
             spans.append(time.perf_counter() - start)
         cpu = (self._cpu() - cpu) / len(spans)
         wall = statistics.median(spans) * 1e3
         return [
-            Figure(question.what, wall, "ms", question.limit, question.peers, question.aim),
+            Figure(query.name, wall, "ms", query.limit, query.peers, query.aim),
             Figure(f"  CPU; {len(body) / 1e3:,.0f} kB", cpu * 1e3, "ms"),
         ]
 
-    def _answer(self, question: Question) -> bytes:
-        self._connection.request("GET", self._path + question.path, headers=self._headers)
-        answer = self._connection.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"{question.what}: {answer.status} {body.decode()}")
+    def _response_to(self, query: Query) -> bytes:
+        self._connection.request("GET", self._path + query.path, headers=self._headers)
+        response = self._connection.getresponse()
+        body = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"{query.name}: {response.status} {body.decode()}")
         return body
 
     def _cpu(self) -> float:

@@ -1,6 +1,6 @@
 """Insert sets of profiles into the database and blob store with the server's own functions.
 
-Run `python -m benchmarks.answered.sets PROJECT SIZES` in the server's environment; SIZES is JSON.
+Run `python -m benchmarks.data_sets.sets PROJECT SIZES` in the server's environment; SIZES is JSON.
 """
 
 import base64
@@ -20,7 +20,7 @@ django.setup()
 from django.db.models import F
 from django.utils import timezone
 
-from benchmarks.answered.sizes import START, Sizes
+from benchmarks.data_sets.sizes import START, Sizes
 from benchmarks.shapes import INSTANCES, trees
 from profiles.compaction import day_rollup, hour_blocks, level0
 from profiles.engine.calltree.tree import Tree

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from benchmarks.answered.sizes import START, Sizes
+from benchmarks.data_sets.sizes import START, Sizes
 
 PEERS = "Pyroscope {}, Parca {}"
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    what: str
+class Query:
+    name: str
     path: str  # relative to the project's path
     limit: float | None = None  # ms
     aim: float | None = None
@@ -20,7 +20,7 @@ class Question:
     profiles: int | None = None  # expected number of profiles in the result
 
 
-def questions(sizes: Sizes) -> list[Question]:
+def queries(sizes: Sizes) -> list[Query]:
     """Return the queries, each with its limit.
 
     Time ranges start and end within an hour and within a day, so that queries also read blocks of
@@ -38,7 +38,7 @@ def questions(sizes: Sizes) -> list[Question]:
         _comparison(sizes, "in blocks", "a", a_end, half),
         _comparison(sizes, "just in", "live-a", START + 2 * half, half),
         _comparison(sizes, "all in the head", "head-a", START + 2 * half, half),
-        Question(
+        Query(
             "history of 5 functions, 30 days of D",
             _path("history", "d", d_end - 30 * DAY, d_end),
             40,
@@ -49,9 +49,7 @@ def questions(sizes: Sizes) -> list[Question]:
     ]
 
 
-def _flame_graphs(
-    sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelta
-) -> list[Question]:
+def _flame_graphs(sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelta) -> list[Query]:
     flame = [
         ("250 of A", "a", a_end - half, a_end, 12, 5, ("24-31", "290-1,060"), 250),
         ("1,440 of A", "a", a_end - 6 * HOUR, a_end, 25, 10, ("69-83", "690-1,400"), 1440),
@@ -59,30 +57,30 @@ def _flame_graphs(
         ("43,200 of D (30 days)", "d", d_end - 30 * DAY, d_end, 60, 25, ("390-410", "5,570"), 0),
     ]
     return [
-        Question(
-            f"flame graph, {what}",
+        Query(
+            f"flame graph, {name}",
             _path("tree", service, start, end),
             limit,
             aim,
             PEERS.format(*peers),
             (count or (sizes.d_days - 1) * 1440),
         )
-        for what, service, start, end, limit, aim, peers, count in flame
+        for name, service, start, end, limit, aim, peers, count in flame
     ]
 
 
 def _last_hour(
     sizes: Sizes, where: str, kind: str, first: timedelta, half: timedelta
-) -> list[Question]:
+) -> list[Query]:
     return [
-        Question(
+        Query(
             f"flame graph, 250 of A, {where}",
             _path("tree", f"{kind}-a", START + first, START + first + half),
             40,
             15,
             profiles=sizes.pair // 2,
         ),
-        Question(
+        Query(
             f"flame graph, {sizes.many:,} of D, {sizes.deployments} deployments, {where}",
             _path("tree", f"{kind}-d", START, START + 2 * HOUR),
             300,
@@ -92,9 +90,9 @@ def _last_hour(
     ]
 
 
-def _comparison(sizes: Sizes, where: str, service: str, end: datetime, half: timedelta) -> Question:
+def _comparison(sizes: Sizes, where: str, service: str, end: datetime, half: timedelta) -> Query:
     other = {"b.from": _text(end - half), "b.to": _text(end)}
-    return Question(
+    return Query(
         f"comparison, 250 and 250 of A, {where}",
         _path("compare", service, end - 2 * half, end - half, **other),
         40,
@@ -105,8 +103,8 @@ def _comparison(sizes: Sizes, where: str, service: str, end: datetime, half: tim
 
 
 def _path(resource: str, service: str, start: datetime, end: datetime, **more: str) -> str:
-    asked = {"service": service, "type": "CPU", "from": _text(start), "to": _text(end), **more}
-    return f"{resource}?{urlencode(asked)}"
+    params = {"service": service, "type": "CPU", "from": _text(start), "to": _text(end), **more}
+    return f"{resource}?{urlencode(params)}"
 
 
 def _text(time: datetime) -> str:

@@ -1,7 +1,7 @@
 """Measure memory and threads of 5,000 parked agents, and how fast a shutdown releases them.
 
-Run `python -m benchmarks.holding`. Agents connect to the real server over loopback sockets; SIGINT
-releases them.
+Run `python -m benchmarks.parked_agents`. Agents connect to the real server over loopback sockets;
+SIGINT releases them.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import uvloop
 
-from benchmarks.load import answer, resident_bytes, threads
+from benchmarks.load import resident_bytes, response, threads
 from benchmarks.prepared import prepare
 from benchmarks.table import Figure, show
 from benchmarks.uploads import handshake
@@ -45,8 +45,8 @@ class Agents:
 
         await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
-    async def answers(self) -> Counter[int]:
-        found = await asyncio.gather(*(answer(reader) for reader in self._readers))
+    async def statuses(self) -> Counter[int]:
+        found = await asyncio.gather(*(response(reader) for reader in self._readers))
         return Counter(status for status, _ in found)
 
 
@@ -61,7 +61,7 @@ async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
     taken = threads(pid)
     started = time.perf_counter()
     server.process.send_signal(signal.SIGINT)
-    statuses = await agents.answers()
+    statuses = await agents.statuses()
     released = time.perf_counter() - started
     if statuses != {409: AGENTS}:
         raise RuntimeError(f"They were answered {dict(statuses)}, not 409.")
@@ -85,8 +85,8 @@ def main() -> int:
     with running_server(**LONG) as server:
         project = server.add_project()
         key = server.add_key(project)
-        known = prepare(server, project, agents=AGENTS).agents
-        hellos = [handshake(project, key, service, agent) for service, agent in known]
+        agents = prepare(server, project, agents=AGENTS).agents
+        hellos = [handshake(project, key, service, agent) for service, agent in agents]
         figures = uvloop.run(measure(server, Agents(server, hellos)))
         started = time.perf_counter()
         server.process.wait(60)
