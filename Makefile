@@ -8,6 +8,7 @@ BIN := .venv/bin
 STAMPS := .stamps
 SOURCES := $(wildcard profiles/engine/*.pyx profiles/engine/parts/*.pxi) setup.py pyproject.toml
 BROWSER_SOURCES := '**/*.{js,css}'
+TEMPLATES := frontend projects
 AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
 
 # The server with its demo, on http://127.0.0.1:8000 (another: make up PORT=8001).
@@ -89,13 +90,16 @@ lint-rest:
 	@$(BIN)/ruff format --check .
 	@node_modules/.bin/prettier --check --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(AGENT_SOURCES))
+	@$(BIN)/djlint --quiet --check $(TEMPLATES)
+	@$(BIN)/djlint --quiet --lint $(TEMPLATES)
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
 
-# Format Python with Ruff, JavaScript and CSS with Prettier, and the agent's C with clang-format.
+# Format Python with Ruff, templates with djLint, JavaScript and CSS with Prettier, and the agent's C with clang-format.
 format: $(STAMPS)/dev $(STAMPS)/node
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
+	@$(BIN)/djlint --quiet --reformat $(TEMPLATES)
 	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote, urlencode
 
 from django.db.models import Count, Q, QuerySet
 
@@ -25,6 +26,13 @@ class DeploymentRow:
     agents: int  # connected
     counts: list[tuple[ProfileType, int]]  # profiles of the last 24 hours
     offers: list[ProfileType]  # types that can be captured now
+
+    @property
+    def parameters(self) -> str:
+        """Return the parameters of the flame page that select this deployment."""
+        of = self.deployment
+        chosen = {"service": of.service, "version": of.version, "zone": of.zone}
+        return urlencode({name: text for name, text in chosen.items() if text}, quote_via=quote)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from scheduler.capture_requests import Offer
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.in_process import InProcessQueue
 from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
+from tests.frontend.html import html_of
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -43,7 +44,7 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 def shown(signed_in: Client, **parameters: str) -> str:
     answer = signed_in.get(AGENTS, parameters)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return html_of(answer)
 
 
 def add_agent(project: Project, host: str, minutes_ago: float = 0.1, **more: Any) -> Agent:

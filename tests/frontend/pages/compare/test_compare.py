@@ -60,7 +60,7 @@ def rows(html: str) -> list[list[str]]:
     body = html.partition("<tbody>")[2].partition("</tbody>")[0]
     return [
         [
-            re.sub(r"<[^>]+>", "", cell).strip()
+            " ".join(re.sub(r"<[^>]+>", "", cell).split())
             for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
         ]
         for row in body.split("<tr>")[1:]

@@ -16,6 +16,7 @@ from profiles.models import Profile
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
+from tests.frontend.html import html_of
 
 HTMX = {"HX-Request": "true"}
 
@@ -38,7 +39,7 @@ def profiles(project: Project, now: datetime) -> None:
 def page(client: Client, url: str, **headers: str) -> str:
     answer = client.get(url, headers=headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return html_of(answer)
 
 
 def test_a_stranger_is_asked_to_sign_in(client: Client, url: str, project: Project) -> None:
@@ -72,7 +73,7 @@ def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
 def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     answer = client.get(f"{url}?span=30m", headers=HTMX)
-    assert answer.content.decode().lstrip().startswith('<div class="bench"')
+    assert html_of(answer).lstrip().startswith('<div class="bench"')
     assert "HX-Push-Url" not in answer  # the browser has this URL already
     assert "HX-Request" in answer["Vary"]
 

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from projects.models import Project, User
 from tests.frontend import shop
+from tests.frontend.html import html_of
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 QUERY = "?service=checkout&type=CPU&from=2026-11-20T11:00:00Z&to=2026-11-20T13:00:00Z"
@@ -24,11 +25,11 @@ def test_only_what_matches_is_listed_also_on_its_further_pages(
     shop.send(shop.deployment(project), [NOON], MANY)
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
-    body = client.get(f"{flame}{QUERY}&view=list&search=step").content.decode()
+    body = html_of(client.get(f"{flame}{QUERY}&view=list&search=step"))
     first = names(body)
     more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', body)
     assert more
-    rest = names(client.get(more[1].replace("&amp;", "&")).content.decode())
+    rest = names(html_of(client.get(more[1].replace("&amp;", "&"))))
     assert sorted(first + rest) == [f"step{i:02}" for i in range(40)]
 
 
@@ -36,4 +37,4 @@ def test_beside_a_graph_the_list_stays_whole(client: Client, bob: User, project:
     shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
-    assert names(client.get(f"{flame}{QUERY}&search=leaf").content.decode()) == ["leaf", "main"]
+    assert names(html_of(client.get(f"{flame}{QUERY}&search=leaf"))) == ["leaf", "main"]

@@ -26,6 +26,7 @@ from profiles.query import (
 from projects.models import Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
+from tests.frontend.html import html_of
 
 HISTORY = "/p/acme-shop/history"
 WHAT = {"service": "checkout", "type": "CPU", "span": "1h", "step": "5m"}
@@ -53,7 +54,7 @@ def signed_in(client: Client, bob: User) -> Client:
 def shown(client: Client, **parameters: str) -> str:
     answer = client.get(HISTORY, WHAT | parameters)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return html_of(answer)
 
 
 def rows(html: str) -> list[list[str]]:
@@ -69,7 +70,7 @@ def rows(html: str) -> list[list[str]]:
 
 @pytest.mark.django_db
 def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Project) -> None:
-    assert "No service sends profiles yet" in signed_in.get(HISTORY).content.decode()
+    assert "No service sends profiles yet" in html_of(signed_in.get(HISTORY))
 
 
 @pytest.mark.django_db

@@ -15,6 +15,7 @@ from profiles.models import Profile
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
 from tests.frontend import shop
+from tests.frontend.html import html_of
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +50,7 @@ def add(of: Deployment, moment: datetime, cpu_ms: int, **changed: object) -> Pro
 def shown(client: Client, **parameters: str) -> str:
     answer = client.get(PROFILES, parameters)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return html_of(answer)
 
 
 def weights(html: str) -> list[str]:
@@ -90,7 +91,7 @@ def test_each_opens_alone_in_the_flame_graph(
         add(checkout, now - timedelta(minutes=minute), 1000 * minute)
     links = re.findall(r'href="(/p/acme-shop/flame\?[^"]*profile=[^"]*)"', shown(signed_in))
     assert len(links) == 3
-    alone = signed_in.get(links[1].replace("&amp;", "&")).content.decode()
+    alone = html_of(signed_in.get(links[1].replace("&amp;", "&")))
     assert "1 profile</b>" in alone
     assert '<b class="strong">2 s</b>' in alone
     download = links[1].replace("/flame?", "/flame/download/pprof?").replace("&amp;", "&")
@@ -127,7 +128,7 @@ def test_a_picked_part_is_listed_alone(
     assert flame
     address = parse_qs(urlsplit(flame[1].replace("&amp;", "&")).query)
     assert address["weights"] == ["300000000..500000000"]
-    assert "3 profiles</b>" in signed_in.get(flame[1].replace("&amp;", "&")).content.decode()
+    assert "3 profiles</b>" in html_of(signed_in.get(flame[1].replace("&amp;", "&")))
 
 
 def test_nothing_in_a_picked_part_says_so(
@@ -154,7 +155,7 @@ def test_many_come_in_pages(signed_in: Client, checkout: Deployment, now: dateti
     assert len(weights(html)) == size
     following = re.search(r'rel="next" href="([^"]+)"', html)
     assert following
-    rest = signed_in.get(following[1].replace("&amp;", "&")).content.decode()
+    rest = html_of(signed_in.get(following[1].replace("&amp;", "&")))
     assert weights(rest) == ["102 ms", "101 ms", "100 ms"]
     assert "From the beginning" in rest
 

@@ -12,6 +12,7 @@ from frontend.pages.services.service_list import PAGE_SIZE
 from profiles.models import Profile
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
+from tests.frontend.html import html_of
 from tests.profiles import rows
 
 SERVICES = "/p/acme-shop/services"
@@ -44,7 +45,7 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 def shown(signed_in: Client, **parameters: str) -> str:
     answer = signed_in.get(SERVICES, parameters)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return html_of(answer)
 
 
 def names(html: str) -> list[str]:
@@ -178,8 +179,8 @@ def test_what_it_cannot_read_it_says_and_shows_the_nearest(
 def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
     answer = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
-    assert answer.content.decode().startswith('<div class="card" id="services">')
-    assert 'id="summary" role="status" hx-swap-oob="true"' in answer.content.decode()
+    assert html_of(answer).startswith('<div class="card" id="services">')
+    assert 'id="summary" role="status" hx-swap-oob="true"' in html_of(answer)
     assert answer.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
 
 

@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from projects.credentials import keys
 from projects.models import ApiKey, AuditEntry, Member, Project, Quota, Role, User
+from tests.frontend.html import html_of
 
 SETTINGS, KEYS = "/p/acme-shop/settings", "/p/acme-shop/settings/keys"
 
@@ -38,7 +39,7 @@ def test_outsiders_learn_nothing(client: Client, charlie: User, revoke: str) -> 
 
 def test_members_see_it_and_are_told_who_may_change(client: Client, bob: User, revoke: str) -> None:
     client.force_login(bob)
-    page = client.get(SETTINGS).content.decode()
+    page = html_of(client.get(SETTINGS))
     assert "production" in page
     assert "You are a member of Acme Shop; its owners and admins change this." in page
     assert 'method="post" action="/p/' not in page
@@ -54,7 +55,7 @@ def test_the_name_and_the_rate_can_be_changed(
     answer = client.post(SETTINGS, {"name": "Acme", "rate": "0.5"}, follow=True)
     project.refresh_from_db()
     assert (project.name, project.profiles_per_minute) == ("Acme", 0.5)
-    assert "Settings saved" in answer.content.decode()
+    assert "Settings saved" in html_of(answer)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor) == ("project.change", alice)
     assert entry.detail == {"changed": {"name": "Acme", "profiles_per_minute": 0.5}}
@@ -68,26 +69,26 @@ def test_a_rate_that_is_not_offered_is_refused(
     assert answer.status_code == 400
     project.refresh_from_db()
     assert project.profiles_per_minute == 1.0
-    assert 'name="rate" aria-invalid="true"' in answer.content.decode()
+    assert 'name="rate" aria-invalid="true"' in html_of(answer)
 
 
 def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, project: Project) -> None:
     Project.objects.update(profiles_per_minute=3.0)
     client.force_login(alice)
-    page = client.get(SETTINGS).content.decode()
+    page = html_of(client.get(SETTINGS))
     assert '<option value="3.0" selected>3 a minute</option>' in page
 
 
 def test_a_new_key_is_shown_once(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     answer = client.post(KEYS, {"name": "laptop", "scope": "both"})
-    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', answer.content.decode())
+    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', html_of(answer))
     assert found
     row = ApiKey.objects.get()
     assert keys.matches(keys.parse(found[1]).secret, row.secret_hash)
     assert (row.name, row.may_write, row.may_read, row.created_by) == ("laptop", True, True, alice)
     assert "no-store" in answer.headers["Cache-Control"]
-    again = client.get(SETTINGS).content.decode()
+    again = html_of(client.get(SETTINGS))
     assert found[1] not in again
     assert row.prefix in again
 
@@ -106,7 +107,7 @@ def test_a_key_may_what_its_scope_says(
 
 def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    page = client.post(KEYS, {"name": "", "scope": "write"}).content.decode()
+    page = html_of(client.post(KEYS, {"name": "", "scope": "write"}))
     assert 'aria-invalid="true"' in page
     assert not ApiKey.objects.exists()
 
@@ -114,13 +115,13 @@ def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: 
 def test_htmx_gets_the_keys_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     form = {"name": "laptop", "scope": "write"}
-    fragment = client.post(KEYS, form, headers={"HX-Request": "true"}).content.decode()
+    fragment = html_of(client.post(KEYS, form, headers={"HX-Request": "true"}))
     assert fragment.startswith('<section class="card" id="keys">')
 
 
 def test_revoking_asks_first(client: Client, alice: User, key: ApiKey, revoke: str) -> None:
     client.force_login(alice)
-    page = client.get(revoke).content.decode()
+    page = html_of(client.get(revoke))
     assert "Revoke “production”?" in page
     key.refresh_from_db()
     assert key.revoked is None
@@ -130,7 +131,7 @@ def test_a_revoked_key_stays_in_the_list(
     client: Client, alice: User, key: ApiKey, revoke: str
 ) -> None:
     client.force_login(alice)
-    page = client.post(revoke, follow=True).content.decode()
+    page = html_of(client.post(revoke, follow=True))
     key.refresh_from_db()
     assert key.revoked is not None
     assert "Key “production” revoked" in page
@@ -152,7 +153,7 @@ def test_a_key_of_another_project_is_not_found(
 def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=50_000)
     client.force_login(alice)
-    page = client.get(SETTINGS).content.decode()
+    page = html_of(client.get(SETTINGS))
     assert "of 50,000" in page
     assert "of 20 GB" in page
     assert "16 MiB" in page
@@ -161,7 +162,7 @@ def test_quotas_are_shown_with_what_is_used(client: Client, alice: User, project
 
 def test_members_are_listed_with_their_roles(client: Client, alice: User, bob: User) -> None:
     client.force_login(alice)
-    page = client.get(SETTINGS).content.decode()
+    page = html_of(client.get(SETTINGS))
     assert "bob@example.org" in page
     assert "2 people" in page
 

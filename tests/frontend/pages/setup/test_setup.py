@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from projects.credentials import keys
 from projects.models import Agent, ApiKey, AuditEntry, Deployment, Project, User
+from tests.frontend.html import html_of
 
 SETUP, STATUS = "/p/acme-shop/setup", "/p/acme-shop/setup/status"
 
@@ -86,7 +87,7 @@ def test_a_new_key_is_in_the_lines_once(
     assert found
     assert keys.matches(keys.parse(found[0]).secret, ApiKey.objects.get().secret_hash)
     assert "no-store" in answer.headers["Cache-Control"]
-    assert found[0] not in client.get(SETUP).content.decode()
+    assert found[0] not in html_of(client.get(SETUP))
     assert AuditEntry.objects.latest("pk").action == "key.create"
 
 
@@ -94,18 +95,18 @@ def test_members_are_told_who_makes_keys(
     client: Client, bob: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(bob)
-    page = client.get(SETUP).content.decode()
+    page = html_of(client.get(SETUP))
     assert "Owners and admins make keys" in page
     assert "Create key" not in page
     refused = client.post(SETUP)
     assert refused.status_code == 403
-    assert "You are a member of Acme Shop." in refused.content.decode()
+    assert "You are a member of Acme Shop." in html_of(refused)
     assert not ApiKey.objects.exists()
 
 
 def test_htmx_gets_the_lines_alone(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    fragment = client.post(SETUP, headers={"HX-Request": "true"}).content.decode()
+    fragment = html_of(client.post(SETUP, headers={"HX-Request": "true"}))
     assert fragment.startswith('<div class="two" id="connect">')
     assert "<html" not in fragment
 
@@ -125,14 +126,14 @@ def test_a_server_without_the_agents_files_says_so(
 ) -> None:
     settings.AGENT_FILES_DIR = tmp_path / "missing"
     client.force_login(alice)
-    page = client.get(SETUP).content.decode()
+    page = html_of(client.get(SETUP))
     assert "no files of the agent" in page
     assert "install-lines" not in page
 
 
 def test_it_waits_for_an_agent(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    fragment = client.get(STATUS).content.decode()
+    fragment = html_of(client.get(STATUS))
     assert "No agent yet" in fragment
     assert 'hx-get="/p/acme-shop/setup/status?state=nobody" hx-trigger="every 2s"' in fragment
 
@@ -149,8 +150,8 @@ def test_it_shows_the_agent_and_what_it_offers(
 ) -> None:
     add_agent()
     client.force_login(alice)
-    fragment = client.get(STATUS, {"state": "nobody"}).content.decode()
-    assert '<b class="strong">checkout</b> 2.31.0 on' in fragment
+    fragment = html_of(client.get(STATUS, {"state": "nobody"}))
+    assert '<b class="strong">checkout</b>2.31.0 on' in fragment
     assert "web-7f9c" in fragment
     assert "It offers CPU and Wall." in fragment
     assert "every 2s" in fragment
@@ -161,7 +162,7 @@ def test_the_first_profile_ends_the_wait_and_opens_its_flame_graph(
 ) -> None:
     add_agent("check out/2", profiled=["WALL", "CPU"])
     client.force_login(alice)
-    fragment = client.get(STATUS).content.decode()
+    fragment = html_of(client.get(STATUS))
     assert "?service=check%20out%2F2&amp;type=CPU" in fragment
     assert "hx-trigger" not in fragment
 
@@ -171,7 +172,7 @@ def test_a_new_key_waits_for_a_new_agent(
 ) -> None:
     add_agent(profiled=["CPU"])
     client.force_login(alice)
-    assert "No agent yet" in client.post(SETUP).content.decode()
+    assert "No agent yet" in html_of(client.post(SETUP))
 
 
 def test_agents_of_others_are_not_ours(
@@ -180,7 +181,7 @@ def test_agents_of_others_are_not_ours(
     add_agent()
     client.force_login(charlie)
     client.post("/projects/new", {"name": "Other shop"})
-    assert "No agent yet" in client.get("/p/other-shop/setup/status").content.decode()
+    assert "No agent yet" in html_of(client.get("/p/other-shop/setup/status"))
 
 
 def test_the_status_is_cheap(
