@@ -86,7 +86,8 @@ def queries(project: Project) -> dict[str, Callable[[], object]]:
 
     def flame(hours: float) -> bytes:
         return tree_json(
-            query_context(selection(hours)), run_tree(query_context(selection(hours)), selection(hours), View())
+            query_context(selection(hours)),
+            run_tree(query_context(selection(hours)), selection(hours), View()),
         )
 
     day = (MIDNIGHT, MIDNIGHT + DAY)
@@ -97,7 +98,9 @@ def queries(project: Project) -> dict[str, Callable[[], object]]:
         "the same without 1 s, from its hours": partial(flame, 23.999),
         "strip of a day": lambda: run_strip(query_context(selection(24)), selection(24)),
         "menus of a day": lambda: run_options(query_context(project.pk), "shop", CPU, *day),
-        "profiles of an hour, a page": lambda: run_profiles(query_context(selection(1)), selection(1)),
+        "profiles of an hour, a page": lambda: run_profiles(
+            query_context(selection(1)), selection(1)
+        ),
         "services of the project, a day": lambda: run_services(query_context(project.pk), *day),
     }
 
