@@ -6,7 +6,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMPS := .stamps
-SOURCES := $(wildcard profiles/engine/*.pyx profiles/engine/parts/*.pxi) setup.py pyproject.toml
+CYTHON_SOURCES := $(shell find profiles/engine -name '*.pyx' -o -name '*.pxd')
+SOURCES := $(CYTHON_SOURCES) setup.py pyproject.toml
 BROWSER_SOURCES := '**/*.{js,css}'
 TEMPLATES := frontend projects
 AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
@@ -88,6 +89,7 @@ lint-agent-types:
 lint-rest:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint --max-line-length 100 $(CYTHON_SOURCES)
 	@node_modules/.bin/prettier --check --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(AGENT_SOURCES))
 	@$(BIN)/djlint --quiet --check $(TEMPLATES)
@@ -95,10 +97,12 @@ lint-rest:
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
 
-# Format Python with Ruff, templates with djLint, JavaScript and CSS with Prettier, and the agent's C with clang-format.
+# Format Python with Ruff, Cython's strings with cython-lint (which exits with 1 after a change), templates with djLint,
+# JavaScript and CSS with Prettier, and the agent's C with clang-format.
 format: $(STAMPS)/dev $(STAMPS)/node
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
+	@$(BIN)/double-quote-cython-strings $(CYTHON_SOURCES) || $(BIN)/double-quote-cython-strings $(CYTHON_SOURCES)
 	@$(BIN)/djlint --quiet --reformat $(TEMPLATES)
 	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
@@ -132,7 +136,8 @@ requirements: $(STAMPS)/dev
 		requirements/$$name.in -o requirements/$$name.txt; done
 
 clean:
-	rm -rf .venv node_modules $(STAMPS) build dist *.egg-info data profiles/engine/*.so profiles/engine/*.c
+	rm -rf .venv node_modules $(STAMPS) build dist *.egg-info data
+	find profiles/engine -name '*.so' -delete
 
 # The container image, built and started without a container engine: as root on Debian, some minutes.
 .PHONY: container-check

@@ -1,5 +1,6 @@
-"""The compiled parts of the engine; everything else is in pyproject.toml."""
+"""The compiled modules of the engine; everything else is in pyproject.toml."""
 
+import os
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -14,10 +15,23 @@ DIRECTIVES = {
     "cdivision": True,
     "show_performance_hints": False,
 }
+FLAGS = ["-O3", "-g0"]
+# Cython's support code for memoryviews, generated once instead of in each module.
+SUPPORT = "profiles.engine.cython_support"
 
-modules = sorted(Path("profiles/engine").glob("*.pyx"))
-extensions = [
-    Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=["-O3", "-g0"])
-    for path in modules
-]
-setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, quiet=True))
+sources = {
+    ".".join(path.with_suffix("").parts): str(path)
+    for path in sorted(Path("profiles/engine").rglob("*.pyx"))
+}
+sources[SUPPORT] = f"{SUPPORT.replace('.', '/')}.c"
+extensions = [Extension(name, [path], extra_compile_args=FLAGS) for name, path in sources.items()]
+setup(
+    ext_modules=cythonize(
+        extensions,
+        compiler_directives=DIRECTIVES,
+        build_dir="build/cython",
+        shared_utility_qualified_name=SUPPORT,
+        quiet=True,
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)

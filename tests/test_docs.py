@@ -35,7 +35,7 @@ def tracked(*patterns: str) -> list[str]:
 
 
 PAGES = tracked("*.md")
-CODE = tracked("*.py", "*.pyx", "*.pxi", "*.js", "*.html", "*.toml", "*.yaml", "Makefile")
+CODE = tracked("*.py", "*.pyx", "*.pxd", "*.js", "*.html", "*.toml", "*.yaml", "Makefile")
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.loops import text_ids_of
+from profiles.engine.hashing import string_table_ids
 
 
 class StringTable(Sequence[str]):
@@ -28,7 +28,7 @@ class StringTable(Sequence[str]):
 
     def ids(self) -> NDArray[np.uint64]:
         """Return the 64-bit id of each string."""
-        return text_ids_of(self.data, self.ends)
+        return string_table_ids(self.data, self.ends)
 
     def __len__(self) -> int:
         return len(self.ends)

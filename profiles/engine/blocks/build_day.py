@@ -21,8 +21,9 @@ from profiles.engine.blocks.sections.sample_labels import (
     write_labelled,
 )
 from profiles.engine.blocks.sections.variance import write_variance
+from profiles.engine.blocks.sparse_rows import add_table
 from profiles.engine.blocks.sparse_values import SparseValues, summable, write_sparse_values
-from profiles.engine.loops import Sums, add_rows, add_table
+from profiles.engine.hashing import SumTable
 
 MAX_LABEL_SETS = 64  # distinct label sets; beyond this, groups are by deployment only
 MAX_VARIANCE_ROWS = 2**21  # groups × nodes; at most row_variance.MAX_NODES
@@ -109,7 +110,7 @@ def _sparse_values(
     The values of those metrics are all zero in the result.
     """
     metrics = profiles.metrics
-    sums = Sums(len(metrics), 2**30, "rows of a day block")
+    sums = SumTable(len(metrics), 2**30, "rows of a day block")
     parts = [(hour, sparse_values_of(hour.block, None)) for hour in hours]
     values = [spread(cells.values, hour.block.metrics, metrics) for hour, cells in parts]
     passing = {
@@ -119,7 +120,7 @@ def _sparse_values(
         kept = [k for k in range(len(metrics)) if k not in passing]
         group = np.repeat(hour.group, np.diff(cells.starts)).astype(np.uint64)
         keys = group << np.uint64(32) | hour.place[cells.node].astype(np.uint64)
-        add_rows(sums, keys, of_hour[kept], np.array(kept, np.int32))
+        sums.add_rows(keys, of_hour[kept], np.array(kept, np.int32))
     keys, table = sums.table()
     order = np.argsort(keys)
     starts = np.searchsorted(keys[order] >> np.uint64(32), np.arange(groups + 1, dtype=np.uint64))

@@ -13,11 +13,14 @@ from profiles.engine.blocks.sections.dictionary import (
     FunctionTree,
     LineTree,
 )
+from profiles.engine.blocks.sparse_rows import sort_by_group
+from profiles.engine.calltree.forest import Forest, number_by_first_use, preorder_nodes
 from profiles.engine.calltree.tree import LabelledSelf
 from profiles.engine.encoding.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
 from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.merging import LineMerger
 from profiles.engine.encoding.stored_tree import labelled_of
-from profiles.engine.loops import Forest, LineTrees, first_uses, follow, frame_ids, in_groups
+from profiles.engine.hashing import frame_ids
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
 
@@ -60,19 +63,19 @@ class Builder:
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self._max_nodes = max_nodes
-        self._trees = LineTrees(max_nodes, LIMIT)
+        self._trees = LineMerger(max_nodes, LIMIT)
 
     def add(self, nodes: Nodes) -> NDArray[np.int32]:
         """Add the nodes of a block; return their positions in this builder, int32 [N]."""
-        texts = self._trees.texts
-        strings = nodes.strings.data, nodes.strings.ends
-        rows = self._trees.enter_block(
+        strings = self._trees.strings
+        table = nodes.strings.data, nodes.strings.ends
+        rows = self._trees.add_block(
             nodes.function_id,
-            texts.enter(*strings, nodes.name),
-            texts.enter(*strings, nodes.file),
+            strings.insert(*table, nodes.name),
+            strings.insert(*table, nodes.file),
             nodes.function,
             nodes.line,
-            texts.enter(*strings, nodes.mapping),
+            strings.insert(*table, nodes.mapping),
         )
         return self._trees.forest.add(
             nodes.parent, nodes.frame, rows, _NO_NODES, _NO_VALUES, _NO_NODES
@@ -113,13 +116,13 @@ class Builder:
         cells = trees.add(wanted)
         if not head["labels"]:
             return cells, None
-        place = trees.places()
+        place = trees.forest_nodes()
         labelled = labelled_of(numbers.data, len(metrics), len(place))
         return cells, StoredLabels(labelled, metrics, place) if labelled else None
 
     def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the values of all stored trees: (node int32 [C], values int64 [K, C])."""
-        return self._trees.cells()
+        return self._trees.sparse_values()
 
     def finish(self) -> tuple[Dictionary, NDArray[np.int32]]:
         """Return the dictionary, and the line node that each position returned by `add` became."""
@@ -127,7 +130,7 @@ class Builder:
         ids, names, frames = self._trees.table()
         tree, node = self._function_tree(parent, frame, frames[0], ids)
         # Sorted by function node, and stable within one: every parent stays before its children.
-        first_line, place = in_groups(node, len(tree.parent))
+        first_line, place = sort_by_group(node, len(tree.parent))
         order = np.empty(len(place), np.int64)
         order[place] = np.arange(len(place))
         kept, function = _by_first_use(tree.function, len(ids))
@@ -152,10 +155,10 @@ class Builder:
     ) -> tuple[FunctionTree, NDArray[np.int32]]:
         """Return the function tree in pre-order, without lines, and the node of each line node."""
         grouped = Forest(0, self._max_nodes, LIMIT)
-        grouped.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
+        grouped.add_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         node = grouped.add(parent, frame, of_frame, _NO_NODES, _NO_VALUES, _NO_NODES)
         _, above, function, _ = grouped.nodes.table()
-        order = follow(above, np.arange(len(above)))
+        order = preorder_nodes(above, np.arange(len(above)))
         place = _inverse(order)
         ordered = np.where(above >= 0, place[above], -1)[order].astype(np.int32)
         return FunctionTree(ordered, function[order], _NO_STARTS), place[node]
@@ -167,14 +170,14 @@ class Builder:
         index = np.concatenate(columns)
         kept, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
-        return StringTable(*self._trees.texts.take(kept)), np.split(index, cuts)
+        return StringTable(*self._trees.strings.take(kept)), np.split(index, cuts)
 
 
 def _by_first_use(
     index: NDArray[np.int32], below: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the distinct values in order of first use, and each value's index among these."""
-    first, number = first_uses(index, below)
+    first, number = number_by_first_use(index, below)
     return index[first].astype(np.int64), number
 
 

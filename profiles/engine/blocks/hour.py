@@ -10,9 +10,9 @@ from profiles.engine.blocks.block import Block, Sums
 from profiles.engine.blocks.metric_columns import added
 from profiles.engine.blocks.sections.container import Source
 from profiles.engine.blocks.sections.identities import Identities, read_identities
+from profiles.engine.blocks.sparse_rows import sum_rows
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import sum_cells
 
 KIND = b"h"
 
@@ -59,7 +59,7 @@ class HourBlock(Block):
         every, one = np.arange(lines, dtype=np.int32), np.ones(1, np.uint8)
         starts = np.array([0, lines], np.int64)
         for k in range(len(metrics)):
-            sum_cells(starts, every, sums[k], one, self.node_of_line, grouped[k], used)
+            sum_rows(starts, every, sums[k], one, self.node_of_line, grouped[k], used)
         return grouped, used
 
     def _stored_sum(self, metric: int, lines: int) -> NDArray[np.int64]:

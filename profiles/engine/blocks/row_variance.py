@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.block import Block
+from profiles.engine.blocks.sparse_rows import RowVarianceSums, add_table, mark_nodes
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
 from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.errors import TooLarge
-from profiles.engine.loops import RowMoments, add_table, mark_cells
 
 MAX_NODES = 2**21  # nodes that one chunk of rows may use: 256 MB while they are summed
 LIMIT = "max_moment_nodes"  # name of the limit in TooLarge
@@ -81,7 +81,7 @@ def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes)
     meant = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     # Sums over all rows may come from stored sums, which do not mark the nodes with own values.
     marked = _met(block, cells, meant)[used.node] if rows is None else used.marked
-    sums = RowMoments(used.parent, used.frame, marked, len(used.frames), 1)
+    sums = RowVarianceSums(used.parent, used.frame, marked, len(used.frames), 1)
     place = np.full(len(block.tree.parent), -1, np.int32)
     place[used.node] = np.arange(len(used.node), dtype=np.int32)
     group = np.zeros(block.rows, np.int32)
@@ -93,7 +93,7 @@ def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes)
 def _met(block: Block, cells: SparseValues, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Mark the nodes of the function tree at which these rows have values, uint8 [N]."""
     marks = np.zeros(len(block.tree.parent), np.uint8)
-    mark_cells(cells.starts, cells.node, block.node_of_line, rows, marks)
+    mark_nodes(cells.starts, cells.node, block.node_of_line, rows, marks)
     return marks
 
 
@@ -131,7 +131,7 @@ def _add_chunk(
     if len(used.node) > MAX_NODES:
         raise TooLarge(LIMIT, len(used.node), MAX_NODES)
     place = np.cumsum(marks, dtype=np.int32) - 1
-    of_chunk = RowMoments(used.parent, used.frame, used.marked, len(used.frames), len(here))
+    of_chunk = RowVarianceSums(used.parent, used.frame, used.marked, len(used.frames), len(here))
     of_chunk.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], rows, local)
     square, present, functions = of_chunk.tables()
     rows = here.astype(np.int64)

@@ -17,9 +17,9 @@ from profiles.engine.blocks.sections.profile_columns import (
     joined,
 )
 from profiles.engine.blocks.sections.sample_labels import LabelledValues, joined_labels
+from profiles.engine.blocks.sparse_rows import sort_values
 from profiles.engine.blocks.sparse_values import Rows, SparseValues
 from profiles.engine.blocks.used_nodes import used_nodes
-from profiles.engine.loops import sorted_cells
 from profiles.engine.metrics import Metric
 
 
@@ -120,7 +120,7 @@ def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     node = place[rows.node]
-    cells = sorted_cells(rank, rows.lengths, node, len(place))
+    cells = sort_values(rank, rows.lengths, node, len(place))
     return BlockRows(
         profiles=rows.profiles.taken(order),
         identities=rows.identities.taken(order),

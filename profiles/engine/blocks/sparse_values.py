@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.metric_columns import MetricColumns, added
 from profiles.engine.blocks.sections.container import Container
 from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import cell_nodes, sum_cells
 
 CHUNK_ROWS = 256
 CHUNK_VALUES = 2**22  # values; a chunk ends with the row that exceeds this
@@ -114,7 +114,7 @@ class SparseValueReader:
             node = columns.index(2**31, int(starts[-1]))
             if len(starts) - 1 != chunk.last - chunk.first:
                 raise ValueError("it has not as many rows as the block says")
-            cell_nodes(node, starts, self._nodes)
+            decode_nodes(node, starts, self._nodes)
         values = np.empty((len(metrics), len(node)), np.int64)
         for place, k in enumerate(metrics):
             stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
@@ -154,7 +154,7 @@ class SparseValueReader:
         used = np.zeros(places, np.uint8)
         for _, cells, marks in self.marked(rows, metrics, check):
             for k in range(len(metrics)):
-                sum_cells(cells.starts, cells.node, cells.values[k], marks, place, sums[k], used)
+                sum_rows(cells.starts, cells.node, cells.values[k], marks, place, sums[k], used)
         return sums, used
 
 
@@ -176,7 +176,7 @@ def safe_sums(cells: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
         if summable(values):
             sums[k] = np.zeros(nodes, np.int64)
             row = np.ascontiguousarray(values)
-            sum_cells(cells.starts, cells.node, row, every, place, sums[k], used)
+            sum_rows(cells.starts, cells.node, row, every, place, sums[k], used)
     return sums
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.loops import mark_parents
+from profiles.engine.blocks.sparse_rows import mark_ancestors
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def used_nodes(
 ) -> UsedNodes:
     """Return the marked nodes and their ancestors; the ancestors are marked in `used`, too."""
     marked = used.copy()
-    mark_parents(parent, used)
+    mark_ancestors(parent, used)
     node = np.flatnonzero(used)
     if len(node) == len(parent):
         above, of_node = parent, frame

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import StringPool
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import TextPool
 from profiles.engine.string_table import StringTable
 
 
@@ -54,12 +54,12 @@ def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:
 
     Strings are not decoded: most are equal on both sides, and many are never shown.
     """
-    pool = TextPool()
+    pool = StringPool()
     of_a, of_b = (StringTable.of(frames.strings) for frames in (a, b))
 
     def joined(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
         numbers = [
-            pool.enter(texts.data, texts.ends, np.ascontiguousarray(column))
+            pool.insert(texts.data, texts.ends, np.ascontiguousarray(column))
             for texts, column in ((of_a, first), (of_b, second[new]))
         ]
         return np.concatenate(numbers)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import function_ids
+from profiles.engine.hashing import function_ids
 from profiles.engine.string_table import StringTable
 
 

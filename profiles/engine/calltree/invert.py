@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import node_ids
+from profiles.engine.hashing import node_ids
 
 MAX_STEPS = 50_000_000  # steps from node to parent over all stacks; bounds time and memory
 

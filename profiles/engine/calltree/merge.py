@@ -16,21 +16,14 @@ from profiles.engine.blocks.hour import HourBlock
 from profiles.engine.blocks.sections.sample_labels import LabelledValues
 from profiles.engine.blocks.sparse_values import Rows
 from profiles.engine.blocks.used_nodes import UsedNodes
+from profiles.engine.calltree.forest import Forest, StringPool
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, damaged, decode, numbers_of, open_stored
 from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.merging import FunctionMerger
 from profiles.engine.encoding.stored_tree import StoredTree
-from profiles.engine.loops import (
-    Forest,
-    PackedTrees,
-    Sums,
-    TextPool,
-    add_rows,
-    frame_ids,
-    function_ids,
-    text_ids,
-)
+from profiles.engine.hashing import SumTable, frame_ids, function_ids, string_ids
 from profiles.engine.metrics import Metric, canonical
 from profiles.engine.string_table import StringTable
 
@@ -66,13 +59,13 @@ class Merge:
         self._check = check
         self.by_function = by_function
         self._forest = Forest(len(self.metrics), max_nodes, LIMIT)
-        self._packed = PackedTrees(self._forest)
-        self._texts = TextPool()
+        self._packed = FunctionMerger(self._forest)
+        self._texts = StringPool()
         # Arrays [3, frames]: name, file and line, in order of frame index; name and file are
         # indexes of self._texts.
         self._frames: list[NDArray[np.int32]] = [np.zeros((3, 0), np.int32)]
         self._mappings: dict[int, str] = {}  # by frame index
-        self._labelled = Sums(len(self.metrics), max_nodes, LIMIT)
+        self._labelled = SumTable(len(self.metrics), max_nodes, LIMIT)
         self._label_sets: dict[tuple[Label, ...], int] = {}
 
     def add_tree(self, tree: Tree) -> None:
@@ -134,7 +127,7 @@ class Merge:
         """Add these functions of the tree, by index, with their names."""
         strings = stored.strings
         ids = stored.function_id[functions]
-        _, new = self._forest.enter_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
+        _, new = self._forest.add_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         here = np.array(functions)[new]
         self._name(strings, stored.function_name[here], stored.function_file[here])
 
@@ -178,7 +171,7 @@ class Merge:
         known = block.functions
         ids = frame_ids(known.id[functions], np.zeros(len(functions), np.int32))
         strings = None if self._forest.frames.has_all(ids) else block.strings
-        rows, new = self._forest.enter_frames(ids)
+        rows, new = self._forest.add_frames(ids)
         if strings is not None:
             here = functions[new]
             self._name(strings, known.name[here], known.file[here])
@@ -206,7 +199,7 @@ class Merge:
         return Tree(self.metrics, self._tree_frames(), ids, parent, frame, own, self._tree_labels())
 
     def _enter_frames(self, ids: NDArray[np.uint64], frames: Frames) -> NDArray[np.int32]:
-        rows, new = self._forest.enter_frames(ids)
+        rows, new = self._forest.add_frames(ids)
         line = None if self.by_function else frames.line[new]
         self._name(StringTable.of(frames.strings), frames.name[new], frames.file[new], line)
         return rows
@@ -219,7 +212,7 @@ class Merge:
         line: NDArray[np.int32] | None = None,
     ) -> None:
         """Set the names of the frames added last; `name` and `file` are indexes of `strings`."""
-        columns = [self._texts.enter(strings.data, strings.ends, index) for index in (name, file)]
+        columns = [self._texts.insert(strings.data, strings.ends, index) for index in (name, file)]
         columns.append(np.zeros(len(name), np.int32) if line is None else line)
         self._frames.append(np.stack(columns))
 
@@ -251,13 +244,13 @@ class Merge:
         )
         nodes = place[labelled.node].astype(np.uint64)
         keys = nodes << np.uint64(32) | sets[labelled.label_set]
-        add_rows(self._labelled, keys, labelled.values[kept], columns)
+        self._labelled.add_rows(keys, labelled.values[kept], columns)
 
     def _tree_frames(self) -> Frames:
         ids = self._forest.frames.table()
         name, file, line = np.concatenate(self._frames, axis=1)
         mappings = StringTable.of([*self._mappings.values(), ""])
-        used = self._texts.enter(
+        used = self._texts.insert(
             mappings.data, mappings.ends, np.arange(len(mappings), dtype=np.int32)
         )
         mapping = np.full(len(ids), used[-1], np.int32)
@@ -284,4 +277,4 @@ def merge(trees: Iterable[Tree]) -> Tree:
 
 def _rank(mapping: str) -> tuple[bool, int]:
     """Rank the mappings of one frame: the highest rank is used, as in decoding."""
-    return mapping != "", int(text_ids([mapping])[0])
+    return mapping != "", int(string_ids([mapping])[0])

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import mark_outermost
 from profiles.engine.calltree.functions import TreeFunctions, functions_of
 from profiles.engine.calltree.top import named
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
-from profiles.engine.loops import outermost
 
 
 class Neighbour(NamedTuple):
@@ -63,7 +63,7 @@ def _neighbours(
     function = functions.of_node[neighbours]
     pair = np.full(len(tree.parent), none, np.int32)
     pair[calls] = function
-    counted = outermost(tree.parent, pair, none + 1)[calls] != 0
+    counted = mark_outermost(tree.parent, pair, none + 1)[calls] != 0
     sums = np.zeros(none, np.int64)
     np.add.at(sums, function[counted], total[calls[counted]])
     frames, strings = tree.frames, tree.frames.strings

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import node_totals, preorder_nodes
 from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import follow, node_ids, sum_up
+from profiles.engine.hashing import node_ids
 
 Nodes = NDArray[np.bool_]  # [N], a set of nodes
 
@@ -25,8 +26,8 @@ def summed_down(
 ) -> NDArray[np.int64]:
     """Sum `values` [N] over the path from the root to each node, inclusive, [N]."""
     check()
-    order = follow(tree.parent, np.arange(len(tree.parent)))
-    size = sum_up(tree.parent, np.ones(len(order), np.int64))
+    order = preorder_nodes(tree.parent, np.arange(len(tree.parent)))
+    size = node_totals(tree.parent, np.ones(len(order), np.int64))
     starts = np.flatnonzero(values[order])
     change = np.zeros(len(order) + 1, np.int64)
     np.add.at(change, starts, values[order][starts])
@@ -174,7 +175,7 @@ def _leads_to_values(tree: Tree) -> Nodes:
     valued: Nodes = np.array(tree.self.any(axis=0), bool)
     if tree.labelled:
         valued[tree.labelled.node] = True
-    return sum_up(tree.parent, valued.astype(np.int64)) > 0
+    return node_totals(tree.parent, valued.astype(np.int64)) > 0
 
 
 def _of(frames: Frames, used: NDArray[np.int32]) -> Frames:

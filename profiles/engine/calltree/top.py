@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import node_totals, preorder_nodes, sum_by_function
 from profiles.engine.calltree.functions import functions_of, names_of
 from profiles.engine.calltree.reshape import opened
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import follow, gather, sum_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ def function_sums(
     """Sum (self, total, stacks) by group; `place` is the group of each node: int64 [3, places]."""
     check()
     own = np.ascontiguousarray(tree.self[metric])
-    return gather(
+    return sum_by_function(
         tree.parent,
-        follow(tree.parent, np.arange(len(tree.parent))),
+        preorder_nodes(tree.parent, np.arange(len(tree.parent))),
         place.astype(np.int32),
         own,
-        sum_up(tree.parent, own),
-        sum_up(tree.parent, (own != 0).astype(np.int64)),
+        node_totals(tree.parent, own),
+        node_totals(tree.parent, (own != 0).astype(np.int64)),
         places,
     )

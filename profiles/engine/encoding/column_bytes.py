@@ -7,8 +7,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from profiles.engine.encoding.columns import pack_columns, widen
 from profiles.engine.encoding.compression import Unpacked
-from profiles.engine.loops import packed, widen
 
 Column = NDArray[Any]
 
@@ -20,7 +20,7 @@ _SIZE = 4  # bytes of the header's length
 
 def join(head: Mapping[str, Any], columns: Sequence[Column]) -> bytes:
     """Encode columns, with a header that may hold any JSON values."""
-    codes, data = packed([np.ascontiguousarray(column) for column in columns])
+    codes, data = pack_columns([np.ascontiguousarray(column) for column in columns])
     text = orjson.dumps({**head, "columns": codes})
     return b"".join([len(text).to_bytes(_SIZE, "little"), text, data.data])
 

@@ -7,9 +7,14 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import (
+    node_depths,
+    node_totals,
+    number_by_first_use,
+    preorder_nodes,
+)
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import count_down, first_uses, follow, sum_up
 
 
 class FoldedColumns(TypedDict):
@@ -53,12 +58,12 @@ def totals(
     `parent` is as in Tree: parents come before their children.
     """
     check()
-    return sum_up(parent, np.ascontiguousarray(own))
+    return node_totals(parent, np.ascontiguousarray(own))
 
 
 def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the depth of each node, [N]; roots have depth 0."""
-    return count_down(parent)
+    return node_depths(parent)
 
 
 def pre_order(tree: Tree, by_name: bool = False, check: Check = unchecked) -> NDArray[np.int64]:
@@ -68,12 +73,12 @@ def pre_order(tree: Tree, by_name: bool = False, check: Check = unchecked) -> ND
     rank = _name_ranks(tree.frames, tree.frame[siblings])
     total = totals(tree.parent, tree.self[0], check)[siblings]
     keys = (tree.id[siblings], rank) if by_name else (tree.id[siblings], rank, -total)
-    return follow(tree.parent, np.concatenate([alone, siblings[np.lexsort(keys)]]))
+    return preorder_nodes(tree.parent, np.concatenate([alone, siblings[np.lexsort(keys)]]))
 
 
 def _name_ranks(frames: Frames, frame: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the alphabetical rank of each frame's name."""
-    first, name = first_uses(frames.name[frame], len(frames.strings))
+    first, name = number_by_first_use(frames.name[frame], len(frames.strings))
     texts = [frames.strings[i] for i in frames.name[frame[first]].tolist()]
     order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
     return _ranks(order)[name]
@@ -135,12 +140,12 @@ def _distinct(
 
     They are in order of first use; frames that differ only in their binary become one.
     """
-    first, number = first_uses(frame, len(frames.id))
+    first, number = number_by_first_use(frame, len(frames.id))
     used = frame[first]
     group = _numbered(frames.name[used], frames.file[used])
     if lines:
         group = _numbered(group, frames.line[used])
-    first, number_of_used = first_uses(group, len(used))
+    first, number_of_used = number_by_first_use(group, len(used))
     return used[first], number_of_used[number]
 
 
@@ -163,7 +168,7 @@ def _folded(order: NDArray[np.int64], folded: Mapping[int, tuple[int, int]]) -> 
 
 def _used(strings: Sequence[str], index: NDArray[np.int32]) -> tuple[list[str], list[int]]:
     """Return the strings in use, in order of first use, and the indexes into them."""
-    first, number = first_uses(index, len(strings))
+    first, number = number_by_first_use(index, len(strings))
     return [strings[i] for i in index[first].tolist()], number.tolist()
 
 

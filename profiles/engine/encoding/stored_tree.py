@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.encoding.column_bytes import ANY, Column, ColumnReader, head_in, join
-from profiles.engine.encoding.compression import Unpacked
-from profiles.engine.loops import (
-    ascending,
-    divisor,
-    frame_ids,
-    function_ids,
-    node_ids,
-    pairs,
-    parents,
-    text_ids,
+from profiles.engine.encoding.columns import (
+    decode_parents,
+    decode_steps,
+    greatest_common_divisor,
+    number_pairs,
 )
+from profiles.engine.encoding.compression import Unpacked
+from profiles.engine.hashing import frame_ids, function_ids, node_ids, string_ids
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
 
@@ -59,7 +56,7 @@ class StoredTree:
 def columns_of(tree: Tree) -> StoredTree:
     """Convert a tree to the columns that are stored."""
     frames, texts = tree.frames, StringTable.of(tree.frames.strings)
-    function, name, file = pairs(frames.name, frames.file)
+    function, name, file = number_pairs(frames.name, frames.file)
     node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
     return StoredTree(
         metrics=tree.metrics,
@@ -132,7 +129,7 @@ def write(columns: StoredTree) -> tuple[bytes, bytes]:
 def mappings_of(mapping: NDArray[np.int32], texts: StringTable) -> list[list[int]]:
     """Return [[string, text id], …] of the strings that are a mapping, in ascending order."""
     used = np.flatnonzero(np.bincount(mapping)).tolist()
-    ids = text_ids([texts[string] for string in used]).tolist()
+    ids = string_ids([texts[string] for string in used]).tolist()
     return [[string, id_] for string, id_ in zip(used, ids, strict=True)]
 
 
@@ -155,9 +152,9 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     ids, name, file = columns.ids(), columns.index(strings), columns.index(strings)
     function, line, mapping = columns.index(len(ids)), columns.index(ANY), columns.index(strings)
     parent = columns.index(ANY)
-    parents(parent)
+    decode_parents(parent)
     frame, node = columns.index(len(function)), columns.index(ANY)
-    ascending(node, len(parent))
+    decode_steps(node, len(parent))
     values = columns.values(len(node), head["factors"])
     _same({len(ids), len(name), len(file)}, {len(function), len(line), len(mapping)})
     _same({len(parent), len(frame)}, {len(metrics), len(values)})
@@ -232,5 +229,5 @@ def _scaled(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
     A CPU profile's values are multiples of its sampling period.
     """
-    factor = divisor(row)
+    factor = greatest_common_divisor(row)
     return (row // factor, factor) if factor > 1 else (row, 1)

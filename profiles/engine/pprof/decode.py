@@ -1,7 +1,7 @@
 """Decoder of pprof profiles: bytes to a call tree, in the columns in which it is stored.
 
-The loops over bytes are compiled (loops.pyx); they check all bounds and release the GIL. Invalid
-bytes raise `BadProfile` or `TooLarge`.
+The loops over bytes are compiled (wire.pyx, symbols.pyx, samples.pyx); they check all bounds and
+release the GIL. Invalid bytes raise `BadProfile` or `TooLarge`.
 """
 
 from collections.abc import Collection
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.tree import LabelledSelf, Tree
 from profiles.engine.encoding.stored_tree import StoredTree, tree_of
 from profiles.engine.errors import BadProfile
-from profiles.engine.loops import Spans, Stacks, Strings, Symbols, Wire, comments, numbers
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
 from profiles.engine.pprof.legacy import refuse_legacy
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
 from profiles.engine.pprof.sample_labels import read_label_sets
+from profiles.engine.pprof.samples import SampleReader
+from profiles.engine.pprof.symbols import ProfileStrings, SymbolTable
+from profiles.engine.pprof.wire import ProfileFields, WireReader, comment_strings, varint_fields
 from profiles.engine.string_table import StringTable
 
 __all__ = ["DecodeLimits", "DecodedProfile", "decode_profile", "gunzip"]
@@ -56,42 +58,42 @@ class DecodedProfile:
 def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
     """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable."""
     refuse_legacy(raw)
-    wire = Wire(raw)
-    spans = Spans(wire, limits)
-    strings = Strings(wire, spans.places["strings"])
-    _check_sample_types(wire, spans, strings)
-    symbols = Symbols(wire, strings, spans.places, limits)
-    metrics, factors, named = _metrics(wire, profile_type, spans, symbols)
-    samples = spans.places["samples"]
-    stacks = _stacks(wire, symbols, factors, limits, samples)
-    below = stacks.below_zero()
+    reader = WireReader(raw)
+    fields = ProfileFields(reader, limits)
+    strings = ProfileStrings(reader, fields.ranges["strings"])
+    _check_sample_types(reader, fields, strings)
+    symbols = SymbolTable(reader, strings, fields.ranges, limits)
+    metrics, factors, named = _metrics(reader, profile_type, fields, symbols)
+    samples = fields.ranges["samples"]
+    stacks = _stacks(reader, symbols, factors, limits, samples)
+    below = stacks.first_negatives()
     differences = with_differences(profile_type, metrics, below)
     if differences:
         factors[[*differences]] = 0
-        stacks = _stacks(wire, symbols, factors, limits, samples)
+        stacks = _stacks(reader, symbols, factors, limits, samples)
     totals = stacks.totals()
     kept = _kept(profile_type, metrics, totals, differences)
     warnings = difference_warnings(metrics, differences, below)
     metrics = tuple(metrics[k] for k in kept)
-    labelled = _labelled(wire, samples, symbols, stacks, kept, limits)
+    labelled = _labelled(reader, samples, symbols, stacks, kept, limits)
     return DecodedProfile(
         columns=_columns(symbols, stacks, metrics, kept, labelled),
         samples=len(samples),
-        time_ns=_nanoseconds(spans.scalars["time"]),
-        duration_ns=max(0, spans.scalars["duration"]),
+        time_ns=_nanoseconds(fields.scalars["time"]),
+        duration_ns=max(0, fields.scalars["duration"]),
         default=default_of(profile_type, metrics, named),
         totals=tuple(totals[kept].tolist()),
-        comments=_comments(wire, symbols) if spans.commented else (),
+        comments=_comments(reader, symbols) if fields.has_comments else (),
         warnings=warnings,
     )
 
 
-def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
+def _check_sample_types(reader: WireReader, fields: ProfileFields, strings: ProfileStrings) -> None:
     """Raise `BadProfile` for names and units that are too long, not UTF-8, or contain NUL.
 
     They become text in PostgreSQL, which must store them unchanged.
     """
-    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+    for _, name, unit in varint_fields(reader, fields.ranges["sample_types"], 3).tolist():
         for number in (name, unit):
             text = strings.text(number)
             if len(text) > MAX_SAMPLE_TYPE_BYTES or len(text.encode()) > MAX_SAMPLE_TYPE_BYTES:
@@ -99,36 +101,36 @@ def _check_sample_types(wire: Wire, spans: Spans, strings: Strings) -> None:
                     f"The name or unit of a sample type, {text[:80]!r}…, has more than the"
                     f" {MAX_SAMPLE_TYPE_BYTES} bytes that are allowed."
                 )
-            if strings.replaced(number):
+            if strings.is_changed(number):
                 raise BadProfile(
                     f"The name or unit of a sample type, {text!r}, is not UTF-8 or has a NUL."
                 )
 
 
 def _stacks(
-    wire: Wire,
-    symbols: Symbols,
+    reader: WireReader,
+    symbols: SymbolTable,
     factors: NDArray[np.int64],
     limits: DecodeLimits,
     samples: NDArray[np.intp],
-) -> Stacks:
-    stacks = Stacks(wire, symbols, factors, limits, len(samples))
+) -> SampleReader:
+    stacks = SampleReader(reader, symbols, factors, limits, len(samples))
     stacks.read(samples)
     return stacks
 
 
-def _comments(wire: Wire, symbols: Symbols) -> tuple[str, ...]:
-    texts = (symbols.strings.text(number) for number in comments(wire, MOST_COMMENTS))
+def _comments(reader: WireReader, symbols: SymbolTable) -> tuple[str, ...]:
+    texts = (symbols.strings.text(number) for number in comment_strings(reader, MOST_COMMENTS))
     return tuple(text[:LONGEST_COMMENT] for text in texts)
 
 
 def _metrics(
-    wire: Wire, profile_type: str, spans: Spans, symbols: Symbols
+    reader: WireReader, profile_type: str, fields: ProfileFields, symbols: SymbolTable
 ) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
     """Return the metrics of the sample types, their values' factors, and the default's name."""
-    named = symbols.strings.text(spans.scalars["default_type"] & (2**64 - 1))
+    named = symbols.strings.text(fields.scalars["default_type"] & (2**64 - 1))
     factors: dict[Metric, int] = {}
-    for _, name, unit in numbers(wire, spans.places["sample_types"], 3).tolist():
+    for _, name, unit in varint_fields(reader, fields.ranges["sample_types"], 3).tolist():
         normal, factor = unit_of(symbols.strings.text(unit))
         metric = Metric(symbols.strings.text(name), normal)
         if metric in factors:
@@ -158,15 +160,15 @@ def _kept(
 
 
 def _columns(
-    symbols: Symbols,
-    stacks: Stacks,
+    symbols: SymbolTable,
+    stacks: SampleReader,
     metrics: tuple[Metric, ...],
     kept: list[int],
     labelled: LabelledSelf | None,
 ) -> StoredTree:
     parent, frame = stacks.nodes.table()
-    node, values = stacks.nodes.sampled(np.array(kept, np.int64))
-    text, ends, ids, name, file, function, line, mapping = symbols.used(frame)
+    node, values = stacks.nodes.values(np.array(kept, np.int64))
+    text, ends, ids, name, file, function, line, mapping = symbols.used_frames(frame)
     return StoredTree(
         metrics=metrics,
         function_id=ids,
@@ -185,10 +187,10 @@ def _columns(
 
 
 def _labelled(
-    wire: Wire,
+    reader: WireReader,
     samples: NDArray[np.intp],
-    symbols: Symbols,
-    stacks: Stacks,
+    symbols: SymbolTable,
+    stacks: SampleReader,
     kept: list[int],
     limits: DecodeLimits,
 ) -> LabelledSelf | None:
@@ -197,7 +199,7 @@ def _labelled(
     keys, values = stacks.labelled.table()
     first = samples[stacks.label_sets.table()[1][0]]
     return LabelledSelf(
-        label_sets=read_label_sets(wire, first, symbols.strings, limits),
+        label_sets=read_label_sets(reader, first, symbols.strings, limits),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
         values=values[kept],

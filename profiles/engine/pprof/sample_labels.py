@@ -7,21 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import Label
-from profiles.engine.loops import Strings, Wire, label_rows, within
 from profiles.engine.pprof.limits import DecodeLimits
+from profiles.engine.pprof.samples import read_labels
+from profiles.engine.pprof.symbols import ProfileStrings, check_limit
+from profiles.engine.pprof.wire import WireReader
 
 
 def read_label_sets(
-    wire: Wire, samples: NDArray[np.intp], strings: Strings, limits: DecodeLimits
+    reader: WireReader, samples: NDArray[np.intp], strings: ProfileStrings, limits: DecodeLimits
 ) -> tuple[tuple[Label, ...], ...]:
     """Read the labels of each sample, sorted; `samples` has their byte ranges, [count, 2].
 
     Raise `TooLarge` if there are more than `limits.max_sample_labels` labels, or if their texts,
     which are stored with each sample, exceed the limit on the profile's strings.
     """
-    rows, which, ends = label_rows(wire, samples, limits)
+    rows, which, ends = read_labels(reader, samples, limits)
     sizes = strings.sizes(rows[:, [1, 2, 4]].ravel()).reshape(-1, 3).sum(axis=1)
-    within(limits.strings_of(wire.size), int(sizes[which].sum()))
+    check_limit(limits.strings_of(reader.size), int(sizes[which].sum()))
     labels = _labels(rows, strings.text)
     sample = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     ranks = _ranks(labels)[which]

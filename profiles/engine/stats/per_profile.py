@@ -63,7 +63,7 @@ class PerProfile(Merge):
             metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
         self._add_packed(numbers, data)
         if self.metrics[0] in metrics:
-            node, value = self._packed.cells()
+            node, value = self._packed.sparse_values()
             self._take(np.zeros(len(node), np.int64), node, value)
         self._count(1)
 

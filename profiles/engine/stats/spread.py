@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import mark_outermost, node_totals
 from profiles.engine.calltree.functions import TreeFunctions, functions_of
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
-from profiles.engine.loops import outermost, sum_up
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import TreeVariance
 
@@ -48,12 +48,12 @@ def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -
     Transformations are linear in a tree's values, so they apply to all profiles at once.
     """
     own, functions = tree.self[rows], functions_of(tree, check)
-    outer = np.flatnonzero(outermost(tree.parent, functions.of_node, len(functions.id)))
+    outer = np.flatnonzero(mark_outermost(tree.parent, functions.of_node, len(functions.id)))
     calls = functions.of_node[outer]
     nodes, by_function = _Sums(len(tree.id)), _Sums(len(functions.id))
     for row in own:
         check()
-        total = sum_up(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
+        total = node_totals(tree.parent, np.ascontiguousarray(row)).astype(np.float64)
         nodes.add(total)
         by_function.add(np.asarray(np.bincount(calls, total[outer], len(functions.id)), float))
     summed = replace(tree, metrics=(metric,), self=own.sum(axis=0, keepdims=True))

@@ -8,7 +8,7 @@ from 5 degrees of freedom (fewer do not occur): p within 1 % down to 1e-12, the 
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.loops import erfcs
+from profiles.engine.stats.variance import erfc
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def two_sided(t: Floats, df: Floats) -> Floats:
     y = shift * np.log1p(t**2 / df)
     bend = ((((-0.4 * y - 3.3) * y - 24) * y - 85.5) / (0.8 * y**2 + 100 + scale) + y + 3) / scale
     z = (1 + bend) * np.sqrt(y)
-    return erfcs(z / np.sqrt(2))
+    return erfc(z / np.sqrt(2))
 
 
 def half_width(df: Floats) -> Floats:

@@ -19,8 +19,8 @@ from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading
-from profiles.engine.loops import MomentSums
 from profiles.engine.metrics import Metric
+from profiles.engine.stats.variance import VarianceSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class VarianceMerge(Merge):
         check: Check = unchecked,
     ) -> None:
         super().__init__([metric], True, max_nodes, profile_type, check)
-        self._moments = MomentSums()
+        self._moments = VarianceSums()
 
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
@@ -86,7 +86,8 @@ class VarianceMerge(Merge):
         with reading():
             metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
         if self.metrics[0] in metrics:
-            self._packed.add_moments(self._moments, self._add_packed(numbers, data))
+            is_new = self._add_packed(numbers, data)
+            self._moments.add_tree(self._packed, is_new)
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all)."""
@@ -129,6 +130,6 @@ class VarianceMerge(Merge):
 
     def _add_moments(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
         used, frames, place = self._add_sums(block, sums)
-        self._moments.grow(self._forest.nodes.count, self._forest.frames.count)
+        self._moments.reserve(self._forest.nodes.count, self._forest.frames.count)
         self._moments.add_nodes(used.parent, place, frames[used.frame], found.square, found.present)
         self._moments.add_functions(frames, found.functions)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.calltree.forest import mark_outermost
 from profiles.engine.calltree.functions import TreeFunctions, functions_of, names_of
 from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.preorder_columns import totals
-from profiles.engine.loops import outermost
 from profiles.engine.metrics import Metric
 
 MAX_CELLS = 32_000_000  # steps × nodes: 256 MB
@@ -56,7 +56,7 @@ class SeriesByFunction:
         self.names, self.files = names_of(tree, self.functions)
         self._tree = tree
         count = len(self.functions.id)
-        self._outermost = outermost(tree.parent, self.functions.of_node, count) != 0
+        self._outermost = mark_outermost(tree.parent, self.functions.of_node, count) != 0
 
     def top(self, count: int, wanted: Callable[[str], bool]) -> list[int]:
         """Return the `count` functions with the greatest self values, filtered by `wanted`(name).

@@ -15,7 +15,7 @@ from profiles.compaction import day_rollup, hour_blocks
 from profiles.engine.calltree.tree import Frames, Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile
-from profiles.engine.loops import frame_ids, function_ids, node_ids
+from profiles.engine.hashing import frame_ids, function_ids, node_ids
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.string_table import StringTable

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks.sections.container import Container
 from profiles.engine.blocks.sections.packed_columns import ANY, PackedColumnReader, pack
-from profiles.engine.loops import count_down, place_in, unfold
+from profiles.engine.blocks.sparse_rows import groups_from_ends
+from profiles.engine.calltree.forest import node_depths
+from profiles.engine.encoding.columns import decode_preorder
 from profiles.engine.string_table import StringTable
 
 
@@ -34,7 +36,7 @@ class FunctionTree:
 
     def node_of_line(self) -> NDArray[np.int32]:
         """Return the function node of each line node, int32 [L]."""
-        return place_in(self.first_line[1:], int(self.first_line[-1]))
+        return groups_from_ends(self.first_line[1:], int(self.first_line[-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def read_tree(container: Container, functions: int) -> FunctionTree:
         first_line = columns.starts()
         if len(first_line) != len(ups) + 1:
             raise ValueError("columns of one table differ in length")
-        parent, function = unfold(ups, refs, functions)
+        parent, function = decode_preorder(ups, refs, functions)
     return FunctionTree(parent, function, first_line)
 
 
@@ -147,7 +149,7 @@ def read_lines(container: Container, tree: FunctionTree, strings: int) -> LineTr
     """Read the section `lines`; `strings` is the number of strings."""
     with container.section("lines") as columns:
         first_frame = columns.starts()
-        function = place_in(first_frame[1:], int(first_frame[-1]))
+        function = groups_from_ends(first_frame[1:], int(first_frame[-1]))
         line = columns.index(ANY, len(function))
         mapping = columns.index(strings, len(function))
         parent, frame = _read_line_nodes(columns, tree, first_frame)
@@ -171,4 +173,4 @@ def _read_line_nodes(
 
 
 def _depths(parent: NDArray[np.int32]) -> NDArray[np.int64]:
-    return count_down(parent).astype(np.int64)
+    return node_depths(parent).astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from profiles.engine.loops import unshuffle, unshuffle_index
+from profiles.engine.encoding.columns import unshuffle, unshuffle_index
 
 Column = NDArray[Any]
 

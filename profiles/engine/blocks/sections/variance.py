@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.row_variance import GroupVariance
 from profiles.engine.blocks.sections.dictionary import FunctionTree
 from profiles.engine.blocks.sections.packed_columns import Column, PackedColumnReader, pack
-from profiles.engine.loops import outermost_nodes
+from profiles.engine.blocks.sparse_rows import outermost_nodes
 
 _EXACT = 2.0**62  # float64 values below this are stored as integers
 

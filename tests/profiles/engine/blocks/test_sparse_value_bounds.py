@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from profiles.engine.blocks.sparse_rows import RowVarianceSums, sum_rows
 from profiles.engine.errors import BadProfile
-from profiles.engine.loops import RowMoments, sum_cells
 
 ROW = {"starts": [0, 3], "nodes": [0, 2, 1], "values": [5, 6, 7], "place": [1, 0, 1]}
 
@@ -14,7 +14,7 @@ ROW = {"starts": [0, 3], "nodes": [0, 2, 1], "values": [5, 6, 7], "place": [1, 0
 def summed(**columns: list[int]) -> tuple[list[int], list[int]]:
     of = ROW | columns
     sums, used = np.zeros(2, np.int64), np.zeros(2, np.uint8)
-    sum_cells(
+    sum_rows(
         np.array(of["starts"], np.int64),
         np.array(of["nodes"], np.int32),
         np.array(of["values"], np.int64),
@@ -30,7 +30,7 @@ def squares(**columns: list[int]) -> list[float]:
     """Return the sums of squares of a caller and its callee."""
     of = ROW | columns
     parent, function = np.array([-1, 0], np.int32), np.array([0, 1], np.int32)
-    sums = RowMoments(parent, function, np.ones(2, np.uint8), 2, 1)
+    sums = RowVarianceSums(parent, function, np.ones(2, np.uint8), 2, 1)
     rows = np.arange(len(of["starts"]) - 1)
     sums.add(
         np.array(of["starts"], np.int64),

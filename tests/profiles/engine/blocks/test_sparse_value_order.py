@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.loops import add_table, in_groups, sorted_cells
+from profiles.engine.blocks.sparse_rows import add_table, sort_by_group, sort_values
 
 NODES = 9
 
@@ -18,13 +18,13 @@ def test_cells_stand_by_row_then_node(rows: list[set[int]], random: randoms.Rand
     node = np.array([node for row in cells for node in row], np.int32)
     row = np.repeat(np.array(rank, np.int64), [len(row) for row in cells])
     lengths = np.array([len(row) for row in cells], np.int64)
-    found = sorted_cells(np.array(rank, np.int64), lengths, node, NODES)
+    found = sort_values(np.array(rank, np.int64), lengths, node, NODES)
     assert found.tolist() == np.lexsort((node, row)).tolist()
 
 
 @given(st.lists(st.integers(0, 4)))
 def test_rows_of_a_group_stay_as_they_came(group: list[int]) -> None:
-    starts, place = in_groups(np.array(group, np.int32), 5)
+    starts, place = sort_by_group(np.array(group, np.int32), 5)
     assert starts.tolist() == [sum(each < g for each in group) for g in range(6)]
     assert np.argsort(place).tolist() == np.argsort(group, kind="stable").tolist()
 

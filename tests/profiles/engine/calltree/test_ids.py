@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.engine.loops import frame_ids, function_ids, node_ids, text_ids, text_ids_of
+from profiles.engine.hashing import frame_ids, function_ids, node_ids, string_ids, string_table_ids
 from tests.profiles.engine.calltree import reference_ids
 
 TEXTS = st.lists(st.text(max_size=40), min_size=2, max_size=8)
@@ -13,10 +13,10 @@ TEXTS = st.lists(st.text(max_size=40), min_size=2, max_size=8)
 @given(TEXTS)
 def test_texts(texts: list[str]) -> None:
     expected = [reference_ids.text_id(text) for text in texts]
-    assert text_ids(texts).tolist() == expected
+    assert string_ids(texts).tolist() == expected
     data = [text.encode() for text in texts]
     ends = np.cumsum([len(part) for part in data], dtype=np.int64)
-    assert text_ids_of(b"".join(data), ends).tolist() == expected
+    assert string_table_ids(b"".join(data), ends).tolist() == expected
 
 
 @given(TEXTS, st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6))
@@ -24,7 +24,7 @@ def test_paths(texts: list[str], lines: list[int]) -> None:
     count = len(lines)
     name = np.zeros(count, np.int32)
     file = np.ones(count, np.int32)
-    functions = function_ids(text_ids(texts), name, file)
+    functions = function_ids(string_ids(texts), name, file)
     frames = frame_ids(functions, np.array(lines, np.int32))
     chain = np.arange(-1, count - 1, dtype=np.int32)
     nodes = node_ids(chain, np.arange(count, dtype=np.int32), frames)

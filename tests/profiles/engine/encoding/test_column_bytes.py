@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles.engine.encoding.column_bytes import ColumnReader, join
-from profiles.engine.loops import divisor
+from profiles.engine.encoding.columns import greatest_common_divisor
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -49,7 +49,9 @@ def test_every_second_number_of_an_array_is_a_column_too() -> None:
 @given(st.lists(INT64))
 def test_the_divisor_is_what_all_values_have_in_common(values: list[int]) -> None:
     expected = math.gcd(*values)
-    assert divisor(np.array(values, np.int64)) == (expected if 0 < expected < 2**63 else 1)
+    assert greatest_common_divisor(np.array(values, np.int64)) == (
+        expected if 0 < expected < 2**63 else 1
+    )
 
 
 @pytest.mark.parametrize("count", [2**14 - 1, 2**14, 50_000])
@@ -57,4 +59,4 @@ def test_the_divisor_is_what_all_values_have_in_common(values: list[int]) -> Non
 def test_long_columns_come_back_too(count: int, highest: int) -> None:
     column = np.linspace(0, highest, count).astype(np.int64)
     assert ColumnReader(join({}, [column])).values(count, [1])[0].tolist() == column.tolist()
-    assert divisor(column * 6) == 6 * math.gcd(*column.tolist())
+    assert greatest_common_divisor(column * 6) == 6 * math.gcd(*column.tolist())

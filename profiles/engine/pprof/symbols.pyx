@@ -1,0 +1,552 @@
+"""Symbols of a pprof profile: its strings, functions, mappings and locations, as frames.
+
+Strings are bytes, and most are never decoded. Every index is checked, because the profile comes
+from untrusted senders.
+"""
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from profiles.engine.hashing cimport (
+    HIGH_BITS,
+    KeyTable,
+    bytes_id,
+    pair_id,
+    raise_out_of_bounds,
+    string_id,
+)
+from profiles.engine.pprof.wire cimport (
+    BYTES,
+    VARINT,
+    Field,
+    RowIndex,
+    WireReader,
+    varint_fields,
+)
+
+import numpy as np
+
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.hashing import function_ids
+from profiles.engine.pprof.limits import MAX_NAME_BYTES, setting
+
+cdef enum:
+    UNCHECKED = 128  # value of is_replaced until the string is checked
+    MARK_BYTES = 19  # appended to a truncated string: an ellipsis and a hash
+
+cdef Py_ssize_t NAME_BYTES = MAX_NAME_BYTES
+cdef bytes UNKNOWN = b"?"  # name of frames with neither name nor address
+
+
+@cython.final
+cdef class ProfileStrings:
+    """Strings in the order of the profile; then the empty one, `?`, and generated ones."""
+
+    cdef WireReader reader
+    cdef Py_ssize_t[:, ::1] ranges  # byte range of each string in the profile
+    cdef Py_ssize_t empty  # number of the empty string after those of the profile
+    cdef Py_ssize_t unknown  # number of UNKNOWN
+    cdef dict replacements  # bytes of strings that differ from the profile or are generated
+    cdef uint8_t[::1] is_replaced  # nonzero for the keys of `replacements`
+    cdef uint64_t[::1] ids
+
+    def __init__(self, WireReader reader, Py_ssize_t[:, ::1] ranges):
+        if ranges.shape[0] and ranges[0, 0] != ranges[0, 1]:
+            raise BadProfile("The first string of a pprof profile is empty; here it is not.")
+        self.reader = reader
+        self.ranges = ranges
+        self.empty, self.unknown = ranges.shape[0], ranges.shape[0] + 1
+        self.replacements = {self.empty: b"", self.unknown: UNKNOWN}
+        self.is_replaced = np.zeros(ranges.shape[0] + 2, np.uint8)
+        self.ids = np.empty(ranges.shape[0] + 2, np.uint64)
+        self.replace_unusable()
+        for i in (self.empty, self.unknown):
+            self.is_replaced[i], self.ids[i] = True, bytes_id(self.replacements[i])
+
+    cdef replace_unusable(self):
+        """Replace strings that are too long, not UTF-8, or contain NUL bytes."""
+        cdef Py_ssize_t i, start, stop, unusual = 0
+        cdef uint64_t special
+        with nogil:
+            for i in range(self.empty):
+                start, stop = self.ranges[i, 0], self.ranges[i, 1]
+                special = HIGH_BITS
+                if stop - start <= NAME_BYTES:
+                    special = 0
+                    self.ids[i] = string_id(self.reader.data, start, stop, &special)
+                if special & <uint64_t>HIGH_BITS:
+                    self.is_replaced[i] = UNCHECKED
+                    unusual += 1
+        if unusual:
+            for i in np.flatnonzero(self.is_replaced).tolist():
+                self.replace_if_unusable(i)
+
+    cdef replace_if_unusable(self, Py_ssize_t i):
+        """Replace the string if it cannot be used unchanged."""
+        cdef Py_ssize_t start = self.ranges[i, 0], stop = self.ranges[i, 1]
+        data = self.reader.copy_bytes(start, min(stop, start + NAME_BYTES))
+        usable = data.decode("utf-8", "replace").replace("\0", "\ufffd").encode()
+        if stop - start > NAME_BYTES or len(usable) > NAME_BYTES:
+            usable = self.truncate(usable, start, stop)
+        self.is_replaced[i] = usable != data
+        if self.is_replaced[i]:
+            self.replacements[i] = usable
+            self.ids[i] = bytes_id(usable)
+
+    cdef bytes truncate(self, bytes usable, Py_ssize_t start, Py_ssize_t stop):
+        """Truncate a string and append an ellipsis and a hash: different strings stay different."""
+        cdef uint64_t special = 0, whole
+        with nogil:
+            whole = string_id(self.reader.data, start, stop, &special)
+        kept = usable[: NAME_BYTES - MARK_BYTES].decode("utf-8", "ignore")
+        return f"{kept}…{whole:016x}".encode()
+
+    def is_changed(self, uint64_t string):
+        """Return True if this string of the profile was replaced."""
+        return bool(self.is_replaced[self.check_number(string)])
+
+    def sizes(self, const uint64_t[::1] numbers):
+        """Return the size in bytes of each of these strings of the profile, int64 [N]."""
+        all_sizes = np.empty(numbers.shape[0], np.int64)
+        cdef int64_t[::1] sizes = all_sizes
+        cdef Py_ssize_t i
+        for i in range(numbers.shape[0]):
+            sizes[i] = self.size(self.check_number(numbers[i]))
+        return all_sizes
+
+    cdef Py_ssize_t size(self, Py_ssize_t i) except -1:
+        if self.is_replaced[i]:
+            return len(<bytes>self.replacements[i])
+        return self.ranges[i, 1] - self.ranges[i, 0]
+
+    cdef append(self, list strings):
+        """Append generated strings (bytes)."""
+        if not strings:
+            return
+        count = len(self.ids)
+        for i, data in enumerate(strings, count):
+            self.replacements[i] = data
+        ids = np.array([bytes_id(data) for data in strings], np.uint64)
+        self.ids = np.concatenate((self.ids, ids))
+        self.is_replaced = np.concatenate((self.is_replaced, np.ones(len(strings), np.uint8)))
+
+    cdef Py_ssize_t check_number(self, uint64_t string) except -1 nogil:
+        """Return the string number if it is valid. Raise `BadProfile` if it is not."""
+        if string != 0 and string >= <uint64_t>self.empty:
+            with gil:
+                raise BadProfile(f"A message points at string {string}; there are {self.empty}.")
+        return <Py_ssize_t>string
+
+    cdef bint is_empty(self, uint64_t string) except -1 nogil:
+        cdef Py_ssize_t i = self.check_number(string)
+        return i == self.empty or self.ranges[i, 0] == self.ranges[i, 1]
+
+    cdef bytes encoded(self, Py_ssize_t i):
+        if self.is_replaced[i]:
+            return self.replacements[i]
+        return self.reader.copy_bytes(self.ranges[i, 0], self.ranges[i, 1])
+
+    def text(self, uint64_t string):
+        """Return a string of the profile as str."""
+        return self.encoded(self.check_number(string)).decode()
+
+    cdef concatenate(self, const int32_t[::1] numbers, allowed):
+        """Concatenate strings: (bytes, ends int64 [len(numbers)])."""
+        all_ends = np.empty(numbers.shape[0], np.int64)
+        cdef int64_t[::1] ends = all_ends
+        cdef uint8_t[::1] out
+        cdef Py_ssize_t k, i, to = 0
+        for k in range(numbers.shape[0]):
+            to += self.size(numbers[k])
+            ends[k] = to
+        check_limit(allowed, to)
+        data = np.empty(to, np.uint8)
+        out = data
+        to = 0
+        for k in range(numbers.shape[0]):
+            i = numbers[k]
+            if self.is_replaced[i]:
+                self.copy(self.replacements[i], 0, out, to, ends[k])
+            else:
+                self.copy(self.reader.data, self.ranges[i, 0], out, to, ends[k])
+            to = ends[k]
+        return data.tobytes(), all_ends
+
+    cdef copy(
+        self,
+        const uint8_t[::1] data,
+        Py_ssize_t start,
+        uint8_t[::1] out,
+        Py_ssize_t to,
+        Py_ssize_t end,
+    ):
+        """Copy from `start` of data to the range from `to` to `end` of `out`."""
+        if end == to:
+            return
+        if start < 0 or to < 0 or start + end - to > data.shape[0] or end > out.shape[0]:
+            raise_out_of_bounds()
+        memcpy(&out[to], &data[start], end - to)
+
+
+def check_limit(allowed, Py_ssize_t value):
+    """Raise `TooLarge` if `value` exceeds the limit (limits.Allowed)."""
+    if value > allowed.most:
+        raise TooLarge(allowed.limit, value, allowed.most, allowed.unit)
+
+
+@cython.final
+cdef class StringNumbering:
+    """Numbers of the distinct strings in use, in order of first use."""
+
+    cdef ProfileStrings strings
+    cdef KeyTable ids  # string ids
+    cdef int32_t[::1] string  # one string of the profile for each number
+    cdef int32_t[::1] number_of  # number + 1 of each string of the profile; 0 if unused
+
+    def __init__(self, ProfileStrings strings, Py_ssize_t most):
+        """Create the tables for at most `most` uses."""
+        most = min(most, strings.ids.shape[0])
+        self.strings = strings
+        self.ids = KeyTable(most, "", most)
+        self.string = np.empty(most, np.int32)
+        self.number_of = np.zeros(strings.ids.shape[0], np.int32)
+
+    cdef int32_t number(self, int32_t source) except -1 nogil:
+        cdef Py_ssize_t number
+        if self.number_of[source] == 0:
+            number = self.ids.insert(self.strings.ids[source])
+            self.number_of[source] = <int32_t>(number + 1)
+            self.string[number] = source
+        return self.number_of[source] - 1
+
+    cdef table(self, allowed):
+        """Return the strings (bytes, ends int64). Raise `TooLarge` beyond `allowed` bytes."""
+        return self.strings.concatenate(self.string[: self.ids.count], allowed)
+
+
+cdef enum:  # field numbers, used as columns of the result of varint_fields()
+    FUNCTION_NAME = 2
+    FUNCTION_SYSTEM_NAME = 3
+    FUNCTION_FILE = 4
+
+
+@cython.final
+cdef class FunctionTable:
+    """Rows of the profile's function table, the unknown function, and generated functions."""
+
+    cdef ProfileStrings strings
+    cdef readonly RowIndex index
+    cdef int32_t[::1] name  # string number of each function; `strings.empty` if none
+    cdef int32_t[::1] file
+    cdef uint64_t[::1] id
+    cdef Py_ssize_t unknown
+
+    def __init__(self, WireReader reader, ProfileStrings strings, ranges):
+        cdef uint64_t[:, ::1] table = varint_fields(reader, ranges, FUNCTION_FILE + 1)
+        cdef Py_ssize_t i
+        self.strings = strings
+        self.index = RowIndex("function", table)
+        self.unknown = table.shape[0]
+        self.name = np.empty(table.shape[0] + 1, np.int32)
+        self.file = np.empty(table.shape[0] + 1, np.int32)
+        self.id = np.empty(table.shape[0] + 1, np.uint64)
+        with nogil:
+            for i in range(table.shape[0]):
+                self.read(i, table)
+            self.set_row(self.unknown, strings.unknown, strings.empty)
+
+    cdef int read(self, Py_ssize_t i, const uint64_t[:, ::1] table) except -1 nogil:
+        """Read a row, whose strings must exist; the system name replaces a missing name."""
+        cdef Py_ssize_t file = self.strings.check_number(table[i, FUNCTION_FILE])
+        cdef uint64_t name = table[i, FUNCTION_NAME]
+        if self.strings.is_empty(name):
+            name = table[i, FUNCTION_SYSTEM_NAME]
+            if self.strings.is_empty(name):
+                name = <uint64_t>self.strings.empty
+        return self.set_row(i, <Py_ssize_t>name, file)
+
+    cdef int set_row(self, Py_ssize_t i, Py_ssize_t name, Py_ssize_t file) except -1 nogil:
+        self.name[i] = <int32_t>name
+        self.file[i] = <int32_t>file
+        self.id[i] = pair_id(self.strings.ids[name], self.strings.ids[file])
+        return 0
+
+    cdef inline bint is_named(self, Py_ssize_t row) except -1 nogil:
+        return self.name[row] != self.strings.empty
+
+    cdef append(self, list names):
+        """Add functions with these names (bytes), without files."""
+        if not names:
+            return
+        first = len(self.strings.ids)
+        self.strings.append(names)
+        name = np.arange(first, first + len(names), dtype=np.int32)
+        file = np.full(len(names), self.strings.empty, np.int32)
+        ids = function_ids(self.strings.ids, name, file)
+        self.name = np.concatenate((self.name, name))
+        self.file = np.concatenate((self.file, file))
+        self.id = np.concatenate((self.id, ids))
+
+
+cdef enum:  # field numbers, used as columns of the result of varint_fields()
+    MAPPING_START = 2
+    MAPPING_OFFSET = 4
+    MAPPING_FILE = 5
+    MAPPING_BUILD_ID = 6
+    LOCATION_MAPPING = 2
+    LOCATION_ADDRESS = 3
+    LOCATION_LINE = 4
+
+cdef uint64_t MAX_LINE = 2**31 - 1
+cdef Py_ssize_t MAX_BINARY_LENGTH = 255  # characters: file systems allow 255 bytes
+
+
+@cython.final
+cdef class SymbolTable:
+    """Distinct frames, and the frames of each location (innermost first).
+
+    After the profile's locations there is an empty one, for samples without a stack.
+    """
+
+    cdef WireReader reader
+    cdef readonly ProfileStrings strings
+    cdef object string_limit
+    cdef uint64_t[:, ::1] mappings
+    cdef int32_t[::1] mapping_name
+    cdef uint64_t[:, ::1] locations
+    cdef RowIndex mapping_index
+    cdef FunctionTable functions
+    cdef readonly RowIndex location_index
+    cdef int32_t[::1] line_function  # function of each line
+    cdef int32_t[::1] line_number
+    cdef Py_ssize_t max_lines
+    cdef readonly int32_t[::1] first  # [locations + 1]
+    cdef readonly int32_t[::1] frame_of  # frame of each line
+    cdef readonly KeyTable frames  # frame ids
+    cdef int32_t[::1] function  # [frames], like the following
+    cdef int32_t[::1] line
+    cdef int32_t[::1] mapping
+
+    def __init__(self, WireReader reader, ProfileStrings strings, dict ranges, limits):
+        self.reader = reader
+        self.strings = strings
+        self.string_limit = limits.strings_of(reader.data.shape[0])
+        self.mappings = varint_fields(reader, ranges["mappings"], 7)
+        self.mapping_index = RowIndex("mapping", self.mappings)
+        self.functions = FunctionTable(reader, self.strings, ranges["functions"])
+        self.name_mappings()
+        self.read_locations(ranges["locations"], limits)
+        self.location_index = RowIndex("location", self.locations[: self.locations.shape[0] - 1])
+        self.name_unsymbolised()
+        self.make_frames()
+
+    cdef read_locations(self, const Py_ssize_t[:, ::1] ranges, limits):
+        """Read the locations and their named lines, in order of location."""
+        cdef Py_ssize_t i, count = ranges.shape[0]
+        # A line takes at least two bytes, and a location without lines gets a frame of its own.
+        cdef Py_ssize_t room = count + 1
+        for i in range(count):
+            room += (ranges[i, 1] - ranges[i, 0]) // 2
+        self.max_lines = limits.max_symbols
+        room = min(room, self.max_lines + count + 1)
+        self.locations = np.zeros((count + 1, 4), np.uint64)
+        self.line_function = np.empty(room, np.int32)
+        self.line_number = np.empty(room, np.int32)
+        self.first = np.zeros(count + 2, np.int32)
+        with nogil:
+            for i in range(count):
+                self.first[i + 1] = self.first[i]
+                self.read_location(i, ranges[i, 0], ranges[i, 1])
+                self.set_unnamed(i)
+            self.first[count + 1] = self.first[count]
+            self.set_unnamed(count)
+
+    cdef int set_unnamed(self, Py_ssize_t i) except -1 nogil:
+        if self.first[i + 1] == self.first[i]:
+            self.line_function[self.first[i]] = -1
+            self.line_number[self.first[i]] = 0
+            self.first[i + 1] += 1
+        return 0
+
+    cdef int read_location(self, Py_ssize_t i, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        cdef Field field
+        field.at = start
+        while self.reader.next_field(&field, stop):
+            if field.wire_type == VARINT and field.number < LOCATION_LINE:
+                self.locations[i, field.number] = field.value
+            elif field.wire_type == BYTES and field.number == LOCATION_LINE:
+                self.read_line(&self.first[i + 1], field.start, field.stop)
+        return 0
+
+    cdef int read_line(self, int32_t* at, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+        """Append a line at `at` and advance it; lines without a function name are skipped."""
+        cdef Field field
+        cdef Py_ssize_t function
+        cdef uint64_t function_id = 0, line = 0
+        field.at = start
+        while self.reader.next_field(&field, stop):
+            if field.wire_type == VARINT and field.number == 1:
+                function_id = field.value
+            elif field.wire_type == VARINT and field.number == 2:
+                line = field.value
+        function = self.functions.index.find(function_id)
+        if function >= 0 and self.functions.is_named(function):
+            if at[0] >= self.line_function.shape[0]:
+                with gil:
+                    raise TooLarge(setting("max_symbols"), self.max_lines + 1, self.max_lines)
+            self.line_function[at[0]] = <int32_t>function
+            self.line_number[at[0]] = <int32_t>line if line <= MAX_LINE else 0
+            at[0] += 1
+        return 0
+
+    cdef name_unsymbolised(self):
+        """Generate functions `binary+0x…` for locations without a named line."""
+        cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, known
+        binaries = [None] * self.mappings.shape[0]
+        names = {}
+        for i in range(self.locations.shape[0]):
+            if self.line_function[self.first[i]] >= 0:
+                continue
+            name = self.unsymbolised(i, binaries)
+            if name is UNKNOWN:
+                self.line_function[self.first[i]] = <int32_t>self.functions.unknown
+                continue
+            known = len(names)
+            self.line_function[self.first[i]] = first + names.setdefault(name, known)
+            if len(names) > known:
+                size += len(name)
+                check_limit(self.string_limit, size)
+        self.functions.append(list(names))
+
+    cdef bytes unsymbolised(self, Py_ssize_t location, list binaries):
+        """Return the generated name of a location.
+
+        `binaries` caches the name of each mapping's binary.
+        """
+        cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
+        cdef uint64_t address = self.locations[location, LOCATION_ADDRESS]
+        if row < 0:
+            return f"0x{address:x}".encode() if address else UNKNOWN
+        binary = binaries[row]
+        if binary is None:
+            path = self.strings.text(self.mappings[row, MAPPING_FILE])
+            binary = binaries[row] = path.rpartition("/")[2][:MAX_BINARY_LENGTH] or "?"
+        if address == 0:
+            return binary.encode()
+        if address >= self.mappings[row, MAPPING_START]:
+            address += self.mappings[row, MAPPING_OFFSET] - self.mappings[row, MAPPING_START]
+        return f"{binary}+0x{address:x}".encode()
+
+    cdef make_frames(self):
+        cdef Py_ssize_t i, at, lines = self.first[self.first.shape[0] - 1]
+        cdef int32_t mapping
+        self.frame_of = np.empty(lines, np.int32)
+        self.frames = KeyTable(lines, "", lines)
+        self.function = np.empty(lines, np.int32)
+        self.line = np.empty(lines, np.int32)
+        self.mapping = np.empty(lines, np.int32)
+        with nogil:
+            for i in range(self.locations.shape[0]):
+                mapping = self.mapping_of(i)
+                for at in range(self.first[i], self.first[i + 1]):
+                    self.frame_of[at] = <int32_t>self.insert_frame(at, mapping)
+
+    cdef int32_t mapping_of(self, Py_ssize_t location) except -1 nogil:
+        """Return the string with the name of a location's binary."""
+        cdef Py_ssize_t row = self.mapping_index.find(self.locations[location, LOCATION_MAPPING])
+        return self.mapping_name[row] if row >= 0 else <int32_t>self.strings.empty
+
+    cdef Py_ssize_t insert_frame(self, Py_ssize_t at, int32_t mapping) except -1 nogil:
+        """Find or create the frame of a line."""
+        cdef Py_ssize_t function = self.line_function[at], before = self.frames.count, frame
+        cdef uint64_t line = <uint64_t>self.line_number[at]
+        frame = self.frames.insert(pair_id(self.functions.id[function], line))
+        if frame < before:
+            self.prefer_mapping(frame, mapping)
+            return frame
+        self.function[frame] = <int32_t>function
+        self.line[frame] = self.line_number[at]
+        self.mapping[frame] = mapping
+        return frame
+
+    cdef name_mappings(self):
+        """Set each mapping's name: the string of its build id, or else of its path."""
+        cdef Py_ssize_t i
+        cdef uint64_t name
+        self.mapping_name = np.full(self.mappings.shape[0], self.strings.empty, np.int32)
+        for i in range(self.mappings.shape[0]):
+            for name in (self.mappings[i, MAPPING_FILE], self.mappings[i, MAPPING_BUILD_ID]):
+                if not self.strings.is_empty(name):
+                    self.mapping_name[i] = <int32_t>name
+
+    cdef int prefer_mapping(self, Py_ssize_t frame, int32_t other) except -1 nogil:
+        """Choose one mapping for a frame: the greater string id, independent of the order."""
+        cdef int32_t now = self.mapping[frame]
+        if other == self.strings.empty or other == now:
+            return 0
+        if now == self.strings.empty or self.strings.ids[other] > self.strings.ids[now]:
+            self.mapping[frame] = other
+        return 0
+
+    def used_frames(self, int32_t[::1] of_nodes):
+        """Return the frames in use; `of_nodes` is rewritten to their new numbers.
+
+        The result is (bytes, ends of the strings; id, name, file of the functions; function, line,
+        mapping of the frames). Functions and strings are distinct; all are numbered by first use.
+        """
+        cdef const int32_t[::1] kept = renumber(of_nodes, self.frames.count)
+        cdef Py_ssize_t most = min(kept.shape[0], self.functions.id.shape[0])
+        frames, functions = np.empty((3, kept.shape[0]), np.int32), np.empty((2, most), np.int32)
+        cdef StringNumbering strings = StringNumbering(self.strings, 2 * most + kept.shape[0])
+        cdef KeyTable ids = KeyTable(most, "", most)
+        self.fill(kept, ids, strings, functions, frames)
+        data, ends = strings.table(self.string_limit)
+        name, file = functions[:, : ids.count]
+        function, line, mapping = frames
+        return data, ends, ids.table(), name, file, function, line, mapping
+
+    cdef fill(
+        self,
+        const int32_t[::1] kept,
+        KeyTable ids,
+        StringNumbering strings,
+        int32_t[:, ::1] functions,
+        int32_t[:, ::1] frames,
+    ):
+        """Fill the tables of frames in use.
+
+        functions has name and file; frames has function, line and mapping.
+        """
+        # Number + 1 of each function; 0 if unused.
+        cdef int32_t[::1] new_number = np.zeros(self.functions.id.shape[0], np.int32)
+        cdef Py_ssize_t j, row, number, known
+        with nogil:
+            for j in range(kept.shape[0]):
+                row = self.function[kept[j]]
+                if new_number[row] == 0:
+                    known = ids.count
+                    number = ids.insert(self.functions.id[row])
+                    new_number[row] = <int32_t>(number + 1)
+                    if number == known:
+                        functions[0, number] = strings.number(self.functions.name[row])
+                        functions[1, number] = strings.number(self.functions.file[row])
+                frames[0, j] = new_number[row] - 1
+                frames[1, j] = self.line[kept[j]]
+                frames[2, j] = strings.number(self.mapping[kept[j]])
+
+
+cdef renumber(int32_t[::1] index, Py_ssize_t count):
+    """Return the numbers below `count` in `index`, by first use, and renumber `index`."""
+    numbers = np.empty(count, np.int32)
+    cdef int32_t[::1] used = numbers
+    cdef int32_t[::1] new_number = np.zeros(count, np.int32)  # number + 1; 0 if unused
+    cdef Py_ssize_t i, kept = 0
+    with nogil:
+        for i in range(index.shape[0]):
+            if new_number[index[i]] == 0:
+                used[kept] = index[i]
+                kept += 1
+                new_number[index[i]] = <int32_t>kept
+            index[i] = new_number[index[i]] - 1
+    return numbers[:kept]

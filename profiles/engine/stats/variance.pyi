@@ -1,0 +1,23 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.engine.encoding.merging import FunctionMerger
+
+class VarianceSums:
+    def __init__(self) -> None: ...
+    def reserve(self, nodes: int, functions: int) -> None: ...
+    def add_tree(self, trees: FunctionMerger, is_new: bool) -> None: ...
+    def add_nodes(
+        self,
+        parent: NDArray[np.int32],
+        forest_node: NDArray[np.int32],
+        function: NDArray[np.int32],
+        squares: NDArray[np.float64],
+        counts: NDArray[np.float64],
+    ) -> None: ...
+    def add_functions(self, functions: NDArray[np.int32], columns: NDArray[np.float64]) -> None: ...
+    def tables(
+        self, nodes: int, functions: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+def erfc(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
