@@ -55,7 +55,7 @@ def _key(asked: Handshake) -> DeploymentKey:
 async def _wait(
     access: Access, asked: Handshake, agent: AgentSeen, known: RegisteredAgent
 ) -> CaptureRequest:
-    """Park the agent in the long-poll queue for at most FLAMEWATCH_HOLD_SECONDS.
+    """Park the agent in the long-poll queue for at most FLAMEWATCH_POLL_TIMEOUT_SECONDS.
 
     Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
     a first profile of each offered type that the deployment has none of. Raise Throttled without a
@@ -67,7 +67,7 @@ async def _wait(
             queue_of_process(), access.project, known.deployment, new
         )
     waiter = Waiter(agent.identity, access.project, known.deployment, asked.types)
-    outcome = await queue_of_process().wait(waiter, settings.HOLD_SECONDS)
+    outcome = await queue_of_process().wait(waiter, settings.POLL_TIMEOUT_SECONDS)
     if isinstance(outcome, BackOff):
         raise Throttled(outcome.retry_after)
     return outcome.slot

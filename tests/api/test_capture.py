@@ -21,7 +21,7 @@ OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}
 @pytest.fixture(autouse=True)
 def long_holds(settings: Settings) -> None:
     """Set a long poll timeout, so that the agent is still parked when the request arrives."""
-    settings.HOLD_SECONDS = 50
+    settings.POLL_TIMEOUT_SECONDS = 50
 
 
 def capture(client: Client, **changes: Any) -> httpx.Response:

@@ -25,8 +25,8 @@ MANY = 500
 
 @pytest.fixture(autouse=True)
 def long_holds(settings: Settings) -> None:
-    settings.HOLD_SECONDS = 50
-    settings.WAITING_PER_DEPLOYMENT = MANY
+    settings.POLL_TIMEOUT_SECONDS = 50
+    settings.MAX_PARKED_PER_DEPLOYMENT = MANY
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deplo
 
 
 def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Settings) -> None:
-    settings.HOLD_SECONDS = 0.05
+    settings.POLL_TIMEOUT_SECONDS = 0.05
 
     async def thrice(port: int) -> list[int]:
         connection, statuses = await Connection.open(port), []
