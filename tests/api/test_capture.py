@@ -41,7 +41,7 @@ def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Respo
         await until_held()
         asked = await asker.send("POST", path(asker.project), json=WANTED | changes)
         await (
-            queue_of_process().empty()
+            queue_of_process().close()
         )  # the agent still captures its first profile, so waiting for it is unnecessary
         return [asked, await held]
 

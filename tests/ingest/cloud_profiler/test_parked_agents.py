@@ -63,7 +63,7 @@ def slot(deployment: Deployment) -> CaptureRequest:
         project=deployment.project_id,
         deployment=deployment.pk,
         type=ProfileType.CPU,
-        moment=time.time(),
+        scheduled=time.time(),
     )
 
 
@@ -76,7 +76,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
         connections = [await held(port, agent) for _ in range(MANY)]
         await until_held(MANY)
         threads = threading.active_count()
-        queue_of_process().add_slots([slot(deployment) for _ in range(100)])
+        queue_of_process().add_requests([slot(deployment) for _ in range(100)])
         await until_no_more_than(MANY - 100)
         stopping.set()
         answers.extend(await asyncio.gather(*(each.answer() for each in connections)))
@@ -110,7 +110,7 @@ def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deplo
         await until_no_more_than(0)
         staying = await held(port, agent)
         await until_held()
-        queue_of_process().add_slots([slot(deployment)])
+        queue_of_process().add_requests([slot(deployment)])
         answer = await staying.answer()
         staying.close()
         return answer
