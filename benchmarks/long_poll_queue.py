@@ -17,7 +17,7 @@ import uvloop
 
 from benchmarks.table import Figure, show
 from projects.profile_types import ProfileType
-from scheduler.capture_requests import Offer
+from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll.in_process import InProcessQueue
 from scheduler.long_poll.interface import LongPollQueue, Waiter
 from scheduler.long_poll.redis import RedisQueue
@@ -66,7 +66,7 @@ async def measure(queue: LongPollQueue) -> list[Figure]:
     each = (resident_bytes() - before) / AGENTS - without
     planned = await _claim_some(queue, waits)
     started = time.perf_counter()
-    await queue.empty()
+    await queue.close()
     await asyncio.gather(*waits)
     released = time.perf_counter() - started
     return [
@@ -79,10 +79,10 @@ async def measure(queue: LongPollQueue) -> list[Figure]:
 
 async def _claim_some(queue: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) -> float:
     """Add one capture request per deployment, all at once, and wait until they are claimed."""
-    offers = [Offer(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
+    offers = [CaptureTarget(1, nth, frozenset(TYPES[:1]), 1) for nth in range(DEPLOYMENTS)]
     capture_requests = plan_capture_requests(offers, {1: 1.0}, 0.001, time.time(), "benchmark")
     started = time.perf_counter()
-    await asyncio.to_thread(queue.add_slots, capture_requests)
+    await asyncio.to_thread(queue.add_requests, capture_requests)
     for _ in range(DEPLOYMENTS):
         waits_left = [wait for wait in waits if not wait.done()]
         if len(waits_left) <= len(waits) - DEPLOYMENTS:
@@ -92,7 +92,7 @@ async def _claim_some(queue: LongPollQueue, waits: Sequence[asyncio.Task[Any]]) 
 
 
 def plan() -> list[Figure]:
-    offers = [Offer(1, nth, frozenset(TYPES), 32) for nth in range(5000)]
+    offers = [CaptureTarget(1, nth, frozenset(TYPES), 32) for nth in range(5000)]
     started = time.process_time()
     capture_requests = plan_capture_requests(
         offers, {1: 1.0}, 60, 1_800_000_000, str(random.random())

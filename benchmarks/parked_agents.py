@@ -21,7 +21,7 @@ from profiler_site.process.server import raise_file_limit
 from tests.server import RunningServer, running_server
 
 AGENTS, AT_ONCE = 5000, 50
-LONG = {"FLAMEWATCH_HOLD_SECONDS": "3600", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3600"}
+LONG = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "3600", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3600"}
 
 
 class Agents:

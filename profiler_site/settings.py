@@ -28,8 +28,8 @@ AGENT_FILES_DIR = Path(
 )
 
 # -- Capture requests -----------------------------------------------------------------
-WAITING_PER_DEPLOYMENT = env.integer("FLAMEWATCH_WAITING_PER_DEPLOYMENT", 32, lowest=1)
-HOLD_SECONDS = env.seconds("FLAMEWATCH_HOLD_SECONDS", 50.0)
+MAX_PARKED_PER_DEPLOYMENT = env.integer("FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT", 32, lowest=1)
+POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
 CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
 

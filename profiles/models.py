@@ -32,8 +32,8 @@ class Profile(models.Model):
     totals = models.JSONField()  # [[metric name, unit, total], …]
     tree = models.BinaryField()  # profiles.engine.encoding.codec
     stored_at = models.DateTimeField(auto_now_add=True)
-    # Quarantined: compaction could not read the row. It stays in the head, and queries report it.
-    set_aside = models.BooleanField(default=False, db_default=False)
+    # Compaction could not read the row. It stays in the head, and queries report it.
+    quarantined = models.BooleanField(default=False, db_default=False, db_column="set_aside")
 
     class Meta:
         constraints = [
@@ -96,7 +96,8 @@ class Block(models.Model):
         "self", on_delete=models.SET_NULL, null=True, related_name="covers"
     )
     created = models.DateTimeField(auto_now_add=True)
-    set_aside = models.BooleanField(default=False)  # quarantined: unreadable, never compacted
+    # Unreadable; never compacted.
+    quarantined = models.BooleanField(default=False, db_column="set_aside")
 
     class Meta:
         indexes = [
@@ -116,7 +117,7 @@ class Block(models.Model):
         return f"{self.service} {self.type} {self.level} {self.start:%F %T}"
 
 
-class KeptName(models.Model):
+class DeduplicationKey(models.Model):
     """Index from the name of a profile to its block, for profiles timed by their arrival.
 
     Such a profile (`TimeSource.ARRIVAL`) has no time of its own and may be uploaded again at any
@@ -124,11 +125,12 @@ class KeptName(models.Model):
     time.
     """
 
-    block = models.ForeignKey(Block, on_delete=models.CASCADE, related_name="kept_names")
+    block = models.ForeignKey(Block, on_delete=models.CASCADE, related_name="deduplication_keys")
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     name_id = models.CharField(max_length=255)
 
     class Meta:
+        db_table = "profiles_keptname"
         indexes = [models.Index(fields=["project", "name_id"], name="kept_name")]
 
     def __str__(self) -> str:

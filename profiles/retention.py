@@ -68,7 +68,7 @@ def _to_be_cut(project: int, limit: datetime) -> list[Block]:
     rows = Block.objects.filter(
         project=project,
         level=BlockLevel.HOUR,
-        set_aside=False,
+        quarantined=False,
         first__lt=limit - WORTH_CUTTING,
         last__gte=limit,
     )
@@ -81,7 +81,7 @@ def _cut(row: Block, limit: datetime) -> None:
         data = build_hour([], [(block, block.profiles.time >= micros(limit))])
     except (BadTree, BlobMissing) as error:
         log.error("Block %s of project %s stays as it is: %s", row, row.project_id, error)
-        Block.objects.filter(pk=row.pk).update(set_aside=True)
+        Block.objects.filter(pk=row.pk).update(quarantined=True)
         return
     new = new_hour(
         data,

@@ -17,7 +17,7 @@ class ProfileType(StrEnum):
 INSTANTANEOUS = frozenset({ProfileType.HEAP, ProfileType.THREADS, ProfileType.PEAK_HEAP})
 
 # Accepted in uploads, but never requested from agents.
-NEVER_ASKED = frozenset({ProfileType.PEAK_HEAP})
+NEVER_REQUESTED = frozenset({ProfileType.PEAK_HEAP})
 
 # google/devtools/cloudprofiler/v2/profiler.proto, enum ProfileType (0 is UNSPECIFIED)
 WIRE_NUMBERS = {

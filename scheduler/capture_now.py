@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from projects.models import AuditEntry, Deployment, Project, User
-from projects.profile_types import NEVER_ASKED, ProfileType
-from scheduler.capture_requests import CaptureRequest, Offer, RequestOrigin, person_id
+from projects.profile_types import NEVER_REQUESTED, ProfileType
+from scheduler.capture_requests import CaptureRequest, CaptureTarget, RequestOrigin, person_id
 from scheduler.long_poll import queue_of_process
 
 # Pending requests by users, per deployment and type: enough for a user, a small load on an agent.
@@ -20,7 +20,7 @@ MAX_PENDING = 10
 class PendingCapture:
     """New capture request, with the number of agents that may take it at once."""
 
-    slot: CaptureRequest
+    request: CaptureRequest
     waiting: int  # parked agents of the deployment
 
 
@@ -47,48 +47,50 @@ def request_capture(
     If several deployments match, choose the one with the most parked agents. Raise
     NoMatchingAgent, TooManyPending or QueueUnavailable.
     """
-    offers = _offers(project, service, zone, version)
-    fitting = [offer for offer in offers if type in offer.types - NEVER_ASKED]
-    if not fitting:
-        raise NoMatchingAgent(_who_offers_what(service, type, offers))
-    offer = max(fitting, key=lambda offer: offer.agents)
-    if queue_of_process().asked(offer.deployment, type) >= MAX_PENDING:
+    targets = _targets(project, service, zone, version)
+    matching = [target for target in targets if type in target.types - NEVER_REQUESTED]
+    if not matching:
+        raise NoMatchingAgent(_no_agent_message(service, type, targets))
+    target = max(matching, key=lambda target: target.agents)
+    if queue_of_process().count_user_requests(target.deployment, type) >= MAX_PENDING:
         raise TooManyPending(
             _("%(most)d captures of %(type)s wait for an agent already, and that is the most.")
             % {"most": MAX_PENDING, "type": type}
         )
-    slot = _slot(offer, type)
-    detail = {"service": service, "type": type, "deployment": offer.deployment, "slot": slot.id}
+    request = _new_request(target, type)
+    detail = {"service": service, "type": type, "deployment": target.deployment, "slot": request.id}
     AuditEntry.objects.create(
         project=project, actor=actor, actor_key=actor_key, action="capture.now", detail=detail
     )
-    queue_of_process().add_slots([slot])
-    return PendingCapture(slot, offer.agents)
+    queue_of_process().add_requests([request])
+    return PendingCapture(request, target.agents)
 
 
-def _slot(offer: Offer, kind: ProfileType) -> CaptureRequest:
-    identity = person_id(offer.deployment, kind, secrets.token_urlsafe(9))
+def _new_request(target: CaptureTarget, kind: ProfileType) -> CaptureRequest:
+    identity = person_id(target.deployment, kind, secrets.token_urlsafe(9))
     return CaptureRequest(
-        identity, offer.project, offer.deployment, kind, time.time(), RequestOrigin.PERSON
+        identity, target.project, target.deployment, kind, time.time(), RequestOrigin.PERSON
     )
 
 
-def _offers(project: Project, service: str, zone: str | None, version: str | None) -> list[Offer]:
-    """Return the offers of the project's deployments that match the filters."""
-    wanted = Deployment.objects.filter(project=project, service=service)
+def _targets(
+    project: Project, service: str, zone: str | None, version: str | None
+) -> list[CaptureTarget]:
+    """Return the targets among the project's deployments that match the filters."""
+    deployments = Deployment.objects.filter(project=project, service=service)
     if zone is not None:
-        wanted = wanted.filter(zone=zone)
+        deployments = deployments.filter(zone=zone)
     if version is not None:
-        wanted = wanted.filter(version=version)
-    known = set(wanted.values_list("pk", flat=True))
-    return [offer for offer in queue_of_process().offers() if offer.deployment in known]
+        deployments = deployments.filter(version=version)
+    matching = set(deployments.values_list("pk", flat=True))
+    return [target for target in queue_of_process().targets() if target.deployment in matching]
 
 
-def _who_offers_what(service: str, kind: ProfileType, offers: Sequence[Offer]) -> str:
+def _no_agent_message(service: str, kind: ProfileType, targets: Sequence[CaptureTarget]) -> str:
     """Return the message of NoMatchingAgent."""
-    if not offers:
+    if not targets:
         return _("No agent of %(service)s has asked for work of late.") % {"service": service}
-    types = sorted({kind for offer in offers for kind in offer.types - NEVER_ASKED})
+    types = sorted({kind for target in targets for kind in target.types - NEVER_REQUESTED})
     return _("No agent of %(service)s offers %(type)s; it could be: %(types)s.") % {
         "service": service,
         "type": kind,

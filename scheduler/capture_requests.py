@@ -8,7 +8,7 @@ from projects.profile_types import INSTANTANEOUS, ProfileType
 EXPIRY_SECONDS = 60.0  # from the scheduled time of a capture request until it expires
 # From the scheduled time of a capture request until its id is forgotten. Until then, requests that
 # are added with the same id are ignored.
-KNOWN_SECONDS = 300.0
+ID_SECONDS = 300.0
 # Time for encoding and uploading a profile, as a fraction of the capture duration.
 _MARGIN = 0.1
 
@@ -32,12 +32,12 @@ class CaptureRequest:
     project: int
     deployment: int  # Deployment.pk
     type: ProfileType
-    moment: float  # scheduled time: Unix time in seconds
+    scheduled: float  # scheduled time: Unix time in seconds
     origin: RequestOrigin = RequestOrigin.PLAN
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CaptureTarget:
     """Profile types that the parked and recently seen agents of a deployment can capture."""
 
     project: int
@@ -61,14 +61,14 @@ def person_id(deployment: int, kind: ProfileType, nonce: str) -> str:
     return f"person-{deployment}-{kind}-{nonce}"
 
 
-def expires_at(slot: CaptureRequest) -> float:
+def expires_at(request: CaptureRequest) -> float:
     """Return the Unix time in seconds at which a request expires."""
-    return slot.moment + EXPIRY_SECONDS
+    return request.scheduled + EXPIRY_SECONDS
 
 
-def urgency(slot: CaptureRequest) -> tuple[bool, float]:
+def urgency(request: CaptureRequest) -> tuple[bool, float]:
     """Return a sort key, the most urgent first: requests by users, then by scheduled time."""
-    return slot.origin is not RequestOrigin.PERSON, slot.moment
+    return request.origin is not RequestOrigin.PERSON, request.scheduled
 
 
 def busy_seconds(kind: ProfileType, capture_seconds: float) -> float:

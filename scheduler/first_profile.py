@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable
 
-from projects.profile_types import INSTANTANEOUS, NEVER_ASKED, ProfileType
+from projects.profile_types import INSTANTANEOUS, NEVER_REQUESTED, ProfileType
 from scheduler.capture_requests import CaptureRequest, RequestOrigin, first_id
 from scheduler.long_poll.interface import LongPollQueue
 from scheduler.rates import is_stopped
@@ -12,14 +12,14 @@ _APART_SECONDS = 3.0
 
 
 async def request_first_profiles(
-    room: LongPollQueue, project: int, deployment: int, types: Iterable[ProfileType]
+    queue: LongPollQueue, project: int, deployment: int, types: Iterable[ProfileType]
 ) -> None:
     """Add a capture request for each type, 3 s apart, unless the project's capture rate is zero.
 
-    Repeated calls have no effect until the ids of the requests are forgotten (KNOWN_SECONDS).
+    Repeated calls have no effect until the ids of the requests are forgotten (ID_SECONDS).
     """
     if not await is_stopped(project):
-        room.add_slots(first_requests(project, deployment, types, time.time()))
+        queue.add_requests(first_requests(project, deployment, types, time.time()))
 
 
 def first_requests(
@@ -35,10 +35,10 @@ def first_requests(
             project=project,
             deployment=deployment,
             type=kind,
-            moment=now + nth * _APART_SECONDS,
+            scheduled=now + nth * _APART_SECONDS,
             origin=RequestOrigin.FIRST,
         )
-        for nth, kind in enumerate(sorted(set(types) - NEVER_ASKED, key=_order))
+        for nth, kind in enumerate(sorted(set(types) - NEVER_REQUESTED, key=_order))
     ]
 
 

@@ -7,18 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from projects.profile_types import NEVER_ASKED
-from scheduler.capture_requests import CaptureRequest, Offer, plan_id
+from projects.profile_types import NEVER_REQUESTED
+from scheduler.capture_requests import CaptureRequest, CaptureTarget, plan_id
 
 # Exponent of the waiting time in an agent's weight: twice the time since the last capture makes an
 # agent 16 times as likely. With ten agents and ten requests of a type in ten minutes, 66 % of the
 # agents get exactly one and 1 % more than two; a uniform choice gives 41 % and 7 %. Exponents much
 # above 4 gain little and make the choice predictable.
-_EAGERNESS = 4
-# Handshakes of backed-off agents for each place that becomes free in the long-poll queue. A higher
-# value keeps the queue full when some agents never return, a lower one causes fewer requests that
-# find the queue full.
-_TRIES_PER_PLACE = 2
+_WAIT_EXPONENT = 4
+# Returning agents for each parked agent that leaves the long-poll queue. A higher value keeps the
+# queue full when some agents never return, a lower one causes fewer requests that find it full.
+_RETURNS_PER_PARKED = 2
 # Agents that may return at once are spread over this fraction of the poll timeout.
 _AT_ONCE = 0.02
 # Longest back-off in seconds. Timers of Node.js overflow at 24 days and then fire immediately. The
@@ -34,7 +33,11 @@ class Rng(Protocol):
 
 
 def plan_capture_requests(
-    offers: Iterable[Offer], rates: Mapping[int, float], period: float, start: float, seed: str
+    targets: Iterable[CaptureTarget],
+    rates: Mapping[int, float],
+    period: float,
+    start: float,
+    seed: str,
 ) -> list[CaptureRequest]:
     """Return the capture requests of one period, at random times within it.
 
@@ -43,15 +46,15 @@ def plan_capture_requests(
     same seed and period give a deployment and type the same requests, independent of the others.
     """
     planned: list[CaptureRequest] = []
-    for offer in offers:
-        expected = rates.get(offer.project, 0.0)
-        for kind in sorted(offer.types - NEVER_ASKED):
-            draws = _uniform(f"{seed}/{start:.3f}/{offer.deployment}/{kind}")
+    for target in targets:
+        expected = rates.get(target.project, 0.0)
+        for kind in sorted(target.types - NEVER_REQUESTED):
+            draws = _uniform(f"{seed}/{start:.3f}/{target.deployment}/{kind}")
             for nth in range(int(expected) + (next(draws) < expected % 1)):
-                identity = plan_id(offer.deployment, kind, start, nth)
-                moment = start + period * next(draws)
+                identity = plan_id(target.deployment, kind, start, nth)
+                scheduled = start + period * next(draws)
                 planned.append(
-                    CaptureRequest(identity, offer.project, offer.deployment, kind, moment)
+                    CaptureRequest(identity, target.project, target.deployment, kind, scheduled)
                 )
     return planned
 
@@ -77,7 +80,7 @@ def choose_agent(
     waited = [now - history[agent] if agent in history else None for agent in candidates]
     longest = max((seconds for seconds in waited if seconds is not None), default=1.0)
     weights = [
-        max(longest if seconds is None else seconds, 1e-3) ** _EAGERNESS for seconds in waited
+        max(longest if seconds is None else seconds, 1e-3) ** _WAIT_EXPONENT for seconds in waited
     ]
     left = rng.random() * sum(weights)
     for agent, weight in zip(candidates, weights, strict=True):
@@ -87,49 +90,49 @@ def choose_agent(
     return candidates[-1]
 
 
-def next_return(previous: float, now: float, places: int, hold_seconds: float) -> float:
+def next_return(previous: float, now: float, max_parked: int, poll_timeout: float) -> float:
     """Return the Unix time at which the next agent that backs off should return.
 
     Returns to a deployment are spaced by `return_spacing`, so that the request rate does not grow
     with the number of agents and all agents return in the order in which they backed off.
     `previous` is the result for the agent before, the only state that a deployment needs.
     """
-    return max(previous, now) + return_spacing(places, hold_seconds)
+    return max(previous, now) + return_spacing(max_parked, poll_timeout)
 
 
-def return_spacing(places: int, hold_seconds: float) -> float:
+def return_spacing(max_parked: int, poll_timeout: float) -> float:
     """Return the seconds between two returning agents of a deployment.
 
-    `places` is the number of agents that a deployment may park, `hold_seconds` the poll timeout.
+    `max_parked` is the number of agents that a deployment may park; `poll_timeout` is in seconds.
     """
-    return hold_seconds / (_TRIES_PER_PLACE * places)
+    return poll_timeout / (_RETURNS_PER_PARKED * max_parked)
 
 
-def retry_after(returns_in: float, hold_seconds: float, rng: Rng) -> float:
+def retry_after(returns_in: float, poll_timeout: float, rng: Rng) -> float:
     """Return the back-off in seconds for an agent that found the queue full, with ±10 % jitter.
 
     `returns_in` is the time in seconds until its `next_return`.
     """
-    delay = min(max(returns_in, hold_seconds / _TRIES_PER_PLACE), _LONGEST)
+    delay = min(max(returns_in, poll_timeout / _RETURNS_PER_PARKED), _LONGEST)
     return delay * (0.9 + 0.2 * rng.random())
 
 
-def retry_at_once(hold_seconds: float, rng: Rng) -> float:
+def retry_at_once(poll_timeout: float, rng: Rng) -> float:
     """Return the back-off for an agent at the poll timeout while the queue is not full.
 
     It is so short that the agent practically stays parked.
     """
-    return hold_seconds * _AT_ONCE * (0.5 + 0.5 * rng.random())
+    return poll_timeout * _AT_ONCE * (0.5 + 0.5 * rng.random())
 
 
-def retry_when_stopping(held: int, rng: Rng) -> float:
+def retry_when_stopping(parked: int, rng: Rng) -> float:
     """Return the back-off when the server stops, in seconds.
 
-    It spreads the return of `held` parked agents to the next server process.
+    It spreads the return of `parked` agents to the next server process.
     """
-    return 1 + rng.random() * (1 + held / _RETURNS_PER_SECOND)
+    return 1 + rng.random() * (1 + parked / _RETURNS_PER_SECOND)
 
 
-def retry_when_broken(hold_seconds: float, rng: Rng) -> float:
+def retry_when_broken(poll_timeout: float, rng: Rng) -> float:
     """Return the back-off while the long-poll queue is unavailable, in seconds."""
-    return hold_seconds * (0.5 + 0.5 * rng.random())
+    return poll_timeout * (0.5 + 0.5 * rng.random())

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 
 from scheduler import policy
-from scheduler.capture_requests import CaptureRequest, Offer
+from scheduler.capture_requests import CaptureRequest, CaptureTarget
 from scheduler.long_poll import queue_of_process
 from scheduler.rates import rates_of
 
@@ -16,19 +16,19 @@ _HORIZON = 1.5  # periods to plan ahead: half a period more than one, if the nex
 @shared_task(name="scheduler.tasks.plan")
 def plan() -> None:
     """Add the upcoming capture requests to the long-poll queue. Idempotent."""
-    queue_of_process().add_slots(plan_now())
+    queue_of_process().add_requests(plan_now())
 
 
 def plan_now() -> list[CaptureRequest]:
     """Plan the upcoming capture requests for the agents in the long-poll queue."""
-    offers = queue_of_process().offers()
-    rates = rates_of(offer.project for offer in offers)
+    targets = queue_of_process().targets()
+    rates = rates_of(target.project for target in targets)
     # Rates per minute serve as rates per period: the period is a minute except in tests.
-    return upcoming_requests(offers, rates, settings.PLAN_PERIOD_SECONDS, time.time())
+    return upcoming_requests(targets, rates, settings.PLAN_PERIOD_SECONDS, time.time())
 
 
 def upcoming_requests(
-    offers: list[Offer], rates: dict[int, float], period: float, now: float
+    targets: list[CaptureTarget], rates: dict[int, float], period: float, now: float
 ) -> list[CaptureRequest]:
     """Return the capture requests from `now` until 1.5 periods later.
 
@@ -38,8 +38,10 @@ def upcoming_requests(
     horizon = now + _HORIZON * period
     this = now // period * period
     both = [
-        slot
+        request
         for start in (this, this + period)
-        for slot in policy.plan_capture_requests(offers, rates, period, start, settings.SECRET_KEY)
+        for request in policy.plan_capture_requests(
+            targets, rates, period, start, settings.SECRET_KEY
+        )
     ]
-    return [slot for slot in both if now <= slot.moment < horizon]
+    return [request for request in both if now <= request.scheduled < horizon]

@@ -19,7 +19,7 @@ from tests.services import free_port
 QUICK = {
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": "3",
     "FLAMEWATCH_CAPTURE_SECONDS": "1",
-    "FLAMEWATCH_HOLD_SECONDS": "5",
+    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "5",
 }
 PASSWORD = "a sentence works well"
 PORTS_TRIED = 3

@@ -11,7 +11,7 @@ from endpoints.errors import BadField, NotFound
 from endpoints.json_fields import Message
 from projects.credentials import operator_token
 from projects.models import Project
-from projects.profile_types import NEVER_ASKED, ProfileType
+from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler import capture_now
 from scheduler.capture_now import PendingCapture
 
@@ -52,7 +52,7 @@ def _wanted(message: Message) -> CaptureParams:
     if not service:
         raise BadField("service", "is missing")
     type = json_fields.profile_type(message.get("type"), "type")
-    if type in NEVER_ASKED:
+    if type in NEVER_REQUESTED:
         raise BadField("type", f"{type} is never asked of agents")
     return CaptureParams(
         service,
@@ -79,7 +79,7 @@ def _ask(project_id: str, asker: str, wanted: CaptureParams) -> PendingCapture:
 
 def _json(wanted: CaptureParams, asked: PendingCapture) -> dict[str, object]:
     return {
-        "slot": asked.slot.id,
+        "slot": asked.request.id,
         "service": wanted.service,
         "type": wanted.type.value,
         "waiting": asked.waiting,

@@ -32,18 +32,18 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     access = await credentials.access(text)
     credentials.require_write(access)
     credentials.require_own(access, project)
-    asked = wire.handshake(message)
+    handshake = wire.handshake(message)
     peer = request.META.get("REMOTE_ADDR", "")
-    agent = agents.agent_seen(access, request.headers, peer, asked.types)
-    known = await registry.seen(access, _key(asked), agent)
+    agent = agents.agent_seen(access, request.headers, peer, handshake.types)
+    registered = await registry.seen(access, _key(handshake), agent)
     disk.require_room()
     await quotas.require_room(access.project)
-    slot = await _wait(access, asked, agent, known)
-    return _assigned(access, asked, known, slot)
+    capture = await _wait(access, handshake, agent, registered)
+    return _response(access, handshake, registered, capture)
 
 
-def _key(asked: Handshake) -> DeploymentKey:
-    deployment = asked.deployment
+def _key(handshake: Handshake) -> DeploymentKey:
+    deployment = handshake.deployment
     return DeploymentKey(
         service=deployment.target,
         zone=deployment.zone,
@@ -53,46 +53,46 @@ def _key(asked: Handshake) -> DeploymentKey:
 
 
 async def _wait(
-    access: Access, asked: Handshake, agent: AgentSeen, known: RegisteredAgent
+    access: Access, handshake: Handshake, agent: AgentSeen, registered: RegisteredAgent
 ) -> CaptureRequest:
-    """Park the agent in the long-poll queue for at most FLAMEWATCH_HOLD_SECONDS.
+    """Park the agent in the long-poll queue for at most FLAMEWATCH_POLL_TIMEOUT_SECONDS.
 
     Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
     a first profile of each offered type that the deployment has none of. Raise Throttled without a
     capture request.
     """
-    new = asked.types - known.profiled
+    new = handshake.types - registered.profiled
     if new:
         await first_profile.request_first_profiles(
-            queue_of_process(), access.project, known.deployment, new
+            queue_of_process(), access.project, registered.deployment, new
         )
-    waiter = Waiter(agent.identity, access.project, known.deployment, asked.types)
-    outcome = await queue_of_process().wait(waiter, settings.HOLD_SECONDS)
+    waiter = Waiter(agent.identity, access.project, registered.deployment, handshake.types)
+    outcome = await queue_of_process().wait(waiter, settings.POLL_TIMEOUT_SECONDS)
     if isinstance(outcome, BackOff):
         raise Throttled(outcome.retry_after)
-    return outcome.slot
+    return outcome.request
 
 
-def _assigned(
-    access: Access, asked: Handshake, known: RegisteredAgent, slot: CaptureRequest
+def _response(
+    access: Access, handshake: Handshake, registered: RegisteredAgent, capture: CaptureRequest
 ) -> ProfileJson:
     """Return the Profile that tells the agent what to capture.
 
     Every type gets a duration, also where it has no meaning: Google's agents always read one.
     """
     issued = names.Issued(
-        type=slot.type,
+        type=capture.type,
         project=access.project,
-        deployment=known.deployment,
-        agent=known.agent,
+        deployment=registered.deployment,
+        agent=registered.agent,
         issued=time.time(),
     )
     name_id = names.issue(issued, access.project_id)
     return {
         "name": profile_name(access.project_id, name_id),
-        "profileType": slot.type.value,
+        "profileType": capture.type.value,
         "deployment": deployment_json(
-            access.project_id, asked.deployment.target, asked.deployment.labels
+            access.project_id, handshake.deployment.target, handshake.deployment.labels
         ),
         "duration": seconds(settings.CAPTURE_SECONDS),
         "labels": {},

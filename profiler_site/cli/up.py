@@ -65,7 +65,9 @@ def _serve(options: Namespace) -> int:
             services.start()
 
     server = Server(
-        "profiler_site.asgi:application", on_serving=serving, before_stop=lifespan.stop_holding
+        "profiler_site.asgi:application",
+        on_serving=serving,
+        before_stop=lifespan.release_parked_agents,
     )
     if celery:
         celery.start()

@@ -10,14 +10,16 @@ from profiles.storage.blobs import address
 
 
 @register()
-def check_hold(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+def check_poll_timeout(
+    app_configs: Sequence[AppConfig] | None, **kwargs: object
+) -> list[CheckMessage]:
     """Warn about a poll timeout of more than 300 s, because most proxies cut such requests."""
-    if settings.HOLD_SECONDS <= 300:
+    if settings.POLL_TIMEOUT_SECONDS <= 300:
         return []
     return [
         Warning(
-            f"FLAMEWATCH_HOLD_SECONDS is {settings.HOLD_SECONDS:g}: most proxies cut a request"
-            " that waits so long.",
+            f"FLAMEWATCH_POLL_TIMEOUT_SECONDS is {settings.POLL_TIMEOUT_SECONDS:g}: most proxies"
+            " cut a request that waits so long.",
             hint="Proxies that cut at 60 s need 50 or less, those that cut at 30 s 25 or less.",
             id="flamewatch.W001",
         )

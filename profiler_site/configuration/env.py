@@ -4,12 +4,18 @@ An invalid value stops the server's start with an error that names the variable.
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
 import dj_database_url
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+# Former names, which are still read if the new name is not set.
+FORMER_NAMES = {
+    "FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT": "FLAMEWATCH_WAITING_PER_DEPLOYMENT",
+    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "FLAMEWATCH_HOLD_SECONDS",
+}
 
 T = TypeVar("T", int, float)
 
@@ -19,12 +25,23 @@ class BadSetting(Exception):
 
 
 def text(name: str, default: str) -> str:
-    return os.environ.get(name, "") or default
+    return os.environ.get(_name_in_use(name), "") or default
+
+
+def _name_in_use(name: str) -> str:
+    """Return the name under which a variable is set: its former one with a deprecation warning."""
+    former = FORMER_NAMES.get(name, "")
+    if os.environ.get(name, "") or not os.environ.get(former, ""):
+        return name
+    # FutureWarning: Python shows it to the operator; a DeprecationWarning would be hidden.
+    warnings.warn(f"{former} is deprecated: its name is {name} now.", FutureWarning, stacklevel=2)
+    return former
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
+        name = _name_in_use(name)
         raise BadSetting(f"{name} is {value!r}; it may be {', '.join(allowed)}.")
     return value
 
@@ -62,7 +79,7 @@ def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: st
     try:
         value = read(raw)
     except ValueError:
-        raise BadSetting(f"{name} is {raw!r}; it has to be {what}.") from None
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}.") from None
     if not lowest <= value < float("inf"):
-        raise BadSetting(f"{name} is {raw!r}; it has to be {what}, {lowest} or more.")
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}, {lowest} or more.")
     return value

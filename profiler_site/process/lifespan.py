@@ -1,6 +1,6 @@
 """Startup and shutdown of the services that run on the server's event loop.
 
-When the server stops, `stop_holding` runs first: it answers parked long polls, so that no
+When the server stops, `release_parked_agents` runs first: it answers parked long polls, so that no
 connection delays the stop. `stop` runs last, after all requests have ended.
 """
 
@@ -18,13 +18,13 @@ async def start() -> None:
     await write_behind.start()
 
 
-async def stop_holding() -> None:
+async def release_parked_agents() -> None:
     """Answer all parked long polls and park no new ones."""
-    await queue_of_process().empty()
+    await queue_of_process().close()
 
 
 async def stop() -> None:
     """Write buffered data and close the long-poll queue, the head and the write-behind buffers."""
-    await queue_of_process().empty()
+    await queue_of_process().close()
     await head.stop()
     await write_behind.stop()

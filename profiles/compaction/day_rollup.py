@@ -78,7 +78,7 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
 def _uncovered(now: datetime) -> QuerySet[Block]:
     """Return the hour blocks of closed days that no day block covers."""
     return Block.objects.filter(
-        level=BlockLevel.HOUR, covered_by=None, set_aside=False, end__lte=days_before(now)
+        level=BlockLevel.HOUR, covered_by=None, quarantined=False, end__lte=days_before(now)
     )
 
 
@@ -88,7 +88,7 @@ def _days(project: int, day: DayHours) -> list[Block]:
 
 def _blocks(project: int, day: DayHours, level: BlockLevel) -> QuerySet[Block]:
     rows = Block.objects.filter(
-        project=project, service=day.service, type=day.type, level=level, set_aside=False
+        project=project, service=day.service, type=day.type, level=level, quarantined=False
     )
     inside = rows.filter(start__gte=day.start, start__lt=day.start + DAY)
     return inside.select_related("blob").order_by("start", "pk")

@@ -215,7 +215,7 @@ def _readable(rows: Sequence[Profile]) -> list[Profile]:
 def _quarantine(row: Profile, error: Exception) -> None:
     """Exclude a head row from compaction and log the reason; queries report it."""
     log.error("Profile %s of project %s is left out: %s", row.name_id, row.project_id, error)
-    Profile.objects.filter(pk=row.pk).update(set_aside=True)
+    Profile.objects.filter(pk=row.pk).update(quarantined=True)
 
 
 def block_profile(row: Profile) -> BlockProfile:

@@ -82,7 +82,7 @@ def projects_with_pending_hours(now: datetime) -> list[int]:
 def pending_level0(now: datetime) -> QuerySet[Block]:
     """Return the level-0 blocks of closed hours, of all projects."""
     return Block.objects.filter(
-        is_part=True, covered_by=None, set_aside=False, start__lt=hours_before(now)
+        is_part=True, covered_by=None, quarantined=False, start__lt=hours_before(now)
     )
 
 
@@ -101,7 +101,7 @@ def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
 def _due(project: int, now: datetime) -> QuerySet[Profile]:
     """Return the head rows of closed hours, without quarantined and just stored ones."""
     return Profile.objects.filter(
-        project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, set_aside=False
+        project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, quarantined=False
     )
 
 

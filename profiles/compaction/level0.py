@@ -61,7 +61,7 @@ def _rows(series: PendingSeries, now: datetime, settled: datetime) -> Iterable[_
         time__gte=hours_before(now),
         time__lt=settled,
         stored_at__lt=settled,
-        set_aside=False,
+        quarantined=False,
     )
     found = rows.order_by("time", "pk").values_list("time", "pk", Length("tree"))
     return [_Row(*row) for row in found]

@@ -34,7 +34,7 @@ def new_hour(
         profiles=block.count,
         summary=summary_of(block.profiles, FINEST if is_part else FINE),
         arrived=shared(len(data), counts),
-        kept_names=_kept_names(block),
+        deduplication_keys=_deduplication_keys(block),
         is_part=is_part,
     )
 
@@ -69,7 +69,7 @@ def new_day(
     )
 
 
-def _kept_names(block: HourBlock) -> tuple[str, ...]:
+def _deduplication_keys(block: HourBlock) -> tuple[str, ...]:
     """Return the names of profiles that have no time of their own and may be repeated any time."""
     known = block.identities
     pairs = zip(known.name_id, known.time_source, strict=True)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from profiles.models import Blob, Block, BlockLevel, KeptName, Profile
+from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile
 from profiles.storage import stored_bytes
 from profiles.storage.blobs import BlobError, blobs, new_key
 from profiles.storage.block_summary import BlockSummary
@@ -38,7 +38,7 @@ class NewBlock:
     profiles: int
     summary: BlockSummary
     arrived: Arrived
-    kept_names: tuple[str, ...] = ()
+    deduplication_keys: tuple[str, ...] = ()
     is_part: bool = False
     # For a day block, the hour blocks that it sums: stored ones by Block.pk, and new ones by their
     # index in the list of new blocks that this one belongs to.
@@ -92,10 +92,10 @@ def _add(project: int, key: str, new: Sequence[NewBlock]) -> list[Block]:
         rows.append(_row(project, blob, offset, block))
         offset += len(block.data)
     Block.objects.bulk_create(rows)
-    KeptName.objects.bulk_create(
-        KeptName(block=row, project_id=project, name_id=name)
+    DeduplicationKey.objects.bulk_create(
+        DeduplicationKey(block=row, project_id=project, name_id=name)
         for row, block in zip(rows, new, strict=True)
-        for name in block.kept_names
+        for name in block.deduplication_keys
     )
     return rows
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from profiles.compaction.windows import in_the_head_since
 from profiles.engine.blocks import open_hour
 from profiles.engine.errors import BadTree
-from profiles.models import Block, BlockLevel, KeptName, Profile, TimeSource
+from profiles.models import Block, BlockLevel, DeduplicationKey, Profile, TimeSource
 from profiles.storage.blobs import BlobError
 from profiles.storage.block_reader import location_of, sources
 from profiles.storage.head import StoreUnavailable
@@ -42,7 +42,7 @@ def is_stored(new: NewProfile) -> bool:
     if (known := _hash_in_head(new)) is not None:
         return same(known, new)
     if new.time_source == TimeSource.ARRIVAL:
-        return KeptName.objects.filter(project=new.project, name_id=new.name_id).exists()
+        return DeduplicationKey.objects.filter(project=new.project, name_id=new.name_id).exists()
     found = (_hash_in(row, new.name_id) for row in _blocks_at(new, new.time))
     return any(same(body_hash, new) for body_hash in found if body_hash is not None)
 
@@ -61,7 +61,7 @@ def _blocks_at(new: NewProfile, time: datetime) -> list[Block]:
         level=BlockLevel.HOUR,
         first__lte=time,
         last__gte=time,
-        set_aside=False,
+        quarantined=False,
     )
     return list(rows.select_related("blob"))
 

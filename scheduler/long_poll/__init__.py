@@ -12,7 +12,7 @@ from scheduler.long_poll.redis import RedisQueue
 @cache
 def queue_of_process() -> LongPollQueue:
     """Return the queue of this process: in Redis if settings.REDIS_URL is set, else in memory."""
-    places, capture_seconds = settings.WAITING_PER_DEPLOYMENT, settings.CAPTURE_SECONDS
+    max_parked, capture_seconds = settings.MAX_PARKED_PER_DEPLOYMENT, settings.CAPTURE_SECONDS
     if settings.REDIS_URL:
-        return RedisQueue(settings.REDIS_URL, places, capture_seconds)
-    return InProcessQueue(places, capture_seconds)
+        return RedisQueue(settings.REDIS_URL, max_parked, capture_seconds)
+    return InProcessQueue(max_parked, capture_seconds)

@@ -10,22 +10,22 @@ from projects.profile_types import ProfileType
 from scheduler.capture_requests import CaptureRequest, urgency
 from scheduler.long_poll.interface import RECENT_SECONDS, Assignment, BackOff, Waiter
 
-# Agents per type whose last capture is remembered: four times the default number of parked agents.
-_REMEMBERED = 128
+# Agents per type whose last capture is recorded: four times the default number of parked agents.
+_MAX_HISTORY = 128
 
 
 class ParkedHandshake:
     """Parked handshake and the future of its response."""
 
-    __slots__ = ("answer", "waiter")
+    __slots__ = ("response", "waiter")
 
-    def __init__(self, waiter: Waiter, answer: "Future[Assignment | BackOff]") -> None:
+    def __init__(self, waiter: Waiter, response: "Future[Assignment | BackOff]") -> None:
         self.waiter = waiter
-        self.answer = answer
+        self.response = response
 
-    def offers(self, kind: ProfileType) -> bool:
+    def accepts(self, kind: ProfileType) -> bool:
         """Return True if the handshake offers the type and is neither answered nor cancelled."""
-        return kind in self.waiter.types and not self.answer.done()
+        return kind in self.waiter.types and not self.response.done()
 
 
 class DeploymentQueue:
@@ -34,7 +34,7 @@ class DeploymentQueue:
     def __init__(self, project: int) -> None:
         self.project = project
         self.waiting: dict[ParkedHandshake, None] = {}  # in order of arrival
-        self.open: dict[
+        self.pending: dict[
             str, tuple[CaptureRequest, TimerHandle]
         ] = {}  # pending requests by id, with the timers that expire them
         self.returns = 0.0  # policy.next_return
@@ -50,34 +50,34 @@ class DeploymentQueue:
 
     def types(self, now: float) -> frozenset[ProfileType]:
         """Return the types of parked agents and those offered in the last RECENT_SECONDS."""
-        held = [kind for held in list(self.waiting) for kind in held.waiter.types]
+        parked = [kind for parked in list(self.waiting) for kind in parked.waiter.types]
         offered = list(self._offered.items())
-        return frozenset(held) | {kind for kind, at in offered if now - at < RECENT_SECONDS}
+        return frozenset(parked) | {kind for kind, at in offered if now - at < RECENT_SECONDS}
 
-    def slot_for(self, waiter: Waiter, now: float) -> CaptureRequest | None:
+    def request_for(self, waiter: Waiter, now: float) -> CaptureRequest | None:
         """Return the most urgent pending request that an agent can take.
 
         Return None if there is none or the agent is busy.
         """
         if self.busy_until(waiter.agent) > now:
             return None
-        fitting = [slot for slot, _ in self.open.values() if slot.type in waiter.types]
-        return min(fitting, key=urgency, default=None)
+        matching = [request for request, _ in self.pending.values() if request.type in waiter.types]
+        return min(matching, key=urgency, default=None)
 
-    def candidates(self, slot: CaptureRequest, now: float) -> dict[str, ParkedHandshake]:
+    def candidates(self, request: CaptureRequest, now: float) -> dict[str, ParkedHandshake]:
         """Return the parked handshakes, by agent, that can take a request.
 
         Of an agent with two handshakes, return the later one.
         """
         return {
-            held.waiter.agent: held
-            for held in self.waiting
-            if held.offers(slot.type) and self.busy_until(held.waiter.agent) <= now
+            parked.waiter.agent: parked
+            for parked in self.waiting
+            if parked.accepts(request.type) and self.busy_until(parked.waiter.agent) <= now
         }
 
-    def holds(self, agent: str) -> bool:
+    def has_parked(self, agent: str) -> bool:
         """Return True if a handshake of the agent is parked."""
-        return any(held.waiter.agent == agent for held in list(self.waiting))
+        return any(parked.waiter.agent == agent for parked in list(self.waiting))
 
     def busy_until(self, agent: str) -> float:
         """Return the time at which the agent's capture ends; 0 without one."""
@@ -87,22 +87,22 @@ class DeploymentQueue:
         """Return the time of the last capture of a type, by agent."""
         return self._captured[kind]
 
-    def assign(self, slot: CaptureRequest, agent: str, now: float, busy_until: float) -> None:
+    def assign(self, request: CaptureRequest, agent: str, now: float, busy_until: float) -> None:
         """Record that an agent captures a request and is busy until then."""
         self._busy = {other: until for other, until in self._busy.items() if until > now}
         self._busy[agent] = busy_until
-        captured = self._captured[slot.type]
+        captured = self._captured[request.type]
         captured.pop(agent, None)  # reinserted at the end, to keep the order of captures
         captured[agent] = now
-        if len(captured) > _REMEMBERED:
+        if len(captured) > _MAX_HISTORY:
             del captured[next(iter(captured))]
 
-    def take_back(self, slot: CaptureRequest, agent: str) -> None:
+    def unassign(self, request: CaptureRequest, agent: str) -> None:
         """Undo `assign`; the agent's earlier capture of the type is forgotten too."""
         self._busy.pop(agent, None)
-        self._captured[slot.type].pop(agent, None)
+        self._captured[request.type].pop(agent, None)
 
     def is_idle(self, now: float) -> bool:
         """Return True if this object has no state that is still needed."""
         quiet = all(now - at > RECENT_SECONDS for at in self._offered.values())
-        return quiet and not self.waiting and not self.open and self.returns <= now
+        return quiet and not self.waiting and not self.pending and self.returns <= now

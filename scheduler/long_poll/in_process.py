@@ -18,7 +18,7 @@ from scheduler.long_poll.interface import (
     AgentActivity,
     Assignment,
     BackOff,
-    Offer,
+    CaptureTarget,
     QueueCounts,
     Waiter,
 )
@@ -31,196 +31,205 @@ class InProcessQueue:
 
     def __init__(
         self,
-        places: int,
+        max_parked: int,
         capture_seconds: float,
         *,
         clock: Callable[[], float] = time.time,
         rng: policy.Rng | None = None,
     ) -> None:
-        """`places` limits the parked handshakes of a deployment.
+        """`max_parked` limits the parked handshakes of a deployment.
 
         `capture_seconds` is the duration of a capture; `clock` returns Unix time in seconds.
         """
-        self._places, self._capture_seconds = places, capture_seconds
+        self._max_parked, self._capture_seconds = max_parked, capture_seconds
         self._clock, self._rng = clock, rng or random.SystemRandom()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._early: list[CaptureRequest] = []  # requests added before `open`
         self._lock = threading.Lock()  # guards _loop and _early
-        self._desks: dict[int, DeploymentQueue] = {}
-        self._known: dict[str, float] = {}  # request ids, with the time to forget them
+        self._queues: dict[int, DeploymentQueue] = {}
+        self._known_ids: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
-        self._claimed = self._lapsed = 0
+        self._claimed = self._expired = 0
         self._stopping = False
 
     # -- agents ---------------------------------------------------------------------------
 
-    async def wait(self, waiter: Waiter, hold_seconds: float) -> Assignment | BackOff:
+    async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         await self.open()
         if self._stopping:
             return BackOff(policy.retry_when_stopping(0, self._rng))
         now = self._clock()
-        desk = self._desk(waiter.deployment, waiter.project)
-        desk.note(waiter, now)
-        if slot := desk.slot_for(waiter, now):
-            return self._claim(desk, slot, waiter.agent)
-        if len(desk.waiting) >= self._places:
-            return self._send_away(desk, hold_seconds)
-        return await self._hold(desk, waiter, hold_seconds)
+        queue = self._queue_of(waiter.deployment, waiter.project)
+        queue.note(waiter, now)
+        if request := queue.request_for(waiter, now):
+            return self._claim(queue, request, waiter.agent)
+        if len(queue.waiting) >= self._max_parked:
+            return self._back_off(queue, poll_timeout)
+        return await self._park(queue, waiter, poll_timeout)
 
-    async def _hold(
-        self, desk: DeploymentQueue, waiter: Waiter, hold_seconds: float
+    async def _park(
+        self, queue: DeploymentQueue, waiter: Waiter, poll_timeout: float
     ) -> Assignment | BackOff:
         """Park a handshake until it gets a response."""
         loop = asyncio.get_running_loop()
-        held = ParkedHandshake(waiter, loop.create_future())
-        desk.waiting[held] = None
-        over = loop.call_later(hold_seconds, self._expire, desk, held, hold_seconds)
-        if desk.busy_until(waiter.agent) > self._clock():
-            self._serve(desk, held)
+        parked = ParkedHandshake(waiter, loop.create_future())
+        queue.waiting[parked] = None
+        timer = loop.call_later(poll_timeout, self._time_out, queue, parked, poll_timeout)
+        if queue.busy_until(waiter.agent) > self._clock():
+            self._serve(queue, parked)
         try:
-            return await held.answer
+            return await parked.response
         except asyncio.CancelledError:
-            self._leave(desk, held)
+            self._remove_cancelled(queue, parked)
             raise
         finally:
-            over.cancel()
-            desk.waiting.pop(held, None)
+            timer.cancel()
+            queue.waiting.pop(parked, None)
 
-    def _leave(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
+    def _remove_cancelled(self, queue: DeploymentQueue, parked: ParkedHandshake) -> None:
         """Remove a cancelled handshake, and offer a request that it had just claimed to others."""
-        desk.waiting.pop(held, None)
-        if held.answer.cancelled() or not held.answer.done():
+        queue.waiting.pop(parked, None)
+        if parked.response.cancelled() or not parked.response.done():
             return
-        answer = held.answer.result()
-        if isinstance(answer, Assignment):
+        response = parked.response.result()
+        if isinstance(response, Assignment):
             self._claimed -= 1
-            desk.take_back(answer.slot, held.waiter.agent)
-            self._open_slot(answer.slot)
+            queue.unassign(response.request, parked.waiter.agent)
+            self._open_request(response.request)
 
-    def _expire(self, desk: DeploymentQueue, held: ParkedHandshake, hold_seconds: float) -> None:
+    def _time_out(
+        self, queue: DeploymentQueue, parked: ParkedHandshake, poll_timeout: float
+    ) -> None:
         """End a handshake at its poll timeout."""
-        if len(desk.waiting) >= self._places:
-            self._answer(desk, held, self._send_away(desk, hold_seconds))
+        if len(queue.waiting) >= self._max_parked:
+            self._respond(queue, parked, self._back_off(queue, poll_timeout))
         else:
-            away = BackOff(policy.retry_at_once(hold_seconds, self._rng))
-            self._answer(desk, held, away)
+            back_off = BackOff(policy.retry_at_once(poll_timeout, self._rng))
+            self._respond(queue, parked, back_off)
 
-    def _send_away(self, desk: DeploymentQueue, hold_seconds: float) -> BackOff:
+    def _back_off(self, queue: DeploymentQueue, poll_timeout: float) -> BackOff:
         """Return a back-off for an agent that finds the queue of its deployment full."""
         now = self._clock()
-        desk.returns = policy.next_return(desk.returns, now, self._places, hold_seconds)
-        return BackOff(policy.retry_after(desk.returns - now, hold_seconds, self._rng))
+        queue.returns = policy.next_return(queue.returns, now, self._max_parked, poll_timeout)
+        return BackOff(policy.retry_after(queue.returns - now, poll_timeout, self._rng))
 
-    def _serve(self, desk: DeploymentQueue, held: ParkedHandshake) -> None:
+    def _serve(self, queue: DeploymentQueue, parked: ParkedHandshake) -> None:
         """Give a parked agent the most urgent request, once the agent is no longer busy.
 
         An agent may return before the estimated end of its capture.
         """
-        if held.answer.done():
+        if parked.response.done():
             return
-        left = desk.busy_until(held.waiter.agent) - self._clock()
+        left = queue.busy_until(parked.waiter.agent) - self._clock()
         if left > 0:
-            asyncio.get_running_loop().call_later(left, self._serve, desk, held)
-        elif slot := desk.slot_for(held.waiter, self._clock()):
-            self._answer(desk, held, self._claim(desk, slot, held.waiter.agent))
+            asyncio.get_running_loop().call_later(left, self._serve, queue, parked)
+        elif request := queue.request_for(parked.waiter, self._clock()):
+            self._respond(queue, parked, self._claim(queue, request, parked.waiter.agent))
 
     @staticmethod
-    def _answer(desk: DeploymentQueue, held: ParkedHandshake, answer: Assignment | BackOff) -> None:
+    def _respond(
+        queue: DeploymentQueue, parked: ParkedHandshake, response: Assignment | BackOff
+    ) -> None:
         """Complete a parked handshake, unless it is completed or cancelled already."""
-        desk.waiting.pop(held, None)
-        if not held.answer.done():
-            held.answer.set_result(answer)
+        queue.waiting.pop(parked, None)
+        if not parked.response.done():
+            parked.response.set_result(response)
 
-    def _claim(self, desk: DeploymentQueue, slot: CaptureRequest, agent: str) -> Assignment:
+    def _claim(self, queue: DeploymentQueue, request: CaptureRequest, agent: str) -> Assignment:
         """Assign a request to an agent, which is busy from now on."""
-        if found := desk.open.pop(slot.id, None):
+        if found := queue.pending.pop(request.id, None):
             found[1].cancel()
         now = self._clock()
-        busy = capture_requests.busy_seconds(slot.type, self._capture_seconds)
-        desk.assign(slot, agent, now, now + busy)
+        busy = capture_requests.busy_seconds(request.type, self._capture_seconds)
+        queue.assign(request, agent, now, now + busy)
         self._claimed += 1
-        return Assignment(slot)
+        return Assignment(request)
 
     # -- capture requests -----------------------------------------------------------------
 
-    def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
+    def add_requests(self, requests: Sequence[CaptureRequest]) -> None:
         with self._lock:
             if self._loop is None or self._loop.is_closed():
-                self._early.extend(slots)
+                self._early.extend(requests)
             else:
-                self._loop.call_soon_threadsafe(self._add, list(slots))
+                self._loop.call_soon_threadsafe(self._add, list(requests))
 
     def _add(self, added: Sequence[CaptureRequest]) -> None:
         now = self._clock()
         self._sweep(now)
         loop = asyncio.get_running_loop()
-        for slot in added:
-            if slot.id not in self._known:
-                self._known[slot.id] = slot.moment + capture_requests.KNOWN_SECONDS
-                loop.call_later(max(0.0, slot.moment - now), self._open_slot, slot)
+        for request in added:
+            if request.id not in self._known_ids:
+                self._known_ids[request.id] = request.scheduled + capture_requests.ID_SECONDS
+                loop.call_later(max(0.0, request.scheduled - now), self._open_request, request)
 
-    def _open_slot(self, slot: CaptureRequest) -> None:
+    def _open_request(self, request: CaptureRequest) -> None:
         """Give a request to a parked agent at its scheduled time, or make it pending."""
         now = self._clock()
-        desk = self._desk(slot.deployment, slot.project)
-        candidates = desk.candidates(slot, now)
+        queue = self._queue_of(request.deployment, request.project)
+        candidates = queue.candidates(request, now)
         if candidates:
-            history = desk.history(slot.type)
+            history = queue.history(request.type)
             agent = policy.choose_agent(list(candidates), history, now, self._rng)
-            self._answer(desk, candidates[agent], self._claim(desk, slot, agent))
+            self._respond(queue, candidates[agent], self._claim(queue, request, agent))
         else:
-            left = max(0.0, capture_requests.expires_at(slot) - now)
-            lapse = asyncio.get_running_loop().call_later(left, self._lapse, desk, slot)
-            desk.open[slot.id] = slot, lapse
+            left = max(0.0, capture_requests.expires_at(request) - now)
+            timer = asyncio.get_running_loop().call_later(left, self._expire, queue, request)
+            queue.pending[request.id] = request, timer
 
-    def _lapse(self, desk: DeploymentQueue, slot: CaptureRequest) -> None:
+    def _expire(self, queue: DeploymentQueue, request: CaptureRequest) -> None:
         """Expire a pending request."""
-        del desk.open[slot.id]
-        self._lapsed += 1
+        del queue.pending[request.id]
+        self._expired += 1
 
-    def _desk(self, deployment: int, project: int) -> DeploymentQueue:
+    def _queue_of(self, deployment: int, project: int) -> DeploymentQueue:
         """Return the queue of a deployment; create it if necessary."""
-        desk = self._desks.get(deployment)
-        if desk is None:
-            desk = self._desks[deployment] = DeploymentQueue(project)
-        return desk
+        queue = self._queues.get(deployment)
+        if queue is None:
+            queue = self._queues[deployment] = DeploymentQueue(project)
+        return queue
 
     def _sweep(self, now: float) -> None:
         """Forget old request ids and idle deployments, at most once a minute."""
         if now - self._swept < _SWEEP_SECONDS:
             return
         self._swept = now
-        self._known = {slot: until for slot, until in self._known.items() if until > now}
-        self._desks = {key: desk for key, desk in self._desks.items() if not desk.is_idle(now)}
+        self._known_ids = {
+            request: until for request, until in self._known_ids.items() if until > now
+        }
+        self._queues = {key: queue for key, queue in self._queues.items() if not queue.is_idle(now)}
 
     # -- queries from other threads -------------------------------------------------------
 
-    def offers(self) -> list[Offer]:
+    def targets(self) -> list[CaptureTarget]:
         now = self._clock()
         found = [
-            Offer(desk.project, deployment, desk.types(now), len(desk.waiting))
-            for deployment, desk in list(self._desks.items())
+            CaptureTarget(queue.project, deployment, queue.types(now), len(queue.waiting))
+            for deployment, queue in list(self._queues.items())
         ]
-        return [offer for offer in found if offer.types]
+        return [target for target in found if target.types]
 
-    def asked(self, deployment: int, kind: ProfileType) -> int:
-        desk = self._desks.get(deployment)
-        waiting = list(desk.open.values()) if desk else []
-        return sum(slot.type is kind and slot.origin is RequestOrigin.PERSON for slot, _ in waiting)
+    def count_user_requests(self, deployment: int, kind: ProfileType) -> int:
+        queue = self._queues.get(deployment)
+        waiting = list(queue.pending.values()) if queue else []
+        return sum(
+            request.type is kind and request.origin is RequestOrigin.PERSON
+            for request, _ in waiting
+        )
 
-    def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
+    def activities(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
         now = self._clock()
-        return [self._doing(deployment, agent, now) for deployment, agent in agents]
+        return [self._activity(deployment, agent, now) for deployment, agent in agents]
 
-    def _doing(self, deployment: int, agent: str, now: float) -> AgentActivity:
-        desk = self._desks.get(deployment)
-        if desk is None:
+    def _activity(self, deployment: int, agent: str, now: float) -> AgentActivity:
+        queue = self._queues.get(deployment)
+        if queue is None:
             return AgentActivity(waiting=False, capturing_for=0.0)
-        return AgentActivity(desk.holds(agent), max(0.0, desk.busy_until(agent) - now))
+        return AgentActivity(queue.has_parked(agent), max(0.0, queue.busy_until(agent) - now))
 
     def counts(self) -> QueueCounts:
-        waiting = sum(len(desk.waiting) for desk in list(self._desks.values()))
-        return QueueCounts(waiting, self._claimed, self._lapsed)
+        waiting = sum(len(queue.waiting) for queue in list(self._queues.values()))
+        return QueueCounts(waiting, self._claimed, self._expired)
 
     # -- start and end --------------------------------------------------------------------
 
@@ -232,12 +241,14 @@ class InProcessQueue:
             self._loop = loop
             early, self._early = self._early, []
         # Handshakes parked on an earlier event loop ended with it.
-        self._desks, self._known, self._stopping = {}, {}, False
+        self._queues, self._known_ids, self._stopping = {}, {}, False
         self._add(early)
 
-    async def empty(self) -> None:
+    async def close(self) -> None:
         self._stopping = True
-        everyone = [(desk, held) for desk in self._desks.values() for held in desk.waiting]
-        for desk, held in everyone:
-            away = BackOff(policy.retry_when_stopping(len(everyone), self._rng))
-            self._answer(desk, held, away)
+        all_parked = [
+            (queue, parked) for queue in self._queues.values() for parked in queue.waiting
+        ]
+        for queue, parked in all_parked:
+            back_off = BackOff(policy.retry_when_stopping(len(all_parked), self._rng))
+            self._respond(queue, parked, back_off)

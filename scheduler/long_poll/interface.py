@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from projects.profile_types import ProfileType
-from scheduler.capture_requests import CaptureRequest, Offer, RequestOrigin
+from scheduler.capture_requests import CaptureRequest, CaptureTarget, RequestOrigin
 
 __all__ = [
     "RECENT_SECONDS",
@@ -16,8 +16,8 @@ __all__ = [
     "Assignment",
     "BackOff",
     "CaptureRequest",
+    "CaptureTarget",
     "LongPollQueue",
-    "Offer",
     "QueueCounts",
     "QueueUnavailable",
     "RequestOrigin",
@@ -43,7 +43,7 @@ class Waiter:
 class Assignment:
     """Response with a capture request that the agent has to execute now."""
 
-    slot: CaptureRequest
+    request: CaptureRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class BackOff:
 class QueueCounts:
     """Counts for metrics.
 
-    `claimed` and `lapsed` count since the start of the process, or in Redis since their keys exist.
+    `claimed` and `expired` count since the start of the process, in Redis since their keys exist.
     """
 
     waiting: int  # parked handshakes
     claimed: int  # capture requests that agents claimed
-    lapsed: int  # capture requests that expired
+    expired: int  # capture requests that expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +80,31 @@ class QueueUnavailable(Exception):
 class LongPollQueue(Protocol):
     """Queue of parked agents and capture requests."""
 
-    async def wait(self, waiter: Waiter, hold_seconds: float) -> Assignment | BackOff:
+    async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         """Park an agent until it gets a capture request, or make it back off.
 
-        It backs off at the poll timeout of `hold_seconds`, and at once if the queue is full. A
-        cancelled wait leaves no state: a request that it may have claimed becomes pending again.
+        It backs off after `poll_timeout` seconds, and at once if the queue is full. A cancelled
+        wait leaves no state: a request that it may have claimed becomes pending again.
         """
         ...
 
-    def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
+    def add_requests(self, requests: Sequence[CaptureRequest]) -> None:
         """Add capture requests, from any thread. Requests with a known id are ignored.
 
         Raise QueueUnavailable, except on the queue's event loop, where failures are logged.
-        `offers`, `asked`, `doing` and `counts` raise it too.
+        `targets`, `count_user_requests`, `activities` and `counts` raise it too.
         """
         ...
 
-    def offers(self) -> list[Offer]:
-        """Return the types that each deployment offers, for planning. Callable from any thread."""
+    def targets(self) -> list[CaptureTarget]:
+        """Return the deployments with the types that they offer. Callable from any thread."""
         ...
 
-    def asked(self, deployment: int, kind: ProfileType) -> int:
+    def count_user_requests(self, deployment: int, kind: ProfileType) -> int:
         """Return how many requests by users are unclaimed. Callable from any thread."""
         ...
 
-    def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
+    def activities(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
         """Return the activity of each agent, given as (deployment, identity), in their order.
 
         Callable from any thread.
@@ -119,6 +119,6 @@ class LongPollQueue(Protocol):
         """Start dispatching requests on the running event loop. The first `wait` does it too."""
         ...
 
-    async def empty(self) -> None:
+    async def close(self) -> None:
         """Make all agents that this process parks back off, now and in future: the server stops."""
         ...

@@ -21,7 +21,7 @@ from scheduler.long_poll.interface import (
     AgentActivity,
     Assignment,
     BackOff,
-    Offer,
+    CaptureTarget,
     QueueCounts,
     Waiter,
 )
@@ -31,135 +31,142 @@ from scheduler.long_poll.redis_state import RedisState
 logger = logging.getLogger(__name__)
 
 _RECONNECT_SECONDS = 1.0
-_GOODBYE_SECONDS = 1.0  # maximum time for which an unreachable Redis delays a stop
+_CLOSE_SECONDS = 1.0  # maximum time for which an unreachable Redis delays a stop
 # Polling interval for capture requests that other processes have added.
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 
 
 class LocalHandshake:
     """Handshake that this process parks."""
 
-    __slots__ = ("answer", "arrival", "hold", "waiter")
+    __slots__ = ("arrival", "poll_timeout", "response", "waiter")
 
     def __init__(
         self,
         waiter: Waiter,
-        hold: float,
-        answer: "asyncio.Future[Assignment | BackOff]",
+        poll_timeout: float,
+        response: "asyncio.Future[Assignment | BackOff]",
         arrival: "asyncio.Task[tuple[Any, str]]",
     ) -> None:
-        self.waiter, self.hold, self.answer, self.arrival = waiter, hold, answer, arrival
+        self.waiter, self.poll_timeout, self.response, self.arrival = (
+            waiter,
+            poll_timeout,
+            response,
+            arrival,
+        )
 
-    def resolve(self, answer: Assignment | BackOff) -> bool:
+    def resolve(self, response: Assignment | BackOff) -> bool:
         """Set the response; return False if there is one already."""
-        if self.answer.done():
+        if self.response.done():
             return False
-        self.answer.set_result(answer)
+        self.response.set_result(response)
         return True
 
 
 class RedisQueue:
     """Long-poll queue shared by the processes of a server; implements LongPollQueue."""
 
-    def __init__(self, url: str, places: int, capture_seconds: float) -> None:
-        """`places` limits the parked handshakes of a deployment, over all processes."""
-        self._url, self._places = url, places
-        self._ledger = RedisState(url, capture_seconds)
+    def __init__(self, url: str, max_parked: int, capture_seconds: float) -> None:
+        """`max_parked` limits the parked handshakes of a deployment, over all processes."""
+        self._url, self._max_parked = url, max_parked
+        self._state = RedisState(url, capture_seconds)
         self._rng = random.SystemRandom()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._held: dict[str, LocalHandshake] = {}  # by token
+        self._parked: dict[str, LocalHandshake] = {}  # by token
         self._tasks: set[asyncio.Task[None]] = set()
         self._issued = 0
-        self._broken = self._complained = self._stopping = False
+        self._broken = self._failure_logged = self._stopping = False
 
     # -- agents ---------------------------------------------------------------------------
 
-    async def wait(self, waiter: Waiter, hold_seconds: float) -> Assignment | BackOff:
+    async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         await self.open()
         if self._stopping:
             return BackOff(policy.retry_when_stopping(0, self._rng))
         if self._broken:
-            return self._send_away_broken(hold_seconds)
-        token, held = self._take_in(waiter, hold_seconds)
+            return self._back_off_broken(poll_timeout)
+        token, parked = self._register(waiter, poll_timeout)
         try:
-            return await self._until_answered(token, held)
+            return await self._wait_for_response(token, parked)
         except asyncio.CancelledError:
-            self._start(self._abandon(token, held))
+            self._start(self._abandon(token, parked))
             raise
         except RedisError as error:
-            self._complain(error)
-            return self._send_away_broken(hold_seconds)
+            self._log_failure(error)
+            return self._back_off_broken(poll_timeout)
         finally:
-            del self._held[token]
+            del self._parked[token]
 
-    def _take_in(self, waiter: Waiter, hold: float) -> tuple[str, LocalHandshake]:
+    def _register(self, waiter: Waiter, poll_timeout: float) -> tuple[str, LocalHandshake]:
         """Register a handshake in this process and start its `arrive` script."""
         self._issued += 1
         token = f"{self._name}.{self._issued}"
-        arrival = asyncio.create_task(self._scripts.arrive(token, waiter, hold))
-        answer: asyncio.Future[Assignment | BackOff] = asyncio.get_running_loop().create_future()
+        arrival = asyncio.create_task(self._scripts.arrive(token, waiter, poll_timeout))
+        response: asyncio.Future[Assignment | BackOff] = asyncio.get_running_loop().create_future()
         # Registered first: the message of a claim may arrive before the result of `arrive`.
-        held = self._held[token] = LocalHandshake(waiter, hold, answer, arrival)
-        return token, held
+        parked = self._parked[token] = LocalHandshake(waiter, poll_timeout, response, arrival)
+        return token, parked
 
-    async def _until_answered(self, token: str, held: LocalHandshake) -> Assignment | BackOff:
+    async def _wait_for_response(self, token: str, parked: LocalHandshake) -> Assignment | BackOff:
         """Wait for the response of a handshake until its poll timeout."""
         # Shielded: if a script's call were cancelled, its effect would be unknown.
-        answer, value = await asyncio.shield(held.arrival)
-        if answer != "held":
-            return self._answer(answer, value, held.hold)
+        response, value = await asyncio.shield(parked.arrival)
+        if response != "parked":
+            return self._response_of(response, value, parked.poll_timeout)
         if float(value) > 0:
             self._serve_in(float(value), token)
         try:
-            async with asyncio.timeout(held.hold):
-                return await held.answer
+            async with asyncio.timeout(parked.poll_timeout):
+                return await parked.response
         except TimeoutError:
-            over = self._scripts.hold_over(token, held.waiter.deployment, held.hold)
-            return self._answer(*await over, held.hold)
+            response = self._scripts.time_out(token, parked.waiter.deployment, parked.poll_timeout)
+            return self._response_of(*await response, parked.poll_timeout)
 
-    def _answer(
-        self, answer: Literal["slot", "away", "free"], value: str, hold: float
+    def _response_of(
+        self, response: Literal["request", "full", "ended"], value: str, poll_timeout: float
     ) -> Assignment | BackOff:
         """Convert the result of a script to a response."""
-        if answer == "slot":
+        if response == "request":
             return Assignment(unpack_request(value))
-        if answer == "away":
-            return BackOff(policy.retry_after(float(value), hold, self._rng))
-        return BackOff(policy.retry_at_once(hold, self._rng))
+        if response == "full":
+            return BackOff(policy.retry_after(float(value), poll_timeout, self._rng))
+        return BackOff(policy.retry_at_once(poll_timeout, self._rng))
 
-    def _send_away_broken(self, hold: float) -> BackOff:
-        return BackOff(policy.retry_when_broken(hold, self._rng))
+    def _back_off_broken(self, poll_timeout: float) -> BackOff:
+        return BackOff(policy.retry_when_broken(poll_timeout, self._rng))
 
     def _serve_in(self, seconds: float, token: str) -> None:
         """Call `_serve` for a parked agent after its capture, which ends in so many seconds."""
 
         def start() -> None:
-            if held := self._held.get(token):
-                self._start(self._serve(token, held))
+            if parked := self._parked.get(token):
+                self._start(self._serve(token, parked))
 
         asyncio.get_running_loop().call_later(seconds, start)
 
-    async def _serve(self, token: str, held: LocalHandshake) -> None:
-        answer, value = await self._scripts.serve(token, held.waiter.deployment, held.hold)
-        if answer == "slot":
-            held.resolve(Assignment(unpack_request(value)))
-        elif answer == "busy":
+    async def _serve(self, token: str, parked: LocalHandshake) -> None:
+        response, value = await self._scripts.serve(
+            token, parked.waiter.deployment, parked.poll_timeout
+        )
+        if response == "request":
+            parked.resolve(Assignment(unpack_request(value)))
+        elif response == "busy":
             self._serve_in(float(value), token)
 
-    async def _abandon(self, token: str, held: LocalHandshake) -> None:
+    async def _abandon(self, token: str, parked: LocalHandshake) -> None:
         """Remove a cancelled handshake, and offer a request that it had claimed to others."""
-        await asyncio.wait({held.arrival})
-        await self._scripts.abandon([(token, held.waiter)])
-        self._look.set()
+        await asyncio.wait({parked.arrival})
+        await self._scripts.abandon([(token, parked.waiter)])
+        self._wake.set()
 
-    def _start(self, deed: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task that logs errors of Redis."""
 
         async def logged() -> None:
             try:
-                await deed
+                await work
             except RedisError as error:
-                self._complain(error)
+                self._log_failure(error)
 
         task = asyncio.create_task(logged())
         self._tasks.add(task)
@@ -167,13 +174,13 @@ class RedisQueue:
 
     # -- capture requests, and queries from other threads ---------------------------------
 
-    def add_slots(self, slots: Sequence[CaptureRequest]) -> None:
-        if slots and self._is_on_its_loop():
-            self._start(self._add(slots))
+    def add_requests(self, requests: Sequence[CaptureRequest]) -> None:
+        if requests and self._is_on_its_loop():
+            self._start(self._add(requests))
             return
-        self._ledger.add_slots(slots)
+        self._state.add_requests(requests)
         if self._loop and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._look.set)
+            self._loop.call_soon_threadsafe(self._wake.set)
 
     def _is_on_its_loop(self) -> bool:
         try:
@@ -181,21 +188,21 @@ class RedisQueue:
         except RuntimeError:  # no loop in this thread
             return False
 
-    async def _add(self, slots: Sequence[CaptureRequest]) -> None:
-        await self._scripts.add(self._ledger.arguments(slots))
-        self._look.set()
+    async def _add(self, requests: Sequence[CaptureRequest]) -> None:
+        await self._scripts.add(self._state.arguments(requests))
+        self._wake.set()
 
-    def offers(self) -> list[Offer]:
-        return self._ledger.offers()
+    def targets(self) -> list[CaptureTarget]:
+        return self._state.targets()
 
-    def asked(self, deployment: int, kind: ProfileType) -> int:
-        return self._ledger.asked(deployment, kind)
+    def count_user_requests(self, deployment: int, kind: ProfileType) -> int:
+        return self._state.count_user_requests(deployment, kind)
 
-    def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
-        return self._ledger.doing(agents)
+    def activities(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
+        return self._state.activities(agents)
 
     def counts(self) -> QueueCounts:
-        return self._ledger.counts()
+        return self._state.counts()
 
     # -- start and end --------------------------------------------------------------------
 
@@ -203,9 +210,9 @@ class RedisQueue:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop
-            self._scripts = Scripts(self._url, self._places)
-            self._look, self._tried = asyncio.Event(), asyncio.Event()
-            self._held, self._stopping = {}, False
+            self._scripts = Scripts(self._url, self._max_parked)
+            self._wake, self._tried = asyncio.Event(), asyncio.Event()
+            self._parked, self._stopping = {}, False
             self._connection = asyncio.create_task(self._stay_connected())
         await self._tried.wait()
 
@@ -218,11 +225,11 @@ class RedisQueue:
             try:
                 await self._serve_connection()
             except* RedisError as errors:
-                self._broke(errors.exceptions[0])
+                self._fail(errors.exceptions[0])
             except* Exception as errors:
                 # A bug; but a queue without a dispatcher would park agents in vain.
                 logger.exception("The long-poll queue failed and restarts.")
-                self._broke(errors.exceptions[0])
+                self._fail(errors.exceptions[0])
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _serve_connection(self) -> None:
@@ -231,77 +238,81 @@ class RedisQueue:
             await pubsub.subscribe(wake_channel(self._name))
             listening = pubsub.listen()
             await anext(listening)  # the confirmation of the subscription
-            self._mended()
+            self._recover()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._listen(listening))
-                group.create_task(dispatch_requests(self._scripts, self._look, self._rng))
+                group.create_task(dispatch_requests(self._scripts, self._wake, self._rng))
 
     async def _listen(self, listening: Any) -> None:
         async for message in listening:
             if message["type"] == "message":
                 token, _, raw = message["data"].partition(" ")
-                if held := self._held.get(token):
-                    held.resolve(Assignment(unpack_request(raw)))
+                if parked := self._parked.get(token):
+                    parked.resolve(Assignment(unpack_request(raw)))
 
-    def _mended(self) -> None:
+    def _recover(self) -> None:
         """Resume parking after the subscription succeeded."""
-        if self._complained:
+        if self._failure_logged:
             logger.warning("Redis of the long-poll queue responds again.")
-        self._broken = self._complained = False
+        self._broken = self._failure_logged = False
         self._tried.set()
 
-    def _complain(self, error: BaseException) -> None:
+    def _log_failure(self, error: BaseException) -> None:
         """Log a failure of Redis, once until it works again."""
-        if not self._complained:
+        if not self._failure_logged:
             logger.error("Redis of the long-poll queue fails; agents back off: %s", error)
-        self._complained = True
+        self._failure_logged = True
 
-    def _broke(self, error: BaseException) -> None:
+    def _fail(self, error: BaseException) -> None:
         """Make all agents that this process parks back off until Redis works again."""
-        self._complain(error)
+        self._log_failure(error)
         self._broken = True
         self._tried.set()
-        for held in self._held.values():
-            held.resolve(self._send_away_broken(held.hold))
+        for parked in self._parked.values():
+            parked.resolve(self._back_off_broken(parked.poll_timeout))
 
-    async def empty(self) -> None:
+    async def close(self) -> None:
         was_stopping, self._stopping = self._stopping, True
         if was_stopping or self._loop is not asyncio.get_running_loop():
             return
-        everyone = list(self._held.items())
-        gone = [
-            (token, held.waiter)
-            for token, held in everyone
-            if held.resolve(BackOff(policy.retry_when_stopping(len(everyone), self._rng)))
+        all_parked = list(self._parked.items())
+        ended = [
+            (token, parked.waiter)
+            for token, parked in all_parked
+            if parked.resolve(BackOff(policy.retry_when_stopping(len(all_parked), self._rng)))
         ]
-        self._start(self._scripts.abandon(gone))
-        await asyncio.wait(self._tasks, timeout=_GOODBYE_SECONDS)
+        self._start(self._scripts.abandon(ended))
+        await asyncio.wait(self._tasks, timeout=_CLOSE_SECONDS)
         self._connection.cancel()
         await asyncio.wait({self._connection})
         await self._scripts.close()
 
 
-async def dispatch_requests(scripts: Scripts, look: asyncio.Event, rng: policy.Rng) -> None:
-    """Dispatch requests until cancelled. Setting the event `look` ends the current pause."""
+async def dispatch_requests(scripts: Scripts, wake: asyncio.Event, rng: policy.Rng) -> None:
+    """Dispatch requests until cancelled. Setting the event `wake` ends the current pause."""
     while True:
-        look.clear()
+        wake.clear()
         until, opened = await scripts.tick()
-        await asyncio.gather(*(_hand_out(scripts, slot, rng) for slot in opened))
-        seconds = _LOOK_SECONDS if until is None else min(until, _LOOK_SECONDS)
+        await asyncio.gather(*(_dispatch(scripts, request, rng) for request in opened))
+        seconds = _POLL_SECONDS if until is None else min(until, _POLL_SECONDS)
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await look.wait()
+                    await wake.wait()
 
 
-async def _hand_out(scripts: Scripts, slot: CaptureRequest, rng: policy.Rng) -> None:
+async def _dispatch(scripts: Scripts, request: CaptureRequest, rng: policy.Rng) -> None:
     """Give a request to one of the parked agents; without any, it stays pending."""
     while True:
-        now, candidates = await scripts.candidates(slot)
+        now, candidates = await scripts.candidates(request)
         if not candidates:
             return
         tokens = {candidate.agent: candidate.token for candidate in candidates}
-        history = {who.agent: who.captured for who in candidates if who.captured is not None}
+        history = {
+            candidate.agent: candidate.captured
+            for candidate in candidates
+            if candidate.captured is not None
+        }
         agent = policy.choose_agent(list(tokens), history, now, rng)
-        if await scripts.claim(slot, tokens[agent], keep=EXPIRY_SECONDS) != "no agent":
+        if await scripts.claim(request, tokens[agent], seconds_stored=EXPIRY_SECONDS) != "no agent":
             return

@@ -23,8 +23,8 @@ from scheduler.policy import return_spacing
 
 PREFIX = "flamewatch:room:"
 _FOLDER = Path(__file__).with_name("lua")
-_HEAD = (_FOLDER / "room.lua").read_text()
-_SLOTS_A_TICK = 1000
+_HEAD = (_FOLDER / "common.lua").read_text()
+_REQUESTS_PER_TICK = 1000
 _CONNECTIONS = 32
 # Redis counts as unreachable if it does not respond within this time.
 TIMEOUT_SECONDS = 5.0
@@ -39,14 +39,17 @@ class Candidate(NamedTuple):
 
 
 def script(name: str) -> str:
-    """Return the source of a script, with the common functions of room.lua before it."""
+    """Return the source of a script, with the common functions of common.lua before it."""
     return f"{_HEAD}\n{(_FOLDER / name).with_suffix('.lua').read_text()}"
 
 
-def pack_request(slot: CaptureRequest, capture_seconds: float) -> str:
+def pack_request(request: CaptureRequest, capture_seconds: float) -> str:
     """Encode a request as JSON, with its expiry time and busy seconds for the scripts."""
-    busy = capture_requests.busy_seconds(slot.type, capture_seconds)
-    return json.dumps(asdict(slot) | {"lapses": capture_requests.expires_at(slot), "busy": busy})
+    busy = capture_requests.busy_seconds(request.type, capture_seconds)
+    fields = asdict(request)
+    # The keys are stored in Redis, and read by processes of other versions.
+    fields |= {"moment": fields.pop("scheduled"), "busy": busy}
+    return json.dumps(fields | {"lapses": capture_requests.expires_at(request)})
 
 
 def unpack_request(raw: str) -> CaptureRequest:
@@ -83,7 +86,7 @@ class Scripts:
     All methods raise redis.exceptions.RedisError.
     """
 
-    def __init__(self, url: str, places: int) -> None:
+    def __init__(self, url: str, max_parked: int) -> None:
         self._pool = BlockingConnectionPool.from_url(
             url,
             decode_responses=True,
@@ -96,8 +99,8 @@ class Scripts:
         )
         self.client = Redis.from_pool(self._pool)
         self._turns = asyncio.Semaphore(_CONNECTIONS)
-        self._places = places
-        names = ("add", "arrive", "serve", "tick", "candidates", "claim", "hold_over", "abandon")
+        self._max_parked = max_parked
+        names = ("add", "arrive", "serve", "tick", "candidates", "claim", "time_out", "abandon")
         self._scripts = {name: self.client.register_script(script(name)) for name in names}
 
         # No retry: the listener has to notice a lost connection, because it misses messages then.
@@ -116,29 +119,34 @@ class Scripts:
     async def _run(self, name: str, *arguments: str | float) -> Any:
         # Thousands of simultaneous calls wait here, which costs less than waiting in the pool.
         async with self._turns:
-            answer = await self._scripts[name](keys=[PREFIX], args=arguments)
+            response = await self._scripts[name](keys=[PREFIX], args=arguments)
         _stop_if_cancelled()
-        return answer
+        return response
 
     async def add(self, arguments: Sequence[str | float]) -> None:
         """Add capture requests, given as `RedisState.arguments` returns them."""
         await self._run("add", *arguments)
 
     async def arrive(
-        self, token: str, waiter: Waiter, hold: float
-    ) -> tuple[Literal["slot", "away", "held"], str]:
+        self, token: str, waiter: Waiter, poll_timeout: float
+    ) -> tuple[Literal["request", "full", "parked"], str]:
         """Begin a handshake; see arrive.lua for the results."""
-        types, spacing = json.dumps(sorted(waiter.types)), return_spacing(self._places, hold)
-        who = waiter.deployment, token, waiter.agent, types, waiter.project
-        answer: Any = await self._run("arrive", *who, hold, self._places, spacing)
-        return answer[0], answer[1]
+        types, spacing = (
+            json.dumps(sorted(waiter.types)),
+            return_spacing(self._max_parked, poll_timeout),
+        )
+        arguments = waiter.deployment, token, waiter.agent, types, waiter.project
+        response: Any = await self._run(
+            "arrive", *arguments, poll_timeout, self._max_parked, spacing
+        )
+        return response[0], response[1]
 
     async def serve(
-        self, token: str, deployment: int, keep: float
-    ) -> tuple[Literal["slot", "busy", "none"], str]:
+        self, token: str, deployment: int, seconds_stored: float
+    ) -> tuple[Literal["request", "busy", "none"], str]:
         """Look for a request for a parked agent that was busy; see serve.lua for the results."""
-        answer: Any = await self._run("serve", deployment, token, keep)
-        return answer[0], answer[1]
+        response: Any = await self._run("serve", deployment, token, seconds_stored)
+        return response[0], response[1]
 
     async def tick(self) -> tuple[float | None, list[CaptureRequest]]:
         """Make requests pending at their scheduled time, and expire old ones.
@@ -146,12 +154,12 @@ class Scripts:
         Return the seconds until the next such event, or None without any, and the requests that
         became pending.
         """
-        until, *opened = await self._run("tick", _SLOTS_A_TICK)
+        until, *opened = await self._run("tick", _REQUESTS_PER_TICK)
         return float(until) if until else None, [unpack_request(raw) for raw in opened]
 
-    async def candidates(self, slot: CaptureRequest) -> tuple[float, list[Candidate]]:
+    async def candidates(self, request: CaptureRequest) -> tuple[float, list[Candidate]]:
         """Return the Unix time of Redis and the parked handshakes that can take a request."""
-        now, *rest = await self._run("candidates", slot.deployment, slot.type)
+        now, *rest = await self._run("candidates", request.deployment, request.type)
         triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
         return float(now), [
             Candidate(token, agent, float(captured) if captured else None)
@@ -159,26 +167,30 @@ class Scripts:
         ]
 
     async def claim(
-        self, slot: CaptureRequest, token: str, keep: float
-    ) -> Literal["claimed", "no slot", "no agent"]:
+        self, request: CaptureRequest, token: str, seconds_stored: float
+    ) -> Literal["claimed", "no request", "no agent"]:
         """Give a request to a parked handshake; see claim.lua for the results.
 
-        The assignment is stored for `keep` seconds.
+        The assignment is stored for `seconds_stored` seconds.
         """
-        arguments = slot.id, slot.deployment, token, keep, wake_channel(token)
-        answer: Any = await self._run("claim", *arguments)
-        return answer  # type: ignore[no-any-return]
+        arguments = request.id, request.deployment, token, seconds_stored, wake_channel(token)
+        response: Any = await self._run("claim", *arguments)
+        return response  # type: ignore[no-any-return]
 
-    async def hold_over(
-        self, token: str, deployment: int, hold: float
-    ) -> tuple[Literal["slot", "away", "free"], str]:
-        """End a handshake at its poll timeout; see hold_over.lua for the results."""
-        spacing = return_spacing(self._places, hold)
-        answer: Any = await self._run("hold_over", deployment, token, self._places, spacing)
-        return answer[0], answer[1]
+    async def time_out(
+        self, token: str, deployment: int, poll_timeout: float
+    ) -> tuple[Literal["request", "full", "ended"], str]:
+        """End a handshake at its poll timeout; see time_out.lua for the results."""
+        spacing = return_spacing(self._max_parked, poll_timeout)
+        response: Any = await self._run("time_out", deployment, token, self._max_parked, spacing)
+        return response[0], response[1]
 
     async def abandon(self, waits: Sequence[tuple[str, Waiter]]) -> None:
         """End handshakes, given as (token, waiter), that nobody can answer any more."""
-        flat = [part for token, who in waits for part in (str(who.deployment), token, who.agent)]
+        flat = [
+            part
+            for token, waiter in waits
+            for part in (str(waiter.deployment), token, waiter.agent)
+        ]
         for at in range(0, len(flat), 3000):
             await self._run("abandon", *flat[at : at + 3000])

@@ -15,7 +15,7 @@ from redis.retry import Retry
 
 from projects.profile_types import ProfileType
 from scheduler import capture_requests
-from scheduler.capture_requests import CaptureRequest, Offer
+from scheduler.capture_requests import CaptureRequest, CaptureTarget
 from scheduler.long_poll.interface import (
     RECENT_SECONDS,
     AgentActivity,
@@ -44,7 +44,7 @@ class RedisState:
         self._add = self._client.register_script(script("add"))
         self._capture_seconds = capture_seconds
 
-    def add_slots(self, added: Sequence[CaptureRequest]) -> None:
+    def add_requests(self, added: Sequence[CaptureRequest]) -> None:
         with _reported():
             for at in range(0, len(added), _AT_ONCE):
                 arguments = self.arguments(added[at : at + _AT_ONCE])
@@ -58,14 +58,14 @@ class RedisState:
         now = time.time()
         return [
             part
-            for slot in added
+            for request in added
             for part in (
-                pack_request(slot, self._capture_seconds),
-                max(1.0, slot.moment + capture_requests.KNOWN_SECONDS - now),
+                pack_request(request, self._capture_seconds),
+                max(1.0, request.scheduled + capture_requests.ID_SECONDS - now),
             )
         ]
 
-    def offers(self) -> list[Offer]:
+    def targets(self) -> list[CaptureTarget]:
         with _reported():
             since = time.time() - RECENT_SECONDS
             self._client.zremrangebyscore(f"{PREFIX}offered", "-inf", since)
@@ -79,16 +79,16 @@ class RedisState:
                 pipeline.hlen(f"{PREFIX}waiting:{deployment}")
             waiting: Any = pipeline.execute()
         return [
-            Offer(project, deployment, frozenset(kinds), held)
-            for ((project, deployment), kinds), held in zip(types.items(), waiting, strict=True)
+            CaptureTarget(project, deployment, frozenset(kinds), parked)
+            for ((project, deployment), kinds), parked in zip(types.items(), waiting, strict=True)
         ]
 
-    def asked(self, deployment: int, kind: ProfileType) -> int:
+    def count_user_requests(self, deployment: int, kind: ProfileType) -> int:
         with _reported():
             pending: Any = self._client.scard(f"{PREFIX}asked:{deployment}:{kind}")
             return int(pending)
 
-    def doing(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
+    def activities(self, agents: Sequence[tuple[int, str]]) -> list[AgentActivity]:
         deployments = sorted({deployment for deployment, _ in agents})
         with _reported():
             pipeline = self._client.pipeline(transaction=False)
@@ -97,10 +97,10 @@ class RedisState:
             for deployment, agent in agents:
                 pipeline.pttl(f"{PREFIX}busy:{deployment}:{agent}")
             found: Any = pipeline.execute()
-        held, busy = found[: len(deployments)], found[len(deployments) :]
+        parked, busy = found[: len(deployments)], found[len(deployments) :]
         waiting = {
             (deployment, agent)
-            for deployment, rows in zip(deployments, held, strict=True)
+            for deployment, rows in zip(deployments, parked, strict=True)
             for agent in _waiting(rows)
         }
         return [
@@ -111,8 +111,8 @@ class RedisState:
     def counts(self) -> QueueCounts:
         with _reported():
             waiting: Any = self._client.zcount(f"{PREFIX}held", time.time(), "+inf")
-            claimed, lapsed = self._client.mget(f"{PREFIX}claimed", f"{PREFIX}lapsed")
-            return QueueCounts(int(waiting), int(claimed or 0), int(lapsed or 0))
+            claimed, expired = self._client.mget(f"{PREFIX}claimed", f"{PREFIX}lapsed")
+            return QueueCounts(int(waiting), int(claimed or 0), int(expired or 0))
 
 
 def _waiting(rows: Sequence[str]) -> Iterator[str]:

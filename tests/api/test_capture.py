@@ -21,7 +21,7 @@ OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}
 @pytest.fixture(autouse=True)
 def long_holds(settings: Settings) -> None:
     """Set a long poll timeout, so that the agent is still parked when the request arrives."""
-    settings.HOLD_SECONDS = 50
+    settings.POLL_TIMEOUT_SECONDS = 50
 
 
 def capture(client: Client, **changes: Any) -> httpx.Response:
@@ -41,7 +41,7 @@ def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Respo
         await until_held()
         asked = await asker.send("POST", path(asker.project), json=WANTED | changes)
         await (
-            queue_of_process().empty()
+            queue_of_process().close()
         )  # the agent still captures its first profile, so waiting for it is unnecessary
         return [asked, await held]
 

@@ -12,7 +12,7 @@ from scheduler.long_poll import queue_of_process
 
 @pytest.fixture(autouse=True)
 def short_poll_timeout(settings: Settings) -> None:
-    settings.HOLD_SECONDS = 0.3
+    settings.POLL_TIMEOUT_SECONDS = 0.3
 
 
 @pytest.fixture(autouse=True)

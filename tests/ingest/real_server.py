@@ -20,7 +20,7 @@ def live_server() -> Iterator[int]:
     server = Server(
         "profiler_site.asgi:application",
         on_serving=serving.set,
-        before_stop=lifespan.stop_holding,
+        before_stop=lifespan.release_parked_agents,
     )
     listener = bind("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

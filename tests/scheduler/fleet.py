@@ -47,15 +47,15 @@ async def agent(room: InProcessQueue, name: str, types: frozenset[ProfileType], 
         if not isinstance(answer, Assignment):
             await asyncio.sleep(answer.retry_after)
             continue
-        slot = answer.slot
-        log.captures.append(Capture(name, slot.type, clock() - START, clock() - slot.moment))
+        slot = answer.request
+        log.captures.append(Capture(name, slot.type, clock() - START, clock() - slot.scheduled))
         await asyncio.sleep(UPLOAD + (0 if slot.type in INSTANTANEOUS else CAPTURE))
 
 
 async def _beat(room: InProcessQueue, rate: float) -> None:
     while True:
         await asyncio.sleep(PERIOD)
-        room.add_slots(upcoming_requests(room.offers(), {1: rate}, PERIOD, clock()))
+        room.add_requests(upcoming_requests(room.targets(), {1: rate}, PERIOD, clock()))
 
 
 async def _watch(

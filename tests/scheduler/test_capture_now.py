@@ -47,8 +47,8 @@ async def ask(
 async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
     (wait,) = await held(queue_of_process(), agent(project, shop))
     asked = await ask(project, alice)
-    assert await claimed(wait) == asked.slot.id
-    assert (asked.waiting, asked.slot.origin) == (1, RequestOrigin.PERSON)
+    assert await claimed(wait) == asked.request.id
+    assert (asked.waiting, asked.request.origin) == (1, RequestOrigin.PERSON)
 
 
 async def test_it_is_written_down_who_asked_for_what(
@@ -64,7 +64,7 @@ async def test_it_is_written_down_who_asked_for_what(
         "service": "shop",
         "type": "CPU",
         "deployment": shop,
-        "slot": asked.slot.id,
+        "slot": asked.request.id,
     }
 
 
@@ -74,15 +74,15 @@ async def test_of_several_deployments_it_is_the_one_where_most_wait(
     other = await database_pool.run(deployment, project, zone="b", version="1")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
     await held(queue_of_process(), agent(project, shop), *waiters)
-    assert (await ask(project, alice)).slot.deployment == other
+    assert (await ask(project, alice)).request.deployment == other
 
 
 async def test_zone_and_version_narrow_it_down(project: Project, alice: User, shop: int) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="2")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
     await held(queue_of_process(), agent(project, shop), *waiters)
-    assert (await ask(project, alice, zone="a")).slot.deployment == shop
-    assert (await ask(project, alice, version="2")).slot.deployment == other
+    assert (await ask(project, alice, zone="a")).request.deployment == shop
+    assert (await ask(project, alice, version="2")).request.deployment == other
 
 
 async def test_it_says_what_is_offered_where_this_is_not(
@@ -117,6 +117,6 @@ async def test_who_asks_again_and_again_is_stopped(
     waits[0].cancel()
     for nth in range(MAX_PENDING):
         await ask(project, alice)
-        await until(lambda nth=nth: queue_of_process().asked(shop, CPU) == nth + 1)  # type: ignore[misc]
+        await until(lambda nth=nth: queue_of_process().count_user_requests(shop, CPU) == nth + 1)  # type: ignore[misc]
     with pytest.raises(TooManyPending, match="10 captures of CPU"):
         await ask(project, alice)

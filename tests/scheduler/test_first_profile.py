@@ -30,7 +30,7 @@ def test_cpu_comes_first_then_what_takes_no_time_then_the_rest() -> None:
 
 
 def test_types_are_a_few_seconds_apart() -> None:
-    assert [slot.moment for slot in slots(WALL, THREADS, CPU)] == [1000, 1003, 1006]
+    assert [slot.scheduled for slot in slots(WALL, THREADS, CPU)] == [1000, 1003, 1006]
 
 
 def test_the_slots_say_what_they_are_for() -> None:
@@ -47,9 +47,9 @@ def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> 
         room = InProcessQueue(32, 10.0, clock=clock)
         got: list[ProfileType] = []
         for _ in range(8):
-            room.add_slots(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
+            room.add_requests(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
             answer = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
-            got += [answer.slot.type] if isinstance(answer, Assignment) else []
+            got += [answer.request.type] if isinstance(answer, Assignment) else []
         return got
 
     assert run(all_types()) == [CPU, THREADS, WALL]

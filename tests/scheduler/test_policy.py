@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from projects.profile_types import ProfileType
 from scheduler import policy
-from scheduler.capture_requests import Offer
+from scheduler.capture_requests import CaptureTarget
 
 CPU, HEAP, PEAK_HEAP = ProfileType.CPU, ProfileType.HEAP, ProfileType.PEAK_HEAP
 START = 1_800_000_000.0
 
 
-def offer(deployment: int = 1, *types: ProfileType, project: int = 1) -> Offer:
-    return Offer(project, deployment, frozenset(types or {CPU}), agents=1)
+def offer(deployment: int = 1, *types: ProfileType, project: int = 1) -> CaptureTarget:
+    return CaptureTarget(project, deployment, frozenset(types or {CPU}), agents=1)
 
 
 def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> None:
@@ -31,7 +31,7 @@ def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> No
 @given(rate=st.floats(0, 20), period=st.floats(1, 300), seed=st.text(max_size=5))
 def test_every_moment_lies_in_its_period(rate: float, period: float, seed: str) -> None:
     planned = policy.plan_capture_requests([offer()], {1: rate}, period, START, seed)
-    assert all(START <= slot.moment < START + period for slot in planned)
+    assert all(START <= slot.scheduled < START + period for slot in planned)
     assert int(rate) <= len(planned) <= int(rate) + 1
 
 
@@ -39,7 +39,7 @@ def test_moments_are_spread_evenly_over_the_period() -> None:
     planned = policy.plan_capture_requests(
         [offer(nth) for nth in range(6000)], {1: 1.0}, 60, START, "seed"
     )
-    tenths = Counter(int((slot.moment - START) // 6) for slot in planned)
+    tenths = Counter(int((slot.scheduled - START) // 6) for slot in planned)
     # 600 are expected in each; six standard deviations are 139.
     assert all(461 < tenths[tenth] < 739 for tenth in range(10))
 
@@ -75,7 +75,7 @@ def test_another_seed_or_minute_gives_other_moments() -> None:
     once = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "seed")[0]
     other_seed = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "another")[0]
     other_minute = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START + 60, "seed")[0]
-    assert len({once.moment % 60, other_seed.moment % 60, other_minute.moment % 60}) == 3
+    assert len({once.scheduled % 60, other_seed.scheduled % 60, other_minute.scheduled % 60}) == 3
     assert once.id != other_minute.id
 
 

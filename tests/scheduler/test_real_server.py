@@ -15,7 +15,7 @@ PERIOD, CAPTURE, PERIODS, AGENTS = 2.0, 0.3, 10, 10
 MINUTES_OF_TWO_SECONDS = {
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": str(PERIOD),
     "FLAMEWATCH_CAPTURE_SECONDS": str(CAPTURE),
-    "FLAMEWATCH_HOLD_SECONDS": "3",
+    "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "3",
 }
 TYPES = ["CPU", "WALL", "THREADS"]
 Captures = list[tuple[float, str, str]]  # time (time.monotonic), agent, type

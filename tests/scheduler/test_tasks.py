@@ -9,7 +9,7 @@ from common import database_pool
 from projects.models import Project
 from projects.profile_types import ProfileType
 from scheduler import tasks
-from scheduler.capture_requests import Offer
+from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Assignment, Waiter
 from scheduler.tasks import upcoming_requests
@@ -17,7 +17,7 @@ from tests.scheduler.long_poll.parking import held
 from tests.scheduler.project_rate import set_rate
 
 CPU, WALL = ProfileType.CPU, ProfileType.WALL
-OFFERS = [Offer(1, nth, frozenset({CPU, WALL}), 1) for nth in range(20)]
+OFFERS = [CaptureTarget(1, nth, frozenset({CPU, WALL}), 1) for nth in range(20)]
 NOW = 1_800_000_023.0
 
 
@@ -30,14 +30,14 @@ def test_a_plan_run_twice_has_the_same_slots() -> None:
 def test_plans_a_minute_apart_leave_no_gap_and_agree_where_they_overlap() -> None:
     plans = [upcoming_requests(OFFERS, {1: 1.5}, 60, NOW + 60 * nth) for nth in range(10)]
     all_slots = {slot.id: slot for plan in plans for slot in plan}
-    assert len({(slot.id, slot.moment) for plan in plans for slot in plan}) == len(all_slots)
-    assert all(NOW <= slot.moment < NOW + 11 * 60 for slot in all_slots.values())
+    assert len({(slot.id, slot.scheduled) for plan in plans for slot in plan}) == len(all_slots)
+    assert all(NOW <= slot.scheduled < NOW + 11 * 60 for slot in all_slots.values())
     # 10.5 minutes, 20 deployments, 2 types, 1.5 a minute: 630; six standard deviations are 60.
     assert 560 < len(all_slots) < 700
 
 
 def test_nothing_is_planned_for_the_past() -> None:
-    assert all(slot.moment >= NOW for slot in upcoming_requests(OFFERS, {1: 5.0}, 60, NOW))
+    assert all(slot.scheduled >= NOW for slot in upcoming_requests(OFFERS, {1: 5.0}, 60, NOW))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -53,9 +53,9 @@ async def test_a_waiting_agent_is_given_what_was_planned_at_its_projects_rate(
     await database_pool.run(tasks.plan)
     answer = await wait
     assert isinstance(answer, Assignment)
-    assert answer.slot.deployment == 1
-    assert answer.slot.moment >= started
-    await queue_of_process().empty()
+    assert answer.request.deployment == 1
+    assert answer.request.scheduled >= started
+    await queue_of_process().close()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -63,5 +63,5 @@ async def test_a_project_whose_rate_is_zero_is_left_alone(project: Project) -> N
     await set_rate(project, 0)
     await queue_of_process().open()
     await queue_of_process().wait(Waiter("a", project.pk, 1, frozenset({CPU})), 0.01)
-    assert queue_of_process().offers()
+    assert queue_of_process().targets()
     assert await database_pool.run(tasks.plan_now) == []

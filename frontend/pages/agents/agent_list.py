@@ -135,7 +135,9 @@ def _with_rows(rows: QuerySet[Agent]) -> QuerySet[Agent]:
 
 def _doing(agents: Sequence[Agent]) -> list[AgentActivity]:
     try:
-        return queue_of_process().doing([(agent.deployment_id, agent.identity) for agent in agents])
+        return queue_of_process().activities(
+            [(agent.deployment_id, agent.identity) for agent in agents]
+        )
     except QueueUnavailable:
         return [AgentActivity(waiting=False, capturing_for=0.0)] * len(agents)
 
@@ -143,7 +145,7 @@ def _doing(agents: Sequence[Agent]) -> list[AgentActivity]:
 def _waiting(project: Project) -> int | None:
     try:
         return sum(
-            offer.agents for offer in queue_of_process().offers() if offer.project == project.pk
+            target.agents for target in queue_of_process().targets() if target.project == project.pk
         )
     except QueueUnavailable:
         return None

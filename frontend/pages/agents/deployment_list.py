@@ -13,9 +13,9 @@ from frontend.pages.agents.agent_list import SEEN_WITHIN
 from frontend.pages.agents.params import AgentQuery
 from profiles.query import QueryContext, run_deployment_counts
 from projects.models import Deployment, Project
-from projects.profile_types import NEVER_ASKED, ProfileType
+from projects.profile_types import NEVER_REQUESTED, ProfileType
 from scheduler.long_poll import queue_of_process
-from scheduler.long_poll.interface import Offer, QueueUnavailable
+from scheduler.long_poll.interface import CaptureTarget, QueueUnavailable
 
 PAGE_SIZE = 12  # rows of about 2 kB: a fragment stays below 30 kB
 
@@ -57,10 +57,10 @@ def list_deployments(
     on_page = list(ordered[pages.first : pages.behind])
     keys = [deployment.pk for deployment in on_page]
     counts = run_deployment_counts(context, keys, now - SEEN_WITHIN, now)
-    offers = _offers(project)
+    targets = _targets(project)
     return DeploymentList(
         shown=[
-            _shown(deployment, counts.get(deployment.pk, {}), offers.get(deployment.pk))
+            _shown(deployment, counts.get(deployment.pk, {}), targets.get(deployment.pk))
             for deployment in on_page
         ],
         all=everything,
@@ -80,12 +80,12 @@ def _matching(known: QuerySet[Deployment], query: AgentQuery) -> QuerySet[Deploy
     return rows.filter(said)
 
 
-def _offers(project: Project) -> dict[int, Offer]:
+def _targets(project: Project) -> dict[int, CaptureTarget]:
     try:
-        found = queue_of_process().offers()
+        found = queue_of_process().targets()
     except QueueUnavailable:
         return {}
-    return {offer.deployment: offer for offer in found if offer.project == project.pk}
+    return {target.deployment: target for target in found if target.project == project.pk}
 
 
 def _services(known: QuerySet[Deployment], chosen: str) -> list[str]:
@@ -94,9 +94,9 @@ def _services(known: QuerySet[Deployment], chosen: str) -> list[str]:
 
 
 def _shown(
-    deployment: Deployment, counts: Mapping[ProfileType, int], offer: Offer | None
+    deployment: Deployment, counts: Mapping[ProfileType, int], target: CaptureTarget | None
 ) -> DeploymentRow:
-    offered = offer.types - NEVER_ASKED if offer else frozenset()
+    offered = target.types - NEVER_REQUESTED if target else frozenset()
     agents: int = getattr(deployment, "connected", 0)
     return DeploymentRow(
         deployment=deployment,

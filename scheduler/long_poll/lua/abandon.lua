@@ -2,13 +2,13 @@
 -- pending again. ARGV: deployment, token and agent of each handshake.
 for at = 1, #ARGV, 3 do
   local dep, token, agent = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  stop_waiting(dep, token)
+  remove_handshake(dep, token)
   local raw = redis.call('GETDEL', P .. 'given:' .. token)
   if raw then
-    local slot = cjson.decode(raw)
+    local request = cjson.decode(raw)
     redis.call('DECR', P .. 'claimed')
     redis.call('DEL', busy_key(dep, agent))
-    redis.call('ZREM', P .. 'captured:' .. dep .. ':' .. slot.type, agent)
-    put_slot(slot, raw)
+    redis.call('ZREM', P .. 'captured:' .. dep .. ':' .. request.type, agent)
+    put_request(request, raw)
   end
 end

@@ -1,7 +1,7 @@
 -- List the parked handshakes of free agents that offer the type. Returns Redis's time, then token,
 -- agent and time of the last capture of the type ('' without one) of each handshake.
 local dep, kind = ARGV[1], ARGV[2]
-local answer = { score(now) }
+local result = { score(now) }
 local all = redis.call('HGETALL', P .. 'waiting:' .. dep)
 for at = 1, #all, 2 do
   local waiter = cjson.decode(all[at + 1])
@@ -11,9 +11,9 @@ for at = 1, #all, 2 do
   end
   if offers and waiter.till > now and busy_for(dep, waiter.agent) == 0 then
     local last = redis.call('ZSCORE', P .. 'captured:' .. dep .. ':' .. kind, waiter.agent)
-    answer[#answer + 1] = all[at]
-    answer[#answer + 1] = waiter.agent
-    answer[#answer + 1] = last or ''
+    result[#result + 1] = all[at]
+    result[#result + 1] = waiter.agent
+    result[#result + 1] = last or ''
   end
 end
-return answer
+return result

@@ -1,6 +1,6 @@
--- Claim a request for a parked agent that was busy. Returns {'slot', JSON}, {'busy', seconds} if
+-- Claim a request for a parked agent that was busy. Returns {'request', JSON}, {'busy', seconds} if
 -- the agent is still busy, or {'none', '0'} without a request or if the handshake ended.
-local dep, token, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local dep, token, seconds_stored = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local raw_waiter = redis.call('HGET', P .. 'waiting:' .. dep, token)
 if not raw_waiter then
   return { 'none', '0' }
@@ -10,9 +10,9 @@ local busy = busy_for(dep, waiter.agent)
 if busy > 0 then
   return { 'busy', score(busy) }
 end
-local slot, raw = best_slot(dep, waiter.types)
-if not slot then
+local request, raw = most_urgent(dep, waiter.types)
+if not request then
   return { 'none', '0' }
 end
-take(slot, raw, token, waiter.agent, keep)
-return { 'slot', raw }
+assign(request, raw, token, waiter.agent, seconds_stored)
+return { 'request', raw }

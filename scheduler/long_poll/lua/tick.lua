@@ -1,24 +1,24 @@
 -- Open the requests whose scheduled time has come, and remove the expired ones.
 -- Returns the seconds to the next event ('' without any), then the JSON of each opened request.
-local most = tonumber(ARGV[1])
+local limit = tonumber(ARGV[1])
 local schedule = P .. 'schedule'
-local answer = { '' }
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', schedule, '-inf', score(now), 'LIMIT', 0, most)) do
-  local slot, raw = find_slot(id)
-  if not slot then
+local result = { '' }
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', schedule, '-inf', score(now), 'LIMIT', 0, limit)) do
+  local request, raw = find_request(id)
+  if not request then
     redis.call('ZREM', schedule, id)
-  elseif slot.lapses <= now then
-    remove_slot(slot)
+  elseif request.lapses <= now then
+    remove_request(request)
     redis.call('INCR', P .. 'lapsed')
   else
-    open_slot(slot)
-    redis.call('ZADD', schedule, score(slot.lapses), id)
-    answer[#answer + 1] = raw
+    open_request(request)
+    redis.call('ZADD', schedule, score(request.lapses), id)
+    result[#result + 1] = raw
   end
 end
 redis.call('ZREMRANGEBYSCORE', P .. 'held', '-inf', score(now))
 local next_one = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')
 if next_one[2] then
-  answer[1] = score(tonumber(next_one[2]) - now)
+  result[1] = score(tonumber(next_one[2]) - now)
 end
-return answer
+return result

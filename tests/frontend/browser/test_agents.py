@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from projects.models import Agent, Deployment, Project, User
 from projects.profile_types import ProfileType
-from scheduler.capture_requests import Offer
+from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll.in_process import InProcessQueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,8 +30,8 @@ def agents(
         Agent.objects.create(
             deployment=of, identity=name, hostname=f"{name}-7f9c", types=["CPU"], **seen
         )
-        offers.append(Offer(project.pk, of.pk, frozenset({ProfileType.CPU}), 1))
-    monkeypatch.setattr(InProcessQueue, "offers", lambda self: offers)
+        offers.append(CaptureTarget(project.pk, of.pk, frozenset({ProfileType.CPU}), 1))
+    monkeypatch.setattr(InProcessQueue, "targets", lambda self: offers)
     sign_in(alice)
     page.goto("/p/acme-shop/agents")
     return page

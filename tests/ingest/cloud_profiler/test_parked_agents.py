@@ -25,8 +25,8 @@ MANY = 500
 
 @pytest.fixture(autouse=True)
 def long_holds(settings: Settings) -> None:
-    settings.HOLD_SECONDS = 50
-    settings.WAITING_PER_DEPLOYMENT = MANY
+    settings.POLL_TIMEOUT_SECONDS = 50
+    settings.MAX_PARKED_PER_DEPLOYMENT = MANY
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def slot(deployment: Deployment) -> CaptureRequest:
         project=deployment.project_id,
         deployment=deployment.pk,
         type=ProfileType.CPU,
-        moment=time.time(),
+        scheduled=time.time(),
     )
 
 
@@ -76,7 +76,7 @@ def test_held_agents_take_no_threads_and_all_are_answered(
         connections = [await held(port, agent) for _ in range(MANY)]
         await until_held(MANY)
         threads = threading.active_count()
-        queue_of_process().add_slots([slot(deployment) for _ in range(100)])
+        queue_of_process().add_requests([slot(deployment) for _ in range(100)])
         await until_no_more_than(MANY - 100)
         stopping.set()
         answers.extend(await asyncio.gather(*(each.answer() for each in connections)))
@@ -110,7 +110,7 @@ def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deplo
         await until_no_more_than(0)
         staying = await held(port, agent)
         await until_held()
-        queue_of_process().add_slots([slot(deployment)])
+        queue_of_process().add_requests([slot(deployment)])
         answer = await staying.answer()
         staying.close()
         return answer
@@ -122,7 +122,7 @@ def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deplo
 
 
 def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Settings) -> None:
-    settings.HOLD_SECONDS = 0.05
+    settings.POLL_TIMEOUT_SECONDS = 0.05
 
     async def thrice(port: int) -> list[int]:
         connection, statuses = await Connection.open(port), []

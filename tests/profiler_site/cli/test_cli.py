@@ -143,7 +143,7 @@ def test_the_help_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("FLAMEWATCH_DATA_DIR", "/proc/none", "FLAMEWATCH_DATA_DIR is '/proc/none', where "),
         ("DATABASE_URL", "nonsense", "DATABASE_URL begins with 'nonsense'; "),
         ("DATABASE_URL", "postgres://127.0.0.1:1/x", "The database (DATABASE_URL) cannot be used"),
-        ("FLAMEWATCH_HOLD_SECONDS", "long", "FLAMEWATCH_HOLD_SECONDS is 'long'; "),
+        ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "long", "FLAMEWATCH_POLL_TIMEOUT_SECONDS is 'long'; "),
     ],
 )
 def test_what_cannot_be_used_is_a_sentence(

@@ -72,7 +72,7 @@ def test_late_profiles_are_waited_for_before_the_day_is_summed_again(
     assert Block.objects.get(level=BlockLevel.HOUR).profiles == 3
 
 
-def test_a_damaged_hour_is_set_aside_and_the_others_are_summed(
+def test_a_damaged_hour_is_quarantined_and_the_others_are_summed(
     project: Project, shop: Deployment, later: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(day_rollup, "SMALL", 1)
@@ -84,7 +84,7 @@ def test_a_damaged_hour_is_set_aside_and_the_others_are_summed(
     day_rollup.roll_up_days(project.pk, later)
     day_rollup.roll_up_days(project.pk, later)
     assert Block.objects.get(level=BlockLevel.DAY).profiles == 2
-    assert list(Block.objects.filter(set_aside=True)) == [damaged]
+    assert list(Block.objects.filter(quarantined=True)) == [damaged]
     assert day_rollup.pending_days(project.pk, later) == []
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from profiles.compaction import head_to_blocks, hour_blocks
 from profiles.compaction.windows import hours_before
 from profiles.engine.blocks import BlockProfile, build_hour
-from profiles.models import Blob, Block, KeptName, Profile, TimeSource
+from profiles.models import Blob, Block, DeduplicationKey, Profile, TimeSource
 from profiles.storage.block_reader import location_of, read
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project, User
@@ -148,13 +148,13 @@ def test_the_summary_says_what_menus_ask(
     assert summary["weights"] == [3000, 7000]
 
 
-def test_a_damaged_row_is_set_aside_and_the_rest_moves(
+def test_a_damaged_row_is_quarantined_and_the_rest_moves(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     names = [rows.stored(shop, minutes=minute).name_id for minute in range(4)]
     Profile.objects.filter(name_id=names[2]).update(tree=b"nothing")
     assert hour_blocks.compact_hours(project.pk, later) == 3
-    assert Profile.objects.get().set_aside
+    assert Profile.objects.get().quarantined
     assert hour_blocks.pending_hours(project.pk, later) == []
 
 
@@ -165,7 +165,7 @@ def test_names_that_may_come_again_at_any_time_are_kept(
     rows.stored(shop, name_id="timeless")
     Profile.objects.filter(name_id="timeless").update(time_source=TimeSource.ARRIVAL)
     hour_blocks.compact_hours(project.pk, later)
-    assert [kept.name_id for kept in KeptName.objects.all()] == ["timeless"]
+    assert [kept.name_id for kept in DeduplicationKey.objects.all()] == ["timeless"]
 
 
 def test_two_that_do_the_same_work_store_it_once(

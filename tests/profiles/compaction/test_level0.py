@@ -163,7 +163,7 @@ def test_many_parts_become_as_many_blocks_as_they_need(
 
 
 @pytest.mark.usefixtures("few")
-def test_a_damaged_part_is_set_aside_and_the_rest_is_joined(
+def test_a_damaged_part_is_quarantined_and_the_rest_is_joined(
     project: Project, shop: Deployment
 ) -> None:
     stored(shop, 1, 2, 3)
@@ -175,7 +175,7 @@ def test_a_damaged_part_is_set_aside_and_the_rest_is_joined(
         pack(project, 10 * number + 5)
     stored(shop, 50)
     hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
-    found = Block.objects.order_by("set_aside", "profiles").values_list("set_aside", "profiles")
+    found = Block.objects.order_by("quarantined", "profiles").values_list("quarantined", "profiles")
     assert (True, 3) in found
     assert sum(profiles for aside, profiles in found if not aside) == 7
     assert not Profile.objects.exists()
@@ -213,7 +213,7 @@ def test_a_part_that_cannot_be_read_now_waits_and_others_do_not(
     assert hour_blocks.projects_with_pending_hours(closed) == [project.pk]
     assert hour_blocks.compact_hours(project.pk, closed) == 1
     assert stock(project) == before
-    assert not Block.objects.filter(set_aside=True).exists()
+    assert not Block.objects.filter(quarantined=True).exists()
 
 
 @pytest.mark.usefixtures("few")
@@ -268,7 +268,7 @@ def test_a_damaged_row_does_not_keep_parts_from_being_joined(
     Profile.objects.filter(time=rows.NOON + 5 * MINUTE).update(tree=b"nothing")
     hour_blocks.compact_hours(project.pk, rows.NOON + 2 * HOUR)
     assert Block.objects.get().profiles == 4
-    assert Profile.objects.get().set_aside
+    assert Profile.objects.get().quarantined
 
 
 @pytest.mark.usefixtures("few")

@@ -42,9 +42,9 @@ def test_only_those_that_have_something_to_do_are_due(
     assert hour_blocks.projects_with_pending_hours(now) == [project.pk, theirs.pk]
 
 
-def test_what_was_set_aside_is_not_due(project: Project, shop: Deployment) -> None:
+def test_quarantined_rows_are_not_pending(project: Project, shop: Deployment) -> None:
     stored(shop, 1)
-    Profile.objects.update(set_aside=True)
+    Profile.objects.update(quarantined=True)
     assert pending_series(rows.NOON + 3 * HOUR) == []
 
 

@@ -30,4 +30,4 @@ async def claimed(wait: Wait) -> str:
     async with asyncio.timeout(PATIENCE):
         answer = await wait
     assert isinstance(answer, Assignment)
-    return answer.slot.id
+    return answer.request.id

@@ -14,8 +14,8 @@ from scheduler.long_poll.interface import (
     AgentActivity,
     Assignment,
     BackOff,
+    CaptureTarget,
     LongPollQueue,
-    Offer,
     Waiter,
 )
 from scheduler.long_poll.redis import RedisQueue
@@ -46,7 +46,7 @@ async def room(make_room: Callable[[float], LongPollQueue]) -> AsyncIterator[Lon
     made = make_room(CAPTURE)
     await made.open()
     yield made
-    await made.empty()
+    await made.close()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def slow_room(make_room: Callable[[float], LongPollQueue]) -> AsyncIterato
     made = make_room(LONG)
     await made.open()
     yield made
-    await made.empty()
+    await made.close()
 
 
 def agent(name: str = "a", *types: ProfileType, deployment: int = 1) -> Waiter:
@@ -77,9 +77,9 @@ def slot(
 async def test_a_waiting_agent_gets_the_slot_at_its_moment(room: LongPollQueue) -> None:
     (wait,) = await held(room, agent())
     wanted = slot(at=0.2)
-    room.add_slots([wanted])
+    room.add_requests([wanted])
     assert await wait == Assignment(wanted)
-    assert time.time() >= wanted.moment
+    assert time.time() >= wanted.scheduled
     assert room.counts().claimed == 1
 
 
@@ -96,22 +96,22 @@ async def test_it_tells_what_an_agent_is_doing(room: LongPollQueue) -> None:
     idle = AgentActivity(waiting=False, capturing_for=0.0)
     await held(room, agent("a"), agent("b", deployment=2))
     page = [(1, "a"), (1, "b"), (2, "b"), (3, "a")]
-    doing = await asyncio.to_thread(room.doing, page)
+    doing = await asyncio.to_thread(room.activities, page)
     assert doing == [AgentActivity(True, 0.0), idle, AgentActivity(True, 0.0), idle]
 
 
 async def test_it_tells_how_long_an_agent_captures_still(slow_room: LongPollQueue) -> None:
     (wait,) = await held(slow_room, agent("a"))
-    slow_room.add_slots([slot()])
+    slow_room.add_requests([slot()])
     await claimed(wait)
-    (doing,) = await asyncio.to_thread(slow_room.doing, [(1, "a")])
+    (doing,) = await asyncio.to_thread(slow_room.activities, [(1, "a")])
     assert not doing.waiting
     assert 0 < doing.capturing_for <= LONG * 1.1
 
 
 async def test_a_slot_is_claimed_by_one_agent_only(room: LongPollQueue) -> None:
     waits = await held(room, agent("a"), agent("b"), agent("c"))
-    room.add_slots([slot()])
+    room.add_requests([slot()])
     done, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     assert (len(done), len(left)) == (1, 2)
     assert room.counts().waiting == 2
@@ -119,62 +119,64 @@ async def test_a_slot_is_claimed_by_one_agent_only(room: LongPollQueue) -> None:
 
 async def test_slots_go_to_different_agents(room: LongPollQueue) -> None:
     waits = await held(room, agent("a"), agent("b"), agent("c"))
-    room.add_slots([slot("1"), slot("2"), slot("3")])
+    room.add_requests([slot("1"), slot("2"), slot("3")])
     assert {await claimed(wait) for wait in waits} == {"1", "2", "3"}
 
 
 async def test_a_type_is_asked_only_of_those_that_offer_it(room: LongPollQueue) -> None:
     _, wall = await held(room, agent("a", CPU), agent("b", WALL))
-    room.add_slots([slot("wall", WALL)])
+    room.add_requests([slot("wall", WALL)])
     assert await claimed(wall) == "wall"
     assert room.counts().waiting == 1
 
 
 async def test_a_slot_stays_in_its_deployment(room: LongPollQueue) -> None:
     other, own = await held(room, agent(deployment=1), agent(deployment=2))
-    room.add_slots([slot(deployment=2)])
+    room.add_requests([slot(deployment=2)])
     assert await claimed(own) == "s"
     assert not other.done()
 
 
 async def test_if_none_waits_the_first_to_arrive_gets_it(room: LongPollQueue) -> None:
-    room.add_slots([slot(at=-EXPIRY_SECONDS / 2)])
+    room.add_requests([slot(at=-EXPIRY_SECONDS / 2)])
     answer = await room.wait(agent(), LONG)
     assert isinstance(answer, Assignment)
     assert isinstance(await room.wait(agent("b"), SHORT), BackOff)
 
 
 async def test_a_slot_lapses_60_s_after_its_moment_and_is_counted(room: LongPollQueue) -> None:
-    room.add_slots([slot(at=-EXPIRY_SECONDS + 0.2)])
-    await until(lambda: room.counts().lapsed == 1)
+    room.add_requests([slot(at=-EXPIRY_SECONDS + 0.2)])
+    await until(lambda: room.counts().expired == 1)
     assert isinstance(await room.wait(agent(), SHORT), BackOff)
     assert room.counts().claimed == 0
 
 
 async def test_a_slot_is_not_added_twice(room: LongPollQueue) -> None:
     (first,) = await held(room, agent("a"))
-    room.add_slots([slot("same"), slot("same")])
+    room.add_requests([slot("same"), slot("same")])
     assert await claimed(first) == "same"
-    room.add_slots([slot("same")])
+    room.add_requests([slot("same")])
     assert isinstance(await room.wait(agent("b"), SHORT), BackOff)
 
 
 async def test_what_a_person_asked_for_goes_first(room: LongPollQueue) -> None:
-    room.add_slots([slot("plan", at=-5), slot("person", WALL, at=-1, origin=RequestOrigin.PERSON)])
-    await until(lambda: room.asked(1, WALL) == 1)
+    room.add_requests(
+        [slot("plan", at=-5), slot("person", WALL, at=-1, origin=RequestOrigin.PERSON)]
+    )
+    await until(lambda: room.count_user_requests(1, WALL) == 1)
     answer = await room.wait(agent("a", CPU, WALL), LONG)
     assert isinstance(answer, Assignment)
-    assert answer.slot.id == "person"
-    assert room.asked(1, WALL) == 0
+    assert answer.request.id == "person"
+    assert room.count_user_requests(1, WALL) == 0
 
 
 async def test_an_agent_captures_one_profile_at_a_time(room: LongPollQueue) -> None:
     (wait,) = await held(room, agent())
     started = time.time()
-    room.add_slots([slot("first")])
+    room.add_requests([slot("first")])
     assert await claimed(wait) == "first"
     (again,) = await held(room, agent())
-    room.add_slots([slot("second")])
+    room.add_requests([slot("second")])
     assert await claimed(again) == "second"
     assert time.time() - started >= CAPTURE
 
@@ -186,22 +188,22 @@ async def test_what_takes_an_instant_keeps_an_agent_for_a_moment_only(
     room = make_room(capture)
     await room.open()
     (wait,) = await held(room, agent("a", HEAP))
-    room.add_slots([slot("first", HEAP)])
+    room.add_requests([slot("first", HEAP)])
     await wait
     started = time.time()
-    room.add_slots([slot("second", HEAP)])
+    room.add_requests([slot("second", HEAP)])
     assert isinstance(await room.wait(agent("a", HEAP), LONG), Assignment)
     assert time.time() - started < capture
-    await room.empty()
+    await room.close()
 
 
 async def test_while_one_captures_another_gets_the_slot(slow_room: LongPollQueue) -> None:
     room = slow_room
     (wait,) = await held(room, agent("a"))
-    room.add_slots([slot("first")])
+    room.add_requests([slot("first")])
     await wait
     _, other = await held(room, agent("a"), agent("b"))
-    room.add_slots([slot("second")])
+    room.add_requests([slot("second")])
     assert await claimed(other) == "second"
 
 
@@ -226,8 +228,8 @@ async def test_even_a_full_deployment_gives_an_open_slot_to_who_arrives(
     room: LongPollQueue,
 ) -> None:
     await held(room, *(agent(f"held-{nth}", WALL) for nth in range(PLACES)))
-    room.add_slots([slot("cpu", CPU, origin=RequestOrigin.PERSON)])
-    await until(lambda: room.asked(1, CPU) == 1)
+    room.add_requests([slot("cpu", CPU, origin=RequestOrigin.PERSON)])
+    await until(lambda: room.count_user_requests(1, CPU) == 1)
     assert isinstance(await room.wait(agent("late", CPU), LONG), Assignment)
 
 
@@ -236,7 +238,7 @@ async def test_a_cancelled_wait_leaves_no_trace(room: LongPollQueue) -> None:
     waits[0].cancel()
     await until(lambda: room.counts().waiting == PLACES - 1)
     await held(room, agent("next"))
-    room.add_slots([slot("1"), slot("2"), slot("3")])
+    room.add_requests([slot("1"), slot("2"), slot("3")])
     await until(lambda: room.counts().claimed == 3)
 
 
@@ -245,7 +247,7 @@ async def test_a_wait_cancelled_as_it_is_given_a_slot_gives_it_back(
     room: LongPollQueue, steps: int
 ) -> None:
     (wait,) = await held(room, agent("a"))
-    room.add_slots([slot()])
+    room.add_requests([slot()])
     for _ in range(steps):
         await asyncio.sleep(0)
     wait.cancel()
@@ -257,7 +259,7 @@ async def test_a_wait_cancelled_as_it_is_given_a_slot_gives_it_back(
 
 async def test_slots_are_added_from_any_thread(room: LongPollQueue) -> None:
     (wait,) = await held(room, agent())
-    thread = threading.Thread(target=room.add_slots, args=([slot()],))
+    thread = threading.Thread(target=room.add_requests, args=([slot()],))
     thread.start()
     assert await claimed(wait) == "s"
     thread.join()
@@ -265,29 +267,29 @@ async def test_slots_are_added_from_any_thread(room: LongPollQueue) -> None:
 
 async def test_it_knows_what_is_offered_and_by_how_many(room: LongPollQueue) -> None:
     await held(room, agent("a", CPU), agent("b", CPU, WALL), agent("c", HEAP, deployment=2))
-    offers = sorted(await asyncio.to_thread(room.offers), key=lambda offer: offer.deployment)
+    offers = sorted(await asyncio.to_thread(room.targets), key=lambda offer: offer.deployment)
     assert offers == [
-        Offer(9, 1, frozenset({CPU, WALL}), 2),
-        Offer(9, 2, frozenset({HEAP}), 1),
+        CaptureTarget(9, 1, frozenset({CPU, WALL}), 2),
+        CaptureTarget(9, 2, frozenset({HEAP}), 1),
     ]
 
 
 async def test_who_was_sent_away_or_captures_still_counts_as_an_offer(room: LongPollQueue) -> None:
     await room.wait(agent("a", CPU), SHORT)
-    assert room.offers() == [Offer(9, 1, frozenset({CPU}), 0)]
+    assert room.targets() == [CaptureTarget(9, 1, frozenset({CPU}), 0)]
 
 
 async def test_a_type_added_later_counts_from_then_on(room: LongPollQueue) -> None:
     await room.wait(agent("a", CPU), SHORT)
     (wait,) = await held(room, agent("a", CPU, WALL))
-    assert room.offers()[0].types == {CPU, WALL}
-    room.add_slots([slot("wall", WALL)])
+    assert room.targets()[0].types == {CPU, WALL}
+    room.add_requests([slot("wall", WALL)])
     assert await claimed(wait) == "wall"
 
 
 async def test_emptying_sends_everyone_away_and_refuses_newcomers(room: LongPollQueue) -> None:
     waits = await held(room, agent("a"), agent("b", deployment=2))
-    await room.empty()
+    await room.close()
     answers = [await wait for wait in waits] + [await room.wait(agent("c"), LONG)]
     assert all(isinstance(answer, BackOff) and answer.retry_after >= 1 for answer in answers)
     assert room.counts().waiting == 0
@@ -306,7 +308,7 @@ async def test_among_many_agents_and_slots_each_slot_is_claimed_once(room: LongP
         for deployment in range(deployments)
         for nth in range(each)
     ]
-    await asyncio.gather(*(asyncio.to_thread(room.add_slots, added) for _ in range(3)))
+    await asyncio.gather(*(asyncio.to_thread(room.add_requests, added) for _ in range(3)))
     got = [await claimed(wait) for wait in waits]
     assert sorted(got) == sorted(slot.id for slot in added)
     assert room.counts().claimed == deployments * each

@@ -38,7 +38,7 @@ async def rooms(redis_url: str) -> AsyncIterator[list[RedisQueue]]:
         await room.open()
     yield made
     for room in made:
-        await room.empty()
+        await room.close()
 
 
 async def hold_elsewhere(url: str, name: str) -> asyncio.subprocess.Process:
@@ -69,7 +69,7 @@ async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
 ) -> None:
     first, second = rooms
     (wait,) = await held(second, agent("a"))
-    await asyncio.to_thread(first.add_slots, [slot()])
+    await asyncio.to_thread(first.add_requests, [slot()])
     assert await claimed(wait) == "s"
 
 
@@ -79,17 +79,17 @@ async def test_a_slot_that_is_due_is_open_before_any_process_has_looked_for_it(
     first, second = rooms
     wall = frozenset({ProfileType.WALL})
     await held(first, *(Waiter(f"full-{nth}", 9, 1, wall) for nth in range(PLACES)))
-    await asyncio.to_thread(second._ledger.add_slots, [slot()])
+    await asyncio.to_thread(second._state.add_requests, [slot()])
     assert isinstance(await first.wait(agent("late"), LONG), Assignment)
 
 
 async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisQueue]) -> None:
     first, second = rooms
     (wait,) = await held(first, agent("a"))
-    first.add_slots([slot("1")])
+    first.add_requests([slot("1")])
     await claimed(wait)
     _, other = await held(second, agent("a"), agent("b"))
-    second.add_slots([slot("2")])
+    second.add_requests([slot("2")])
     assert await claimed(other) == "2"
 
 
@@ -97,10 +97,10 @@ async def test_a_process_gives_what_it_holds_in_another_process(redis_url: str) 
     process = await hold_elsewhere(redis_url, "far")
     room = RedisQueue(redis_url, PLACES, CAPTURE)
     await room.open()
-    room.add_slots([slot()])
+    room.add_requests([slot()])
     output, _ = await process.communicate()
     assert b"id='s'" in output
-    await room.empty()
+    await room.close()
 
 
 async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> None:
@@ -110,11 +110,11 @@ async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> N
     room = RedisQueue(redis_url, PLACES, CAPTURE)
     (wait,) = await held(room, agent("alive"))
     for nth in range(3):
-        room.add_slots([slot(f"{nth}")])
+        room.add_requests([slot(f"{nth}")])
         assert await claimed(wait) == f"{nth}"
         (wait,) = await held(room, agent(f"alive-{nth}"))
     assert room.counts().claimed == 3
-    await room.empty()
+    await room.close()
 
 
 async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_hold(
@@ -128,7 +128,7 @@ async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_h
     assert isinstance(await room.wait(agent("early"), LONG), BackOff)
     await until(lambda: room.counts().waiting == 0)
     await held(room, agent("late"))
-    await room.empty()
+    await room.close()
 
 
 async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_the_same(
@@ -144,10 +144,10 @@ async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_th
         return [""]
 
     room._scripts._scripts["tick"] = deaf  # type: ignore[assignment]
-    room._look.set()
+    room._wake.set()
     async with asyncio.timeout(PATIENCE):
         await asked.wait()
-        await room.empty()
+        await room.close()
 
 
 @pytest.fixture
@@ -165,8 +165,8 @@ async def test_without_redis_agents_are_sent_away_and_it_is_told_once(
     )
     assert sum("long-poll queue fails" in line for line in caplog.messages) == 1
     with pytest.raises(QueueUnavailable, match="cannot be reached"):
-        await asyncio.to_thread(room.offers)
-    await room.empty()
+        await asyncio.to_thread(room.targets)
+    await room.close()
 
 
 async def test_when_redis_goes_the_held_are_sent_away_and_when_it_returns_all_is_well(
@@ -181,7 +181,7 @@ async def test_when_redis_goes_the_held_are_sent_away_and_when_it_returns_all_is
     with services.redis(tmp_path, port):
         await until(lambda: any("responds again" in line for line in caplog.messages))
         (wait,) = await held(room, agent("a"))
-        room.add_slots([slot()])
+        room.add_requests([slot()])
         assert isinstance(await wait, Assignment)
-        await room.empty()
+        await room.close()
     assert sum("long-poll queue fails" in line for line in caplog.messages) == 1

@@ -15,7 +15,7 @@ from profiles.models import Block, Profile
 from projects.models import Agent, AgentReport, Deployment, Project, User
 from projects.profile_types import ProfileType
 from projects.project_ids import create_project
-from scheduler.capture_requests import Offer
+from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.in_process import InProcessQueue
 from scheduler.long_poll.interface import AgentActivity, QueueUnavailable
@@ -149,7 +149,7 @@ def test_it_says_what_each_does_at_this_moment(
     def of_all(self: object, agents: list[tuple[int, str]]) -> list[AgentActivity]:
         return [doing[identity.removeprefix("id-")] for _, identity in agents]
 
-    monkeypatch.setattr(InProcessQueue, "doing", of_all)
+    monkeypatch.setattr(InProcessQueue, "activities", of_all)
     firsts = [cell for cell in cells(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
     assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Told to return"]
 
@@ -160,8 +160,8 @@ def test_without_its_waiting_room_it_shows_the_rest(
     def unavailable(*_: object) -> None:
         raise QueueUnavailable("Redis is gone")
 
-    monkeypatch.setattr(InProcessQueue, "doing", unavailable)
-    monkeypatch.setattr(InProcessQueue, "offers", unavailable)
+    monkeypatch.setattr(InProcessQueue, "activities", unavailable)
+    monkeypatch.setattr(InProcessQueue, "targets", unavailable)
     add_agent(project, "web-1")
     html = shown(signed_in)
     assert hosts(html) == ["web-1"]
@@ -270,8 +270,8 @@ def test_members_capture_what_is_offered_and_viewers_do_not(
 ) -> None:
     of = rows.deployment(project, "checkout", version="2.31.0")
     types = frozenset({ProfileType.CPU, ProfileType.PEAK_HEAP})
-    offers = [Offer(project.pk, of.pk, types, 1)]
-    monkeypatch.setattr(InProcessQueue, "offers", lambda self: offers)
+    offers = [CaptureTarget(project.pk, of.pk, types, 1)]
+    monkeypatch.setattr(InProcessQueue, "targets", lambda self: offers)
     html = shown(signed_in, show="deployments")
     assert re.findall(r'name="type" value="(\w+)"', html) == ["CPU"]
     project.members.update(role="viewer")

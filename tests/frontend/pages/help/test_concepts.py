@@ -7,7 +7,7 @@ from django.test import Client
 
 from frontend.components.display_names import type_name
 from frontend.pages.help.markdown import html_of
-from projects.profile_types import NEVER_ASKED, ProfileType
+from projects.profile_types import NEVER_REQUESTED, ProfileType
 
 
 def without_breaks(html: str) -> str:
@@ -26,7 +26,7 @@ def test_everybody_may_read_it(client: Client) -> None:
 @pytest.mark.django_db
 def test_it_explains_every_type(client: Client) -> None:
     html = client.get("/help/concepts").content.decode().lower()
-    for of in set(ProfileType) - NEVER_ASKED:
+    for of in set(ProfileType) - NEVER_REQUESTED:
         assert type_name(of).lower() in html
 
 

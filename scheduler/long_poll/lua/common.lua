@@ -1,6 +1,6 @@
 -- Common functions, prepended to every script. KEYS[1] is the prefix of all keys. The scripts use
 -- the clock of Redis, because the clocks of the web processes differ. Times are Unix time in
--- seconds. A "slot" is a capture request; it is "open" while it is pending at its scheduled time.
+-- seconds. A capture request is "open" while it is pending at its scheduled time.
 --
 -- slots                 hash   request id: JSON, with `lapses` (expiry) and `busy` (seconds)
 -- schedule              zset   request id: its scheduled time; once open, its expiry
@@ -18,7 +18,7 @@
 local P = KEYS[1]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-local REMEMBERED = 128 -- agents in captured:<dep>:<type>
+local MAX_HISTORY = 128 -- agents in captured:<dep>:<type>
 local DAY = 86400
 
 local function score(number)
@@ -29,46 +29,46 @@ local function milliseconds(seconds)
   return string.format('%d', math.max(1, math.ceil(seconds * 1000)))
 end
 
-local function find_slot(id)
+local function find_request(id)
   local raw = redis.call('HGET', P .. 'slots', id)
   if raw then
     return cjson.decode(raw), raw
   end
 end
 
-local function asked_key(slot)
-  return P .. 'asked:' .. slot.deployment .. ':' .. slot.type
+local function user_requests_key(request)
+  return P .. 'asked:' .. request.deployment .. ':' .. request.type
 end
 
-local function remove_slot(slot)
-  redis.call('HDEL', P .. 'slots', slot.id)
-  redis.call('ZREM', P .. 'schedule', slot.id)
-  redis.call('ZREM', P .. 'open:' .. slot.deployment, slot.id)
-  redis.call('SREM', asked_key(slot), slot.id)
+local function remove_request(request)
+  redis.call('HDEL', P .. 'slots', request.id)
+  redis.call('ZREM', P .. 'schedule', request.id)
+  redis.call('ZREM', P .. 'open:' .. request.deployment, request.id)
+  redis.call('SREM', user_requests_key(request), request.id)
 end
 
 -- Make a request available to every agent that arrives from now on.
-local function open_slot(slot)
-  local urgency = slot.moment
-  if slot.origin == 'person' then
+local function open_request(request)
+  local urgency = request.moment
+  if request.origin == 'person' then
     urgency = urgency - 1e11
   end
-  local open = P .. 'open:' .. slot.deployment
-  redis.call('ZADD', open, score(urgency), slot.id)
+  local open = P .. 'open:' .. request.deployment
+  redis.call('ZADD', open, score(urgency), request.id)
   redis.call('EXPIRE', open, 600)
 end
 
 -- Add a request. It is opened at once if its time has come, not only by the next tick: an agent
 -- that arrives before that tick would back off from a full queue or get a less urgent request.
-local function put_slot(slot, raw)
-  redis.call('HSET', P .. 'slots', slot.id, raw)
-  redis.call('ZADD', P .. 'schedule', score(slot.moment), slot.id)
-  if slot.moment <= now then
-    open_slot(slot)
+local function put_request(request, raw)
+  redis.call('HSET', P .. 'slots', request.id, raw)
+  redis.call('ZADD', P .. 'schedule', score(request.moment), request.id)
+  if request.moment <= now then
+    open_request(request)
   end
-  if slot.origin == 'person' then
-    redis.call('SADD', asked_key(slot), slot.id)
-    redis.call('EXPIRE', asked_key(slot), 600)
+  if request.origin == 'person' then
+    redis.call('SADD', user_requests_key(request), request.id)
+    redis.call('EXPIRE', user_requests_key(request), 600)
   end
 end
 
@@ -81,46 +81,46 @@ local function busy_for(dep, agent)
   return math.max(0, redis.call('PTTL', busy_key(dep, agent))) / 1000
 end
 
-local function stop_waiting(dep, token)
+local function remove_handshake(dep, token)
   redis.call('ZREM', P .. 'held', token)
   return redis.call('HDEL', P .. 'waiting:' .. dep, token)
 end
 
 -- Assign a request to one handshake and remove both from the queue; the agent is busy from now on.
-local function take(slot, raw, token, agent, keep)
-  remove_slot(slot)
-  stop_waiting(slot.deployment, token)
-  redis.call('SET', busy_key(slot.deployment, agent), 1, 'PX', milliseconds(slot.busy))
-  local captured = P .. 'captured:' .. slot.deployment .. ':' .. slot.type
+local function assign(request, raw, token, agent, seconds_stored)
+  remove_request(request)
+  remove_handshake(request.deployment, token)
+  redis.call('SET', busy_key(request.deployment, agent), 1, 'PX', milliseconds(request.busy))
+  local captured = P .. 'captured:' .. request.deployment .. ':' .. request.type
   redis.call('ZADD', captured, score(now), agent)
-  redis.call('ZREMRANGEBYRANK', captured, 0, -REMEMBERED - 1)
+  redis.call('ZREMRANGEBYRANK', captured, 0, -MAX_HISTORY - 1)
   redis.call('EXPIRE', captured, DAY)
-  redis.call('SET', P .. 'given:' .. token, raw, 'PX', milliseconds(keep))
+  redis.call('SET', P .. 'given:' .. token, raw, 'PX', milliseconds(seconds_stored))
   redis.call('INCR', P .. 'claimed')
 end
 
 -- Return the most urgent open request of the types, decoded and as JSON; nil without any.
-local function best_slot(dep, types)
-  local wanted = {}
+local function most_urgent(dep, types)
+  local accepted = {}
   for _, kind in ipairs(types) do
-    wanted[kind] = true
+    accepted[kind] = true
   end
   for _, id in ipairs(redis.call('ZRANGE', P .. 'open:' .. dep, 0, -1)) do
-    local slot, raw = find_slot(id)
-    if slot and wanted[slot.type] and slot.lapses > now then
-      return slot, raw
+    local request, raw = find_request(id)
+    if request and accepted[request.type] and request.lapses > now then
+      return request, raw
     end
   end
 end
 
 -- Return the number of parked handshakes. At the limit, first remove those whose process died.
-local function count_waiting(dep, places)
+local function count_parked(dep, max_parked)
   local key = P .. 'waiting:' .. dep
-  if redis.call('HLEN', key) >= places then
+  if redis.call('HLEN', key) >= max_parked then
     local all = redis.call('HGETALL', key)
     for at = 1, #all, 2 do
       if cjson.decode(all[at + 1]).till < now then
-        stop_waiting(dep, all[at])
+        remove_handshake(dep, all[at])
       end
     end
   end
