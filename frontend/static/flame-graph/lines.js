@@ -28,10 +28,10 @@ async function answered(url, failed) {
   const note = document.createElement('p');
   note.textContent = failed;
   try {
-    const answer = await fetch(url, { credentials: 'same-origin' });
-    const text = await answer.text();
-    if (answer.ok && !answer.redirected) return text;
-    if ((answer.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
+    const response = await fetch(url, { credentials: 'same-origin' });
+    const text = await response.text();
+    if (response.ok && !response.redirected) return text;
+    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
   } catch {
     // offline: the message says so
   }
