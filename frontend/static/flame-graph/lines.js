@@ -6,12 +6,12 @@ import { element } from './around.js';
 export async function showLines(name, file) {
   const dialog = element('#lines');
   const body = dialog?.querySelector('[data-lines]');
-  const bench = element('#flame');
+  const page = element('#flame');
   if (!(dialog instanceof HTMLDialogElement) || !body) return;
   const url = new URL(dialog.dataset.url ?? '', location.href);
   url.search = location.search;
-  url.searchParams.set('service', bench?.dataset.service ?? '');
-  url.searchParams.set('type', bench?.dataset.type ?? '');
+  url.searchParams.set('service', page?.dataset.service ?? '');
+  url.searchParams.set('type', page?.dataset.type ?? '');
   url.searchParams.set('name', name);
   url.searchParams.set('file', file);
   body.textContent = dialog.dataset.wait ?? '';
