@@ -24,7 +24,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.data_sets.queries import Query, queries
+from benchmarks.data_sets.queries import MeasuredQuery, queries
 from benchmarks.data_sets.sizes import Sizes
 from benchmarks.load import cpu_seconds
 from benchmarks.table import Figure, show
@@ -106,7 +106,7 @@ class QueryClient:
         self._path = f"/api/v1/projects/{project}/"
         self._connection = HTTPConnection(urlsplit(server.url).netloc)
 
-    def measured(self, query: Query, rounds: int) -> list[Figure]:
+    def measured(self, query: MeasuredQuery, rounds: int) -> list[Figure]:
         body = self._response_to(query)
         found = json.loads(body)["profiles"]
         if query.profiles is not None and found != query.profiles:
@@ -124,7 +124,7 @@ class QueryClient:
             Figure(f"  CPU; {len(body) / 1e3:,.0f} kB", cpu * 1e3, "ms"),
         ]
 
-    def _response_to(self, query: Query) -> bytes:
+    def _response_to(self, query: MeasuredQuery) -> bytes:
         self._connection.request("GET", self._path + query.path, headers=self._headers)
         response = self._connection.getresponse()
         body = response.read()

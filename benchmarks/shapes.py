@@ -24,7 +24,7 @@ SAMPLES = Path(__file__).parent.parent / "tests" / "samples"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ProfileShape:
     """Shape of profiles, the same as in the measurements of the peers."""
 
     type: str
@@ -39,10 +39,10 @@ class Shape:
 
 
 SHAPES = {
-    "A": Shape("CPU", "go-cpu", 646, 2, 64, (0.45, 0.8), 600, 5_760, 15),
-    "D": Shape("CPU", "go-cpu", 160, 1, 256, (0.625, 0.625), 60, 43_200, 60),
-    "H": Shape("HEAP_ALLOC", "go-heap", 4_963, 1, 64, (0.4, 0.7), 0, 1_440, 15),
-    "C": Shape("HEAP", "go-heap", 11_765, 3, 16, (0.97, 1.0), 0, 1_440, 15),
+    "A": ProfileShape("CPU", "go-cpu", 646, 2, 64, (0.45, 0.8), 600, 5_760, 15),
+    "D": ProfileShape("CPU", "go-cpu", 160, 1, 256, (0.625, 0.625), 60, 43_200, 60),
+    "H": ProfileShape("HEAP_ALLOC", "go-heap", 4_963, 1, 64, (0.4, 0.7), 0, 1_440, 15),
+    "C": ProfileShape("HEAP", "go-heap", 11_765, 3, 16, (0.97, 1.0), 0, 1_440, 15),
 }
 INSTANCES = 16
 

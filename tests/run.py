@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import leftovers, services
-from tests.stages import LEVELS, Stage
+from tests.stages import LEVELS, PytestRun
 
 STOP_SECONDS = 30.0
 NOTHING_SELECTED = 5  # pytest's exit code
@@ -61,13 +61,13 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if outcome.failed else 0
 
 
-def _given(arguments: Sequence[str]) -> Sequence[Stage]:
+def _given(arguments: Sequence[str]) -> Sequence[PytestRun]:
     paths = tuple(arguments) or ("tests",)
-    return [Stage("on PostgreSQL", paths, on_postgresql=True), Stage("on SQLite", paths)]
+    return [PytestRun("on PostgreSQL", paths, on_postgresql=True), PytestRun("on SQLite", paths)]
 
 
 @contextlib.contextmanager
-def _environments(stages: Sequence[Stage]) -> Iterator[dict[bool, dict[str, str]]]:
+def _environments(stages: Sequence[PytestRun]) -> Iterator[dict[bool, dict[str, str]]]:
     """Yield the environments without and with PostgreSQL, which runs only if a stage needs it."""
     with contextlib.ExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="flamewatch-tests-"))
@@ -81,7 +81,7 @@ def _environments(stages: Sequence[Stage]) -> Iterator[dict[bool, dict[str, str]
         yield environments
 
 
-def _run(stage: Stage, environment: dict[str, str], outcome: Outcome) -> None:
+def _run(stage: PytestRun, environment: dict[str, str], outcome: Outcome) -> None:
     """Run one stage and add its counts; fail it if it leaves processes behind."""
     print(f"== {stage.name}", flush=True)
     with tempfile.TemporaryDirectory(prefix="flamewatch-counts-") as folder:

@@ -28,7 +28,7 @@ ALLOC, LOCK, THREADS = ProfileType.HEAP_ALLOC, ProfileType.CONTENTION, ProfileTy
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class SampleService:
     name: str
     versions: tuple[str, ...]  # oldest first
     types: tuple[ProfileType, ...]
@@ -38,13 +38,13 @@ class Service:
 
 
 SERVICES = (
-    Service("catalog", ("9.4.1", "9.4.2"), (CPU, WALL, HEAP, THREADS), 1820),
-    Service("checkout", ("2.30.3", "2.30.4", "2.31.0"), (CPU, WALL, HEAP, THREADS), 2380),
-    Service("gateway", ("v3.22.1",), (CPU, HEAP, ALLOC, LOCK, THREADS), 1070),
-    Service("invoice-pdf", ("0.9.4",), (CPU,), 640, timedelta(days=2), 0),
-    Service("notifications", ("1.2.0",), (CPU, WALL), 88),
-    Service("payments", ("2026.11.2", "2026.11.3"), (CPU, WALL, LOCK), 412),
-    Service(
+    SampleService("catalog", ("9.4.1", "9.4.2"), (CPU, WALL, HEAP, THREADS), 1820),
+    SampleService("checkout", ("2.30.3", "2.30.4", "2.31.0"), (CPU, WALL, HEAP, THREADS), 2380),
+    SampleService("gateway", ("v3.22.1",), (CPU, HEAP, ALLOC, LOCK, THREADS), 1070),
+    SampleService("invoice-pdf", ("0.9.4",), (CPU,), 640, timedelta(days=2), 0),
+    SampleService("notifications", ("1.2.0",), (CPU, WALL), 88),
+    SampleService("payments", ("2026.11.2", "2026.11.3"), (CPU, WALL, LOCK), 412),
+    SampleService(
         "recommendations-batch-worker-europe-nightly",
         ("1.18.7",),
         (CPU, HEAP),
@@ -52,7 +52,7 @@ SERVICES = (
         timedelta(hours=3),
         1,
     ),
-    Service("search-indexer", ("4.0.0-rc2",), (CPU, HEAP, ALLOC), 9610),
+    SampleService("search-indexer", ("4.0.0-rc2",), (CPU, HEAP, ALLOC), 9610),
 )
 
 
@@ -90,7 +90,7 @@ def services(project: Project, now: datetime, step: timedelta = _STEP) -> None:
         insert(list(_profiles(made, service, now, chance, agents, step)))
 
 
-def _deployments(project: Project, service: Service, now: datetime) -> list[Deployment]:
+def _deployments(project: Project, service: SampleService, now: datetime) -> list[Deployment]:
     """Create the deployments of a service; return the newest version first."""
     found = []
     for age, version in enumerate(reversed(service.versions)):
@@ -107,7 +107,7 @@ def _deployments(project: Project, service: Service, now: datetime) -> list[Depl
     return found
 
 
-def _agents(of: Deployment, service: Service, now: datetime) -> list[Agent]:
+def _agents(of: Deployment, service: SampleService, now: datetime) -> list[Agent]:
     """Create agents; one has a high overhead, and those of one service send too large profiles."""
     made = []
     google, large = of.service == "gateway", of.service.startswith("recommendations")
@@ -139,7 +139,7 @@ def _agents(of: Deployment, service: Service, now: datetime) -> list[Agent]:
 
 def _profiles(
     made: Sequence[Deployment],
-    service: Service,
+    service: SampleService,
     now: datetime,
     chance: random.Random,
     agents: Sequence[Agent],

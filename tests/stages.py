@@ -11,7 +11,7 @@ CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PytestRun:
     """One run of pytest: paths, a marker expression, and the number of workers."""
 
     name: str
@@ -29,20 +29,20 @@ class Stage:
 
 _ALONE = "not measurement"
 _QUICK = f"not browser and not server and not nightly and {_ALONE}"
-_FAST = Stage(
+_FAST = PytestRun(
     "everything fast, on SQLite",
     ("tests", AGENT, f"--ignore={NATIVE}", f"--ignore={PAGES_IN_BROWSER}"),
     _QUICK,
     CORES,
 )
-_EVERY_DAY: tuple[Stage, ...] = (
-    Stage(
+_EVERY_DAY: tuple[PytestRun, ...] = (
+    PytestRun(
         "everything that needs no server, on SQLite",
         ("tests", AGENT, f"--ignore={PAGES_IN_BROWSER}"),
         _QUICK,
         CORES,
     ),
-    Stage(
+    PytestRun(
         "the database's tests, on PostgreSQL",
         ("tests", f"--ignore={PAGES_IN_BROWSER}"),
         f"database and {_QUICK}",
@@ -50,17 +50,19 @@ _EVERY_DAY: tuple[Stage, ...] = (
         on_postgresql=True,
     ),
     # In separate processes, because Playwright's event loop stays in the thread of the tests.
-    Stage("pages in a browser", (PAGES_IN_BROWSER,), _ALONE, CORES),
+    PytestRun("pages in a browser", (PAGES_IN_BROWSER,), _ALONE, CORES),
     # One worker more than there are cores, because servers wait for most of the time.
-    Stage("server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1),
-    Stage("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
+    PytestRun(
+        "server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1
+    ),
+    PytestRun("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
 )
-_NIGHTLY: tuple[Stage, ...] = (
-    Stage("nightly", ("tests", AGENT), f"nightly and {_ALONE}", CORES),
-    Stage("nightly measurements, one at a time", ("tests", AGENT), "nightly and measurement"),
+_NIGHTLY: tuple[PytestRun, ...] = (
+    PytestRun("nightly", ("tests", AGENT), f"nightly and {_ALONE}", CORES),
+    PytestRun("nightly measurements, one at a time", ("tests", AGENT), "nightly and measurement"),
 )
 
-LEVELS: Mapping[str, tuple[Stage, ...]] = {
+LEVELS: Mapping[str, tuple[PytestRun, ...]] = {
     "check": (_FAST,),
     "test": _EVERY_DAY,
     "test-all": (*_EVERY_DAY, *_NIGHTLY),

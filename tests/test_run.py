@@ -8,7 +8,7 @@ import pytest
 
 from tests import run
 from tests.paths import ROOT
-from tests.stages import LEVELS, Stage
+from tests.stages import LEVELS, PytestRun
 
 LEAVES_A_PROCESS = """
 import subprocess, sys
@@ -44,7 +44,7 @@ def test_paths_of_the_stages_exist() -> None:
 
 
 def test_a_stage_with_workers_keeps_the_tests_of_a_file_together() -> None:
-    arguments = Stage("some", ("tests",), "real", workers=2).arguments()
+    arguments = PytestRun("some", ("tests",), "real", workers=2).arguments()
     assert arguments == ["tests", "-m", "real", "-n", "2", "--dist", "loadfile"]
 
 

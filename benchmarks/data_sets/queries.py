@@ -11,7 +11,7 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class MeasuredQuery:
     name: str
     path: str  # relative to the project's path
     limit: float | None = None  # ms
@@ -20,7 +20,7 @@ class Query:
     profiles: int | None = None  # expected number of profiles in the result
 
 
-def queries(sizes: Sizes) -> list[Query]:
+def queries(sizes: Sizes) -> list[MeasuredQuery]:
     """Return the queries, each with its limit.
 
     Time ranges start and end within an hour and within a day, so that queries also read blocks of
@@ -38,7 +38,7 @@ def queries(sizes: Sizes) -> list[Query]:
         _comparison(sizes, "in blocks", "a", a_end, half),
         _comparison(sizes, "just in", "live-a", START + 2 * half, half),
         _comparison(sizes, "all in the head", "head-a", START + 2 * half, half),
-        Query(
+        MeasuredQuery(
             "history of 5 functions, 30 days of D",
             _path("history", "d", d_end - 30 * DAY, d_end),
             40,
@@ -49,7 +49,9 @@ def queries(sizes: Sizes) -> list[Query]:
     ]
 
 
-def _flame_graphs(sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelta) -> list[Query]:
+def _flame_graphs(
+    sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelta
+) -> list[MeasuredQuery]:
     flame = [
         ("250 of A", "a", a_end - half, a_end, 12, 5, ("24-31", "290-1,060"), 250),
         ("1,440 of A", "a", a_end - 6 * HOUR, a_end, 25, 10, ("69-83", "690-1,400"), 1440),
@@ -57,7 +59,7 @@ def _flame_graphs(sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelt
         ("43,200 of D (30 days)", "d", d_end - 30 * DAY, d_end, 60, 25, ("390-410", "5,570"), 0),
     ]
     return [
-        Query(
+        MeasuredQuery(
             f"flame graph, {name}",
             _path("tree", service, start, end),
             limit,
@@ -71,16 +73,16 @@ def _flame_graphs(sizes: Sizes, a_end: datetime, d_end: datetime, half: timedelt
 
 def _last_hour(
     sizes: Sizes, where: str, kind: str, first: timedelta, half: timedelta
-) -> list[Query]:
+) -> list[MeasuredQuery]:
     return [
-        Query(
+        MeasuredQuery(
             f"flame graph, 250 of A, {where}",
             _path("tree", f"{kind}-a", START + first, START + first + half),
             40,
             15,
             profiles=sizes.pair // 2,
         ),
-        Query(
+        MeasuredQuery(
             f"flame graph, {sizes.many:,} of D, {sizes.deployments} deployments, {where}",
             _path("tree", f"{kind}-d", START, START + 2 * HOUR),
             300,
@@ -90,9 +92,11 @@ def _last_hour(
     ]
 
 
-def _comparison(sizes: Sizes, where: str, service: str, end: datetime, half: timedelta) -> Query:
+def _comparison(
+    sizes: Sizes, where: str, service: str, end: datetime, half: timedelta
+) -> MeasuredQuery:
     other = {"b.from": _text(end - half), "b.to": _text(end)}
-    return Query(
+    return MeasuredQuery(
         f"comparison, 250 and 250 of A, {where}",
         _path("compare", service, end - 2 * half, end - half, **other),
         40,

@@ -21,7 +21,7 @@ _WIDE = timedelta(days=7)
 @dataclass(frozen=True, slots=True)
 class Action:
     name: str
-    asked: PageParams
+    params: PageParams
     primary: bool = False
 
 
@@ -34,7 +34,7 @@ class EmptyState:
 
 
 def without_profiles(
-    asked: PageParams,
+    params: PageParams,
     selection: Selection,
     services: Sequence[ServiceName],
     matched: int,
@@ -48,42 +48,42 @@ def without_profiles(
     of = type_name(selection.type)
     row = next((row for row in services if row.service == selection.service), None)
     if row is None:
-        return _unknown_service(asked, services)
-    if matched and (asked.profile or asked.weights):
-        return _one_alone(asked, matched)
-    if matched and (asked.zones or asked.versions or asked.labels):
-        return _narrowed(asked, of, matched)
+        return _unknown_service(params, services)
+    if matched and (params.profile or params.weights):
+        return _one_alone(params, matched)
+    if matched and (params.zones or params.versions or params.labels):
+        return _narrowed(params, of, matched)
     if last is None:
         return _waiting(row)
     if selection.type not in row.types:
-        return _other_types(asked, of, row)
-    return _quiet(asked, of, row, last)
+        return _other_types(params, of, row)
+    return _quiet(params, of, row, last)
 
 
-def _unknown_service(asked: PageParams, services: Sequence[ServiceName]) -> EmptyState:
-    title = _("No service is called “%(service)s” here") % {"service": asked.service[:80]}
+def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
+    title = _("No service is called “%(service)s” here") % {"service": params.service[:80]}
     text = _("It may have another name, or it has not sent a profile to this project yet.")
     first = tuple(
-        Action(row.service, replace(asked, service=row.service, type=None, zones=(), versions=()))
+        Action(row.service, replace(params, service=row.service, type=None, zones=(), versions=()))
         for row in by_last_seen(services)[:3]
     )
     return EmptyState(title, text, actions=first)
 
 
-def _one_alone(asked: PageParams, matched: int) -> EmptyState:
+def _one_alone(params: PageParams, matched: int) -> EmptyState:
     """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
-    title = _("This profile is not there") if asked.profile else _("No profile weighs that")
+    title = _("This profile is not there") if params.profile else _("No profile weighs that")
     text = ngettext(
         "There is %(n)d profile in its range.",
         "There are %(n)d profiles in its range.",
         matched,
     )
-    every = Action(_("Show all of the range"), replace(asked, profile="", weights=None), True)
+    every = Action(_("Show all of the range"), replace(params, profile="", weights=None), True)
     return EmptyState(title, text % {"n": matched}, actions=(every,))
 
 
-def _narrowed(asked: PageParams, of: str, matched: int) -> EmptyState:
-    if asked.labels:
+def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
+    if params.labels:
         title = _("No %(type)s profiles with these labels") % {"type": of}
         name = _("All labels, zones and versions")
     else:
@@ -94,7 +94,7 @@ def _narrowed(asked: PageParams, of: str, matched: int) -> EmptyState:
         "Without that there are %(n)d profiles in this range.",
         matched,
     )
-    wide = Action(name, replace(asked, zones=(), versions=(), labels=()), True)
+    wide = Action(name, replace(params, zones=(), versions=(), labels=()), True)
     return EmptyState(title, text % {"n": matched}, actions=(wide,))
 
 
@@ -104,24 +104,24 @@ def _waiting(row: ServiceName) -> EmptyState:
     return EmptyState(title, text)
 
 
-def _other_types(asked: PageParams, of: str, row: ServiceName) -> EmptyState:
+def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
     title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
-    names = ", ".join(type_name(known) for known in row.types)
+    names = ", ".join(type_name(other_type) for other_type in row.types)
     text = _("What it sends: %(types)s.") % {"types": names}
     actions = tuple(
-        Action(type_name(known), replace(asked, type=known, metric=""), i == 0)
-        for i, known in enumerate(row.types[:3])
+        Action(type_name(other_type), replace(params, type=other_type, metric=""), i == 0)
+        for i, other_type in enumerate(row.types[:3])
     )
     return EmptyState(title, text, actions=actions)
 
 
-def _quiet(asked: PageParams, of: str, row: ServiceName, last: datetime) -> EmptyState:
+def _quiet(params: PageParams, of: str, row: ServiceName, last: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
     text = _("The last profile of %(service)s is of") % {"service": row.service}
-    there = replace(asked, end=last + timedelta(minutes=1), zones=(), versions=())
+    there = replace(params, end=last + timedelta(minutes=1), zones=(), versions=())
     actions = [Action(_("Go there"), there, True)]
-    if asked.span < _WIDE:
-        actions.append(Action(_("Last 7 days"), replace(asked, span=_WIDE, end=None)))
+    if params.span < _WIDE:
+        actions.append(Action(_("Last 7 days"), replace(params, span=_WIDE, end=None)))
     return EmptyState(title, text, since=last, actions=tuple(actions))
 
 
@@ -137,44 +137,44 @@ def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
     return EmptyState(title, text % {"profiles": profiles})
 
 
-def filtered_away(asked: PageParams) -> EmptyState:
+def filtered_away(params: PageParams) -> EmptyState:
     """Return the empty state for profiles of which the filters leave no stack."""
-    last = asked.filters[-1] if asked.filters else None
+    last = params.filters[-1] if params.filters else None
     text = _("Matching is case-sensitive; a value between slashes is a regular expression.")
     actions = []
-    if last and len(asked.filters) > 1:
+    if last and len(params.filters) > 1:
         name = _("Remove “%(filter)s”") % {"filter": NAMES[last.option]}
-        actions.append(Action(name, replace(asked, filters=asked.filters[:-1]), True))
-    clear = replace(asked, filters=(), root=None)
+        actions.append(Action(name, replace(params, filters=params.filters[:-1]), True))
+    clear = replace(params, filters=(), root=None)
     actions.append(Action(_("Clear all filters"), clear, not actions))
     title = ngettext(
-        "No stack matches this filter", "No stack matches these filters", len(asked.filters)
+        "No stack matches this filter", "No stack matches these filters", len(params.filters)
     )
     return EmptyState(title, text, actions=tuple(actions))
 
 
-def out_of_focus(asked: PageParams) -> EmptyState:
+def out_of_focus(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
     title = _("No stack reaches this function")
     text = _("“%(name)s” is not in the profiles and stacks that are shown.")
-    leave = Action(_("Leave focus"), replace(asked, focus="", root=None), True)
+    leave = Action(_("Leave focus"), replace(params, focus="", root=None), True)
     actions = [leave]
-    if asked.filters:
-        actions.append(Action(_("Clear all filters"), replace(asked, filters=())))
-    return EmptyState(title, text % {"name": asked.focus[:200]}, actions=tuple(actions))
+    if params.filters:
+        actions.append(Action(_("Clear all filters"), replace(params, filters=())))
+    return EmptyState(title, text % {"name": params.focus[:200]}, actions=tuple(actions))
 
 
-def nothing_to_compare(asked: PageParams) -> EmptyState:
+def nothing_to_compare(params: PageParams) -> EmptyState:
     title = _("Neither side has a profile")
     text = _("Choose a longer timespan, or other versions, zones and ends.")
-    wide = Action(_("Last 7 days"), replace(asked, span=_WIDE, end=None), True)
-    return EmptyState(title, text, actions=(wide,) if asked.span < _WIDE else ())
+    wide = Action(_("Last 7 days"), replace(params, span=_WIDE, end=None), True)
+    return EmptyState(title, text, actions=(wide,) if params.span < _WIDE else ())
 
 
-def deadline_state(asked: PageParams, seconds: float) -> EmptyState:
+def deadline_state(params: PageParams, seconds: float) -> EmptyState:
     title = _("Still merging after %(n)d s") % {"n": seconds}
     text = _("That many profiles take longer than a page may. A shorter timespan is quicker.")
-    shorter = Action(_("Half of it"), replace(asked, span=asked.span / 2), True)
+    shorter = Action(_("Half of it"), replace(params, span=params.span / 2), True)
     return EmptyState(title, text, actions=(shorter,))
 
 
@@ -194,7 +194,7 @@ class EmptyStateLinks:
 def with_links(nothing: EmptyState, url: str) -> EmptyStateLinks:
     """Add a link for each action of an empty state; `url` is the page's, without a query string."""
     links = tuple(
-        Link(action.name, f"{url}?{action.asked.parameters()}", action.primary)
+        Link(action.name, f"{url}?{action.params.parameters()}", action.primary)
         for action in nothing.actions
     )
     return EmptyStateLinks(nothing, links)
@@ -204,4 +204,4 @@ def no_profiles(of: PageQuery, options: OptionsResult) -> EmptyState:
     """Return the empty state of a selection without profiles, after the queries that it needs."""
     matched = sum(zone.profiles for zone in options.zones)
     last = run_last_profile(of.context, of.selection.service)
-    return without_profiles(of.asked, of.selection, of.services, matched, last)
+    return without_profiles(of.params, of.selection, of.services, matched, last)

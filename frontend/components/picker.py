@@ -52,26 +52,26 @@ class Picker:
 
 
 def picker(
-    asked: PageParams, services: Sequence[ServiceName], options: OptionsResult, now: datetime
+    params: PageParams, services: Sequence[ServiceName], options: OptionsResult, now: datetime
 ) -> Picker:
     """Build the picker's menus.
 
-    `asked` names the service and the type that are shown.
+    `params` names the service and the type that are shown.
     """
-    service, of = asked.service, asked.type
+    service, of = params.service, params.type
     own = next((row for row in services if row.service == service), None)
     types = [*own.types] if own else []
     metric = DEFAULT_METRICS[of] if of else None
     return Picker(
         services=_services(services, service),
         types=[Item(t, type_name(t), t == of) for t in ProfileType if t in types or t == of],
-        spans=_spans(asked.span),
-        zones=_several([choice.value for choice in options.zones], asked.zones),
-        versions=_several([choice.value for choice in options.versions], asked.versions),
-        weights=_weights(asked, options, metric),
-        labels=_labels(asked, options),
-        narrowed=bool(asked.zones or asked.versions or asked.labels or asked.weight),
-        end=time_text(asked.end) if asked.end else "",
+        spans=_spans(params.span),
+        zones=_several([choice.value for choice in options.zones], params.zones),
+        versions=_several([choice.value for choice in options.versions], params.versions),
+        weights=_weights(params, options, metric),
+        labels=_labels(params, options),
+        narrowed=bool(params.zones or params.versions or params.labels or params.weight),
+        end=time_text(params.end) if params.end else "",
         now=time_text(now.replace(second=0)),
     )
 
@@ -83,13 +83,13 @@ def _services(services: Sequence[ServiceName], chosen: str) -> list[Item]:
     return [Item(name, name, name == chosen) for name in names]
 
 
-def _weights(asked: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:
+def _weights(params: PageParams, options: OptionsResult, metric: Metric | None) -> list[Item]:
     """Return items such as `Top 5% (10.05 s - 10.08 s), 6 profiles`.
 
     A weight from the URL that is not among them gets an item of its own.
     """
     unit = metric.unit if metric else ""
-    items = [Item("", _("All"), asked.weight is None)]
+    items = [Item("", _("All"), params.weight is None)]
     for choice in options.weights:
         range_ = f"{format_value(choice.lowest, unit)} - {format_value(choice.highest, unit)}"
         text = ngettext(
@@ -99,16 +99,16 @@ def _weights(asked: PageParams, options: OptionsResult, metric: Metric | None) -
         )
         percent = f"{choice.percent:g}"
         values = {"percent": percent, "range": range_, "n": format_count(choice.profiles)}
-        items.append(Item(percent, text % values, asked.weight == choice.percent))
+        items.append(Item(percent, text % values, params.weight == choice.percent))
     if not any(item.chosen for item in items):
-        percent = f"{asked.weight:g}"
+        percent = f"{params.weight:g}"
         items.append(Item(percent, _("Top %(percent)s%%") % {"percent": percent}, True))
     return items
 
 
-def _labels(asked: PageParams, options: OptionsResult) -> list[LabelField]:
+def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
     """Return fields for the labels that the profiles have, and those in the URL."""
-    chosen = dict(asked.labels)
+    chosen = dict(params.labels)
     names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
     return [
         LabelField(

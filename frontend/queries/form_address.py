@@ -31,9 +31,9 @@ def form_address(query: QueryDict) -> QueryDict:
         if own == "end":
             values = [query.get(f"{side}at") or v if v != "now" else v for v in values]
         # An empty value of side B means that it has none, whatever side A has.
-        kept = [v for v in values if side or (v and (own, v) != ("end", "now"))]
-        if kept:
-            address.setlist(name, kept)
+        remaining = [v for v in values if side or (v and (own, v) != ("end", "now"))]
+        if remaining:
+            address.setlist(name, remaining)
     if query.get("f.value"):
         address.appendlist("f", f"{query.get('f.option', '')}:{query['f.value']}")
     return address

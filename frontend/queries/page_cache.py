@@ -37,29 +37,29 @@ class PageCache(Generic[T]):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, str], tuple[float, T, int]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, str], tuple[float, T, int]] = OrderedDict()
         self._nodes = 0
 
-    def keep(self, project: int, address: str, answers: T, nodes: int) -> None:
+    def keep(self, project: int, address: str, results: T, nodes: int) -> None:
         """Store a result; `nodes` is its memory in nodes of a call tree."""
         with self._lock:
             self._drop((project, address))
-            self._kept[project, address] = self._clock(), answers, nodes
+            self._cache[project, address] = self._clock(), results, nodes
             self._nodes += nodes
-            while self._kept and (self._nodes > MOST_NODES or self._is_old()):
-                self._drop(next(iter(self._kept)))
+            while self._cache and (self._nodes > MOST_NODES or self._is_old()):
+                self._drop(next(iter(self._cache)))
 
     def find(self, project: int, address: str) -> T | None:
         with self._lock:
-            since, answers, _ = self._kept.get((project, address), (0.0, None, 0))
-            return answers if answers and self._clock() - since <= KEPT_SECONDS else None
+            since, results, _ = self._cache.get((project, address), (0.0, None, 0))
+            return results if results and self._clock() - since <= KEPT_SECONDS else None
 
     def _is_old(self) -> bool:
-        since, _, _ = next(iter(self._kept.values()))
+        since, _, _ = next(iter(self._cache.values()))
         return self._clock() - since > KEPT_SECONDS
 
     def _drop(self, key: tuple[int, str]) -> None:
-        found = self._kept.pop(key, None)
+        found = self._cache.pop(key, None)
         if found:
             self._nodes -= found[2]
 

@@ -30,7 +30,7 @@ DEADLINE_SECONDS = 20.0
 class PageQuery:
     context: QueryContext
     project: Project
-    asked: PageParams  # with the service and type that are shown
+    params: PageParams  # with the service and type that are shown
     selection: Selection
     services: Sequence[ServiceName]
     notices: tuple[str, ...]
@@ -53,13 +53,13 @@ def page_query(
 ) -> PageQuery | None:
     """Resolve the parameters; None if the project has no service. Raise `DeadlinePassed`."""
     services = run_service_names(context)
-    found = _service_and_type(reading.asked, services)
+    found = _service_and_type(reading.params, services)
     if found is None:
         return None
     service, of = found
-    asked = replace(reading.asked, service=service, type=of)
-    selection = asked.selection(project.pk, service, of, now)
-    return PageQuery(context, project, asked, selection, services, reading.notices, now)
+    params = replace(reading.params, service=service, type=of)
+    selection = params.selection(project.pk, service, of, now)
+    return PageQuery(context, project, params, selection, services, reading.notices, now)
 
 
 def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
@@ -84,19 +84,19 @@ def metric_notice(name: str, found: Metric | None) -> tuple[str, ...]:
 
 
 def _service_and_type(
-    asked: PageParams, services: Sequence[ServiceName]
+    params: PageParams, services: Sequence[ServiceName]
 ) -> tuple[str, ProfileType] | None:
     """Return the requested service and type.
 
     The default service is the one seen last, the default type the first that it has.
     """
-    if not services and not asked.service:
+    if not services and not params.service:
         return None
     rows = {row.service: row for row in services}
-    service = asked.service or by_last_seen(services)[0].service
+    service = params.service or by_last_seen(services)[0].service
     types = rows[service].types if service in rows else ()
     first = next((of for of in ProfileType if of in types), ProfileType.CPU)
-    return service, asked.type or first
+    return service, params.type or first
 
 
 def seen_now(of: PageQuery) -> str:

@@ -143,13 +143,13 @@ class PageParams:
 class ParsedParams:
     """Parsed parameters, with a notice for each invalid one."""
 
-    asked: PageParams
+    params: PageParams
     notices: tuple[str, ...]
 
 
 def read(query: QueryDict, now: datetime) -> ParsedParams:
     reader = _Reader(query, now)
-    return ParsedParams(reader.asked(), tuple(reader.notices))
+    return ParsedParams(reader.params(), tuple(reader.notices))
 
 
 def without(query: QueryDict, *names: str) -> QueryDict:
@@ -166,7 +166,7 @@ class _Reader:
         self.now = now
         self.notices: list[str] = []
 
-    def asked(self) -> PageParams:
+    def params(self) -> PageParams:
         span, end = self._range()
         sort = self.query.get("sort", DEFAULT_SORT)
         return PageParams(

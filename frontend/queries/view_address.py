@@ -52,9 +52,9 @@ def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -
         for end, value in zip(_ENDS, values, strict=True):
             changed[side + end] = value
         return changed
-    kept = [value for value in values if value or side]
-    if kept:
-        changed.setlist(parameter, kept)
+    remaining = [value for value in values if value or side]
+    if remaining:
+        changed.setlist(parameter, remaining)
     else:
         changed.pop(parameter, None)
     return changed

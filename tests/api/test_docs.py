@@ -25,7 +25,7 @@ _EXAMPLE = re.compile(
 
 
 @dataclass(frozen=True)
-class Example:
+class DocumentedCommand:
     """One curl command of the documentation, and its response ("" where none is shown)."""
 
     command: str
@@ -62,9 +62,9 @@ class Example:
         return answer.content
 
 
-def examples() -> Iterator[Example]:
+def examples() -> Iterator[DocumentedCommand]:
     for command, answer in _EXAMPLE.findall(DOCS.read_text()):
-        yield Example(command, answer)
+        yield DocumentedCommand(command, answer)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def shop(project: Project) -> None:
 
 @pytest.mark.parametrize("example", list(examples()), ids=str)
 def test_an_example_answers_what_is_written_there(
-    example: Example, shop: None, reader: Client
+    example: DocumentedCommand, shop: None, reader: Client
 ) -> None:
     answer = example.ask(reader.key)
     if example.answer.startswith("{"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tests.attacks.neighbour import Experience, neighbour
-from tests.attacks.server import Site, Usage, watched
+from tests.attacks.server import PeakUsage, Site, watched
 
 WARM_UP_SECONDS = 1.5
 QUIET_SECONDS = 4.0
@@ -31,7 +31,7 @@ class Bounds:
 class Result:
     before: Experience
     during: Experience
-    usage: Usage
+    usage: PeakUsage
 
     def check(self, bounds: Bounds) -> None:
         """Raise AssertionError with a message for every exceeded bound."""

@@ -56,7 +56,7 @@ class Site:
 
 
 @dataclass(slots=True)
-class Usage:
+class PeakUsage:
     """Peaks of the server while watched, minus the values at the start."""
 
     memory: int = 0  # resident bytes
@@ -82,10 +82,10 @@ def _tenant(server: RunningServer, name: str) -> Tenant:
 
 
 @contextlib.contextmanager
-def watched(site: Site) -> Iterator[Usage]:
+def watched(site: Site) -> Iterator[PeakUsage]:
     """Measure the peaks of memory and threads inside the block; `Usage` is filled at its end."""
     (_PROC / str(site.pid) / "clear_refs").write_text("5")  # resets the peak VmHWM to VmRSS
-    usage, ended = Usage(), threading.Event()
+    usage, ended = PeakUsage(), threading.Event()
     memory, threads = site.status("VmRSS"), site.status("Threads")
 
     def watch() -> None:

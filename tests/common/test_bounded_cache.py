@@ -6,7 +6,7 @@ from common import bounded_cache
 from common.bounded_cache import BoundedCache
 
 
-class Clock:
+class ManualClock:
     now = 0.0
 
     def __call__(self) -> float:
@@ -24,7 +24,7 @@ def test_the_entry_that_was_used_least_recently_is_evicted() -> None:
 
 
 def test_an_entry_expires() -> None:
-    clock = Clock()
+    clock = ManualClock()
     cache: BoundedCache[str, int] = BoundedCache(size=2, seconds=15.0, clock=clock)
     cache.put("a", 1)
     clock.now = 14.9
@@ -34,7 +34,7 @@ def test_an_entry_expires() -> None:
 
 
 def test_an_expired_entry_can_be_deleted_and_put_again() -> None:
-    clock = Clock()
+    clock = ManualClock()
     cache: BoundedCache[str, int] = BoundedCache(size=2, seconds=15.0, clock=clock)
     cache.put("a", 1)
     clock.now = 20.0

@@ -12,7 +12,7 @@ from tests.waiting import until
 SECONDS = 30.0
 
 
-class Gate:
+class ThreadGate:
     """Blocking work that records its start and waits until the gate opens."""
 
     def __init__(self) -> None:
@@ -29,8 +29,8 @@ class Gate:
 
 
 @pytest.fixture
-def gate() -> Iterator[Gate]:
-    gate = Gate()
+def gate() -> Iterator[ThreadGate]:
+    gate = ThreadGate()
     yield gate
     gate.open()
 
@@ -46,13 +46,13 @@ def threads(**changed: int) -> FairThreads:
     return FairThreads("fair", FairLimits(**(limits | changed)))
 
 
-def ask(pool: FairThreads, gate: Gate, name: str) -> "Future[str]":
+def ask(pool: FairThreads, gate: ThreadGate, name: str) -> "Future[str]":
     """Submit work; `name` is the tenant, optionally followed by a slash and its client."""
     tenant, _, client = name.partition("/")
     return pool.submit(tenant, client, lambda: gate.work(name))
 
 
-def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: Gate) -> None:
+def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: ThreadGate) -> None:
     pool = threads()
     of_a = [ask(pool, gate, "A") for _ in range(20)]
     until(lambda: len(gate.began) == 2, SECONDS, "A's share")
@@ -66,7 +66,7 @@ def test_a_tenant_has_its_share_of_the_threads_and_others_need_not_wait(gate: Ga
     until(lambda: pool.is_idle and not pool.waiting, SECONDS, "an empty queue")
 
 
-def test_tenants_and_their_clients_have_turns(gate: Gate) -> None:
+def test_tenants_and_their_clients_have_turns(gate: ThreadGate) -> None:
     pool = threads(threads=1)
     first = ask(pool, gate, "A/x")
     until(lambda: bool(gate.began), SECONDS, "the first")
@@ -79,7 +79,7 @@ def test_tenants_and_their_clients_have_turns(gate: Gate) -> None:
     assert gate.began == ["A/x", "A/x", "B/z", "A/y", "B/z", "A/x", "A/x"]
 
 
-def test_a_client_leaves_threads_of_its_tenant_to_others(gate: Gate) -> None:
+def test_a_client_leaves_threads_of_its_tenant_to_others(gate: ThreadGate) -> None:
     pool = threads(running_of_tenant=3, running_of_client=2)
     for _ in range(5):
         ask(pool, gate, "A/x")
@@ -88,7 +88,7 @@ def test_a_client_leaves_threads_of_its_tenant_to_others(gate: Gate) -> None:
     assert sorted(gate.began) == ["A/x", "A/x", "A/y"]
 
 
-def test_more_than_may_wait_is_rejected_and_only_for_that_tenant(gate: Gate) -> None:
+def test_more_than_may_wait_is_rejected_and_only_for_that_tenant(gate: ThreadGate) -> None:
     pool = threads(waiting_of_tenant=3)
     for _ in range(2):
         ask(pool, gate, "A")
@@ -102,7 +102,7 @@ def test_more_than_may_wait_is_rejected_and_only_for_that_tenant(gate: Gate) -> 
     until(lambda: "B" in gate.began, SECONDS, "B")
 
 
-def test_all_together_have_a_bound(gate: Gate) -> None:
+def test_all_together_have_a_bound(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting=2)
     ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")
@@ -113,7 +113,7 @@ def test_all_together_have_a_bound(gate: Gate) -> None:
     assert not full.value.of_tenant
 
 
-def test_what_is_cancelled_in_the_queue_leaves_it(gate: Gate) -> None:
+def test_what_is_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting_of_tenant=2)
     running = ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")

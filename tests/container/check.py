@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.container.chroot import CommandFailed, Root, copy_installer_configuration
+from tests.container.chroot import ChrootCommandFailed, Root, copy_installer_configuration
 from tests.container.containerfile import (
     CONTAINERFILE,
     IGNORE_FILE,
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
             if not arguments:
                 make_base(base)
             check(base, Path(scratch))
-        except (CheckFailed, CommandFailed, OSError, subprocess.SubprocessError) as failure:
+        except (CheckFailed, ChrootCommandFailed, OSError, subprocess.SubprocessError) as failure:
             print(f"container-check failed: {failure}", file=sys.stderr)
             return 1
     print(f"The image builds and serves ({time.monotonic() - began:.0f} s).")

@@ -16,7 +16,7 @@ _MAX_OUTPUT = 4000  # characters
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
-class CommandFailed(Exception):
+class ChrootCommandFailed(Exception):
     """Failed command in a root; the text has the command, its status and its output."""
 
 
@@ -41,7 +41,7 @@ class Root:
         )
         if done.returncode:
             output = done.stdout.decode(errors="replace")[-_MAX_OUTPUT:]
-            raise CommandFailed(f"`{command}` ended with status {done.returncode}:\n{output}")
+            raise ChrootCommandFailed(f"`{command}` ended with status {done.returncode}:\n{output}")
 
     def command(
         self,

@@ -14,7 +14,7 @@ from endpoints import bodies
 from endpoints.errors import BadRequest, BodyTooLarge
 
 
-class Sender:
+class BodySender:
     """ASGI client that sends these chunks, and then nothing or a disconnect."""
 
     def __init__(self, *chunks: bytes, ends: bool = True, leaves: bool = False) -> None:
@@ -37,11 +37,11 @@ class Sender:
 
 @given(st.lists(st.binary(max_size=20), max_size=5))
 def test_a_body_is_all_its_chunks(chunks: list[bytes]) -> None:
-    assert Sender(*chunks).read() == b"".join(chunks)
+    assert BodySender(*chunks).read() == b"".join(chunks)
 
 
 def test_what_is_beyond_the_limit_is_not_waited_for() -> None:
-    sender = Sender(b"x" * 60, b"x" * 60, b"x" * 60, ends=False)
+    sender = BodySender(b"x" * 60, b"x" * 60, b"x" * 60, ends=False)
     with pytest.raises(BodyTooLarge, match="LIMIT allows 100 bytes"):
         sender.read()
     assert len(sender.messages) == 1
@@ -49,7 +49,7 @@ def test_what_is_beyond_the_limit_is_not_waited_for() -> None:
 
 def test_a_client_that_leaves_is_told_from_one_that_ends() -> None:
     with pytest.raises(Disconnected):
-        Sender(b"x", leaves=True).read()
+        BodySender(b"x", leaves=True).read()
 
 
 def test_a_declared_size_beyond_the_limit_is_rejected_before_anything_is_read() -> None:

@@ -9,7 +9,7 @@ from profiles.storage.insert import insert
 from profiles.storage.new_profile import new_profile
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
-from tests.profiles.pprofs import Builder
+from tests.profiles.pprofs import PprofBuilder
 
 Frame = tuple[str, str]
 FrameStacks = Mapping[tuple[Frame, ...], int]
@@ -99,7 +99,7 @@ def send(
 
 
 def pprof(stacks: FrameStacks, sample_types: Sequence[tuple[str, str]]) -> bytes:
-    builder = Builder()
+    builder = PprofBuilder()
     for name, unit in sample_types:
         builder.message.sample_type.add(type=builder.string(name), unit=builder.string(unit))
     for stack, value in stacks.items():

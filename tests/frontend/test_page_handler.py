@@ -30,7 +30,7 @@ def check(request: HttpRequest) -> None:
         context.check()
 
 
-class View:
+class BlockingView:
     """View that blocks until the test releases it or the request is cancelled."""
 
     def __init__(self) -> None:
@@ -51,14 +51,14 @@ class View:
         return HttpResponse("a page")
 
 
-view = View()
+view = BlockingView()
 urlpatterns = [path("<path:rest>", lambda request, rest: view(request, rest))]  # noqa: PLW0108  each test replaces `view`
 
 
 @pytest.fixture(autouse=True)
 def pages(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.ROOT_URLCONF = __name__
-    monkeypatch.setattr(f"{__name__}.view", View())
+    monkeypatch.setattr(f"{__name__}.view", BlockingView())
     monkeypatch.setattr(concurrency, "_threads", FairThreads("flamewatch-query", LIMITS))
     monkeypatch.setattr(page_handler, "_light_pages", FairThreads("flamewatch-page", LIGHT_PAGES))
     yield

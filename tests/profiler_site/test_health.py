@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @dataclass
-class Connection:
+class FakeConnection:
     ensure_connection: Callable[[], None]
 
 
@@ -39,7 +39,7 @@ def test_they_answer(path: str, text: str) -> None:
 
 def test_one_look_is_for_all_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    monkeypatch.setattr(health, "connection", Connection(lambda: looks.append(1)))
+    monkeypatch.setattr(health, "connection", FakeConnection(lambda: looks.append(1)))
     assert {answer.text for answer in get("/ready", 50)} == {"ready\n"}
     assert len(looks) == 1
 
@@ -48,7 +48,7 @@ def test_a_database_that_is_away_is_503(monkeypatch: pytest.MonkeyPatch) -> None
     def away() -> None:
         raise OperationalError("no route to the secret host")
 
-    monkeypatch.setattr(health, "connection", Connection(away))
+    monkeypatch.setattr(health, "connection", FakeConnection(away))
     (answer,) = get("/ready")
     assert (answer.status_code, answer.text) == (503, "The database cannot be reached.\n")
 

@@ -18,7 +18,7 @@ EXAMPLE: Stacks = {
 }
 
 
-class Builder:
+class PprofBuilder:
     """Builder of a profile that adds each string, function and location once."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ def pprof(
     **fields: Any,
 ) -> bytes:
     """Return an uncompressed profile of these stacks; `fields` are other fields of the message."""
-    builder = Builder()
+    builder = PprofBuilder()
     for name, unit in sample_types:
         builder.message.sample_type.add(type=builder.string(name), unit=builder.string(unit))
     for stack, values in stacks.items():

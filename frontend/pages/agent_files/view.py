@@ -79,10 +79,10 @@ def _file(name: str) -> AgentFile:
 
 def _content(file: AgentFile, cache_control: str) -> HttpResponse:
     kind = "application/zip" if file.is_wheel else "application/gzip"
-    answer = HttpResponse(file.path.read_bytes(), content_type=kind)
-    answer.headers["Cache-Control"] = cache_control
-    answer.headers["ETag"] = f'"{file.sha256}"'
-    return answer
+    response = HttpResponse(file.path.read_bytes(), content_type=kind)
+    response.headers["Cache-Control"] = cache_control
+    response.headers["ETag"] = f'"{file.sha256}"'
+    return response
 
 
 def _wants_json(request: HttpRequest) -> bool:

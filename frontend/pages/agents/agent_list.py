@@ -67,13 +67,13 @@ class AgentList:
 
 
 def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList:
-    known = _known(project, now)
-    counts = known.aggregate(
+    all_agents = _agents_of(project, now)
+    counts = all_agents.aggregate(
         all=Count("pk"),
         connected=Count("pk", filter=_connected(now)),
         look=Count("pk", filter=_needs_look(now)),
     )
-    rows = _matching(known, query, now)
+    rows = _matching(all_agents, query, now)
     found = counts["all"] if not query.filtered else rows.count()
     pages = pages_of(found, PAGE_SIZE, query.page)
     on_page = list(_with_rows(rows)[pages.first : pages.behind])
@@ -85,15 +85,15 @@ def list_agents(project: Project, query: AgentQuery, now: datetime) -> AgentList
         connected=counts["connected"],
         waiting=_waiting(project),
         look=counts["look"],
-        reasons=_reasons(known, now) if counts["look"] else [],
+        reasons=_reasons(all_agents, now) if counts["look"] else [],
         found=found,
-        services=_services(known, query.service),
+        services=_services(all_agents, query.service),
         pages=pages,
         tells_memory=any(one.memory for one in shown),
     )
 
 
-def _known(project: Project, now: datetime) -> QuerySet[Agent]:
+def _agents_of(project: Project, now: datetime) -> QuerySet[Agent]:
     return Agent.objects.filter(deployment__project=project, last_seen__gte=now - SEEN_WITHIN)
 
 
@@ -109,8 +109,8 @@ def _needs_look(now: datetime) -> Q:
     )
 
 
-def _matching(known: QuerySet[Agent], query: AgentQuery, now: datetime) -> QuerySet[Agent]:
-    rows = known
+def _matching(all_agents: QuerySet[Agent], query: AgentQuery, now: datetime) -> QuerySet[Agent]:
+    rows = all_agents
     if query.service:
         rows = rows.filter(deployment__service=query.service)
     if query.find:
@@ -151,13 +151,13 @@ def _waiting(project: Project) -> int | None:
         return None
 
 
-def _services(known: QuerySet[Agent], chosen: str) -> list[str]:
-    names = set(known.order_by().values_list("deployment__service", flat=True).distinct())
+def _services(all_agents: QuerySet[Agent], chosen: str) -> list[str]:
+    names = set(all_agents.order_by().values_list("deployment__service", flat=True).distinct())
     return sorted({*names, chosen} - {""})
 
 
-def _reasons(known: QuerySet[Agent], now: datetime) -> list[tuple[str, str]]:
-    rows = _with_rows(known.filter(_needs_look(now)))[:_EXPLAINED]
+def _reasons(all_agents: QuerySet[Agent], now: datetime) -> list[tuple[str, str]]:
+    rows = _with_rows(all_agents.filter(_needs_look(now)))[:_EXPLAINED]
     return [(name_of(agent), look_reason(agent.report, now - SEEN_WITHIN)) for agent in rows]
 
 

@@ -47,9 +47,9 @@ class DeploymentList:
 def list_deployments(
     context: QueryContext, project: Project, query: AgentQuery, now: datetime
 ) -> DeploymentList:
-    known = Deployment.objects.filter(project=project)
-    rows = _matching(known, query)
-    everything = known.count()
+    all_deployments = Deployment.objects.filter(project=project)
+    rows = _matching(all_deployments, query)
+    everything = all_deployments.count()
     found = rows.count() if query.filtered else everything
     pages = pages_of(found, PAGE_SIZE, query.page)
     connected = Count("agents", filter=Q(agents__last_seen__gte=now - LATELY))
@@ -65,13 +65,13 @@ def list_deployments(
         ],
         all=everything,
         found=found,
-        services=_services(known, query.service),
+        services=_services(all_deployments, query.service),
         pages=pages,
     )
 
 
-def _matching(known: QuerySet[Deployment], query: AgentQuery) -> QuerySet[Deployment]:
-    rows = known.filter(service=query.service) if query.service else known
+def _matching(all_deployments: QuerySet[Deployment], query: AgentQuery) -> QuerySet[Deployment]:
+    rows = all_deployments.filter(service=query.service) if query.service else all_deployments
     if not query.find:
         return rows
     said = Q()
@@ -88,8 +88,8 @@ def _targets(project: Project) -> dict[int, CaptureTarget]:
     return {target.deployment: target for target in found if target.project == project.pk}
 
 
-def _services(known: QuerySet[Deployment], chosen: str) -> list[str]:
-    names = set(known.order_by().values_list("service", flat=True).distinct())
+def _services(all_deployments: QuerySet[Deployment], chosen: str) -> list[str]:
+    names = set(all_deployments.order_by().values_list("service", flat=True).distinct())
     return sorted({*names, chosen} - {""})
 
 

@@ -32,12 +32,12 @@ class AgentQuery:
 
     def address(self, **changed: str | int) -> str:
         """Return the query string with some parameters changed, on page one unless given."""
-        wanted = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
+        changed_query = replace(self, **({"page": 1} | changed))  # type: ignore[arg-type]
         default = AgentQuery()
         said = {
             name: value
             for name in ("show", "find", "service", "state", "page")
-            if (value := getattr(wanted, name)) != getattr(default, name)
+            if (value := getattr(changed_query, name)) != getattr(default, name)
         }
         return f"?{urlencode(said)}"
 

@@ -36,6 +36,6 @@ def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     }
     if not wants_fragment(request):
         return render(request, "frontend/agents/page.html", context)
-    answer = render(request, "frontend/agents/fragment.html", context)
-    answer.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
-    return answer
+    response = render(request, "frontend/agents/fragment.html", context)
+    response.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
+    return response

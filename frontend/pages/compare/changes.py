@@ -66,8 +66,8 @@ def changes(
     `real` restricts it to significant changes, `search` to matching names; `whole` shows every row
     instead of the first 200.
     """
-    wanted, unreadable = searched(search)
-    rows = [row for row in result.functions if (row.real or not real) and wanted(row.name)]
+    matches, unreadable = searched(search)
+    rows = [row for row in result.functions if (row.real or not real) and matches(row.name)]
     profiles, shares = _scales(result)
     ordered = _sorted(rows, profiles if absolute else shares, sort, reverse)
     shown = ordered if whole else ordered[:FIRST_ROWS]

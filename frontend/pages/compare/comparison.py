@@ -15,7 +15,7 @@ from profiles.query import (
 Pair = tuple[Selection, Selection]
 
 _COLUMNS = 4  # per node in addition to those of a tree: the other side, the interval's ends, and q
-_kept: PageCache[CompareResult] = PageCache()
+_cache: PageCache[CompareResult] = PageCache()
 
 
 def compared(
@@ -24,7 +24,7 @@ def compared(
     """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
     result = run_compare(context, *sides, query.a.shown(metric))
     weight = _COLUMNS * len(result.tree.parent) + LIST_ROW * len(result.functions)
-    _kept.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
+    _cache.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
     return result
 
 
@@ -35,7 +35,7 @@ def found_or_compared(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    found = _kept.find(sides[0].project, _address(query, seen)) if seen else None
+    found = _cache.find(sides[0].project, _address(query, seen)) if seen else None
     if found:
         return found
     metric = find_metric(context, sides[0], query.a.metric)

@@ -89,14 +89,14 @@ class CompareQuery:
 def read(query: QueryDict, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
     """Parse the parameters; return them with a notice for each invalid one."""
     reading = read_asked(without(query, "sort", "frame", "all"), now)
-    a = _plain(reading.asked)
+    a = _plain(reading.params)
     own = {name.removeprefix(PREFIX) for name in query if name.startswith(PREFIX)}
     before = not any(_differs(name) for name in own)
     unread: tuple[str, ...] = ()
     b = replace(a, end=(a.end or now) - a.span)
     if not before:
         of_b = read_asked(_of_b(query, a, own), now)
-        b, unread = _plain(of_b.asked), of_b.notices
+        b, unread = _plain(of_b.params), of_b.notices
     order, unordered = _order(query.get("sort", ""))
     return CompareQuery(
         a=a,
@@ -108,7 +108,7 @@ def read(query: QueryDict, now: datetime) -> tuple[CompareQuery, tuple[str, ...]
         sort=order.removeprefix("-"),
         reverse=order.startswith("-"),
         all_rows=query.get("all") == "1",
-        search=reading.asked.search,
+        search=reading.params.search,
     ), (*reading.notices, *unread, *unordered)
 
 
@@ -121,24 +121,24 @@ def _order(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _of_b(query: QueryDict, a: PageParams, own: set[str]) -> QueryDict:
     """Return A's parameters with the overrides of B applied."""
-    asked = QueryDict(a.parameters(), mutable=True)
+    parameters = QueryDict(a.parameters(), mutable=True)
     if {"from", "to"} & own:
-        for name in _RANGE & asked.keys():
-            del asked[name]
+        for name in _RANGE & parameters.keys():
+            del parameters[name]
     for name in own:
         if _differs(name):
-            asked.setlist(name, query.getlist(f"{PREFIX}{name}"))
-    return asked
+            parameters.setlist(name, query.getlist(f"{PREFIX}{name}"))
+    return parameters
 
 
-def _plain(asked: PageParams) -> PageParams:
+def _plain(params: PageParams) -> PageParams:
     """Return the parameters without those that only the flame page uses."""
-    return replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", profile="")
+    return replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", profile="")
 
 
-def _grouped(asked: PageParams) -> dict[str, list[str]]:
+def _grouped(params: PageParams) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for name, value in parse_qsl(asked.parameters(), keep_blank_values=True):
+    for name, value in parse_qsl(params.parameters(), keep_blank_values=True):
         found.setdefault(name, []).append(value)
     return found
 

@@ -30,7 +30,7 @@ from projects.models import Project
 _COMPRESSION = 5  # gzip level
 
 
-class _Refused(Exception):
+class _ErrorPage(Exception):
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
@@ -64,7 +64,7 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     try:
         body = compare_json(context, _result(request, project, context))
-    except _Refused as refused:
+    except _ErrorPage as refused:
         return JsonResponse({"error": str(refused)}, status=refused.status)
     # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
     response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
@@ -79,7 +79,7 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     try:
         result = _result(request, project, query_context(request, project))
-    except _Refused as refused:
+    except _ErrorPage as refused:
         return HttpResponse(str(refused), "text/plain; charset=utf-8", status=refused.status)
     return csv_file("compare.csv", columns(result), table(result))
 
@@ -91,13 +91,13 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     seen = request.GET.get("seen", "")[:100]
     if not service or type_ is None:
         sentence = _("The address has to name a service and a type.")
-        raise _Refused(HTTPStatus.BAD_REQUEST, sentence)
-    a, b = (asked.selection(project.pk, service, type_, now) for asked in (query.a, query.b))
+        raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
+    a, b = (side.selection(project.pk, service, type_, now) for side in (query.a, query.b))
     try:
         return found_or_compared(context, query, (a, b), seen)
     except InvalidQuery as error:
-        raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
+        raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:
         sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter timespan.")
         text = sentence % {"n": DEADLINE_SECONDS}
-        raise _Refused(HTTPStatus.SERVICE_UNAVAILABLE, text) from None
+        raise _ErrorPage(HTTPStatus.SERVICE_UNAVAILABLE, text) from None

@@ -79,7 +79,7 @@ def context(
 
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
     """Set the service and type that are shown on both sides."""
-    service, type_ = of.asked.service, of.asked.type
+    service, type_ = of.params.service, of.params.type
     return replace(
         query,
         a=replace(query.a, service=service, type=type_),
@@ -157,9 +157,9 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             average=format_value(coverage.total / coverage.profiles, result.metric.unit)
             if coverage.profiles
             else "",
-            parameters=replace(asked, root=None).parameters(),
+            parameters=replace(side, root=None).parameters(),
         )
-        for letter, asked, selection, coverage in zip(
+        for letter, side, selection, coverage in zip(
             "AB", (query.a, query.b), result.selections, result.coverages, strict=True
         )
     ]

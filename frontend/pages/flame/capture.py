@@ -37,27 +37,27 @@ def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
         raise PermissionDenied(
             _("Viewers of a project look at its profiles; members capture them.")
         )
-    asked = read(request.POST, timezone.now()).asked
-    sentence, refused = _ask(member, asked, cast("User", request.user))
+    params = read(request.POST, timezone.now()).params
+    sentence, is_rejected = _request_capture(member, params, cast("User", request.user))
     if HtmxDetails(request):
-        context = {"sentence": sentence, "refused": refused}
+        context = {"sentence": sentence, "refused": is_rejected}
         return render(request, "frontend/flame/said.html", context)
-    messages.add_message(request, messages.WARNING if refused else messages.INFO, sentence)
-    return redirect(f"{reverse('flame', args=[project_id])}?{asked.parameters()}")
+    messages.add_message(request, messages.WARNING if is_rejected else messages.INFO, sentence)
+    return redirect(f"{reverse('flame', args=[project_id])}?{params.parameters()}")
 
 
-def _ask(member: Member, asked: PageParams, actor: User) -> tuple[str, bool]:
+def _request_capture(member: Member, params: PageParams, actor: User) -> tuple[str, bool]:
     """Return the sentence to show, and whether it is an error."""
-    if not asked.service or asked.type is None:
+    if not params.service or params.type is None:
         return _("Choose a service and a profile type first."), True
-    zone, version = (asked.zones or (None,))[0], (asked.versions or (None,))[0]
+    zone, version = (params.zones or (None,))[0], (params.versions or (None,))[0]
     try:
-        answer = capture_now.request_capture(
-            member.project, asked.service, asked.type, zone, version, actor=actor
+        capture_request = capture_now.request_capture(
+            member.project, params.service, params.type, zone, version, actor=actor
         )
     except (NoMatchingAgent, TooManyPending, QueueUnavailable) as refusal:
         return str(refusal), True
-    return _said(asked.service, asked.type, answer.waiting), False
+    return _said(params.service, params.type, capture_request.waiting), False
 
 
 def _said(service: str, of: ProfileType, waiting: int) -> str:

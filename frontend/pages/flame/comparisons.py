@@ -21,37 +21,37 @@ class Comparison:
     url: str
 
 
-def comparisons(asked: PageParams, options: OptionsResult, project: Project) -> list[Comparison]:
+def comparisons(params: PageParams, options: OptionsResult, project: Project) -> list[Comparison]:
     """Return the offered comparisons; a single profile has none, as it has no average."""
-    if asked.profile:
+    if params.profile:
         return []
-    plain = replace(asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None)
+    plain = replace(params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None)
     here = f"{reverse('compare', args=[project.project_id])}?{plain.parameters()}"
 
     def against(name: str, parameter: str, values: Sequence[str]) -> Comparison:
         return Comparison(name, f"{here}&{urlencode([(f'b.{parameter}', v) for v in values])}")
 
     found = [Comparison(_("The time before"), here)]
-    others = _others(options.versions, asked.versions)
-    if len(asked.versions) == 1:
+    others = _others(options.versions, params.versions)
+    if len(params.versions) == 1:
         sentence = _("Version %(version)s")
         found += [
             against(sentence % {"version": version[:_LONGEST]}, "version", [version])
             for version in others[-_MOST_VERSIONS:]
         ]
-    rest = _rest(asked, options)
+    rest = _rest(params, options)
     return [*found, against(_("The rest of the service"), *rest)] if rest else found
 
 
-def _rest(asked: PageParams, options: OptionsResult) -> tuple[str, list[str]] | None:
+def _rest(params: PageParams, options: OptionsResult) -> tuple[str, list[str]] | None:
     """Return all other values of the only filter that is set, None for several filters.
 
     The complement of several filters cannot be expressed as a selection.
     """
     chosen = [
-        *([("version", options.versions, asked.versions)] if asked.versions else []),
-        *([("zone", options.zones, asked.zones)] if asked.zones else []),
-        *((LABEL + name, options.labels.get(name, ()), values) for name, values in asked.labels),
+        *([("version", options.versions, params.versions)] if params.versions else []),
+        *([("zone", options.zones, params.zones)] if params.zones else []),
+        *((LABEL + name, options.labels.get(name, ()), values) for name, values in params.labels),
     ]
     if len(chosen) != 1:
         return None

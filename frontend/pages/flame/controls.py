@@ -47,62 +47,62 @@ class Controls:
     downloads: list[Download]
 
 
-def controls(asked: PageParams, top: TopResult, project: Project) -> Controls:
+def controls(params: PageParams, top: TopResult, project: Project) -> Controls:
     return Controls(
-        views=_views(asked, top),
-        words=_words(asked),
+        views=_views(params, top),
+        words=_words(params),
         metrics=_metrics(top.metrics, top.metric),
-        colours=_colours(asked),
-        orders=_orders(asked),
-        downloads=downloads(asked, project),
+        colours=_colours(params),
+        orders=_orders(params),
+        downloads=downloads(params, project),
     )
 
 
-def _views(asked: PageParams, top: TopResult) -> list[ControlChoice]:
+def _views(params: PageParams, top: TopResult) -> list[ControlChoice]:
     """Return the offered views.
 
     Sandwich needs a function: until one is chosen, it is the one with the largest self value.
     """
     first = top.rows[0].name if top.rows else ""
-    sandwich = bool(asked.focus)
+    sandwich = bool(params.focus)
     return [
-        ControlChoice(_("Flame"), "view", "", not sandwich and asked.view == "flame"),
+        ControlChoice(_("Flame"), "view", "", not sandwich and params.view == "flame"),
         ControlChoice(
-            _("Bottom-up"), "view", "bottomup", not sandwich and asked.view == "bottomup"
+            _("Bottom-up"), "view", "bottomup", not sandwich and params.view == "bottomup"
         ),
-        ControlChoice(_("Sandwich"), "focus", asked.focus or first, sandwich),
-        ControlChoice(_("List"), "view", "list", not sandwich and asked.view == "list"),
+        ControlChoice(_("Sandwich"), "focus", params.focus or first, sandwich),
+        ControlChoice(_("List"), "view", "list", not sandwich and params.view == "list"),
     ]
 
 
-def _words(asked: PageParams) -> str:
+def _words(params: PageParams) -> str:
     words = {
         "flame": _("Width is the share of the total; what is called stands below its caller."),
         "bottomup": _("Functions by their own cost; below each stand those that called it."),
         "sandwich": _("One function over all its calls: callers above, callees below."),
         "list": _("Self is a function’s own cost; total has what it called, too."),
     }
-    return words["sandwich" if asked.focus and asked.view != "list" else asked.view]
+    return words["sandwich" if params.focus and params.view != "list" else params.view]
 
 
 def _metrics(metrics: tuple[Metric, ...], shown: Metric) -> list[Item]:
     return [Item(metric.name, metric_name(metric), metric == shown) for metric in metrics]
 
 
-def _colours(asked: PageParams) -> list[ControlChoice]:
+def _colours(params: PageParams) -> list[ControlChoice]:
     shown = [("package", _("Package")), ("self", _("Self")), ("total", _("Total"))]
     return [
-        ControlChoice(name, "colour", by if by != DEFAULT_COLOUR else "", asked.colour == by)
+        ControlChoice(name, "colour", by if by != DEFAULT_COLOUR else "", params.colour == by)
         for by, name in shown
     ]
 
 
-def _orders(asked: PageParams) -> list[Item]:
+def _orders(params: PageParams) -> list[Item]:
     shown = [("weight", _("by weight")), ("name", _("by name"))]
-    return [Item(by, name, asked.order == by) for by, name in shown]
+    return [Item(by, name, params.order == by) for by, name in shown]
 
 
-def columns(asked: PageParams) -> list[SortColumn]:
+def columns(params: PageParams) -> list[SortColumn]:
     """Return the columns of the function list."""
     shown = [
         ("name", _("Function"), False),
@@ -115,24 +115,24 @@ def columns(asked: PageParams) -> list[SortColumn]:
     found, before = [], ""
     for key, name, numeric in shown:
         by = key or before
-        order = _order(asked) if key == asked.sort else ""
-        found.append(SortColumn(key, name, asked.sorted_by(by).sort_text, order, numeric))
+        order = _order(params) if key == params.sort else ""
+        found.append(SortColumn(key, name, params.sorted_by(by).sort_text, order, numeric))
         before = by
     return found
 
 
-def _order(asked: PageParams) -> str:
-    return "ascending" if asked.reverse != (asked.sort == "name") else "descending"
+def _order(params: PageParams) -> str:
+    return "ascending" if params.reverse != (params.sort == "name") else "descending"
 
 
-def downloads(asked: PageParams, project: Project) -> list[Download]:
+def downloads(params: PageParams, project: Project) -> list[Download]:
     forms = {
         "pprof": "pprof",
         "folded": _("Folded stacks"),
         "speedscope": "speedscope",
         "csv": _("Function list"),
     }
-    parameters = asked.of_the_data().parameters()
+    parameters = params.of_the_data().parameters()
     return [
         Download(
             forms[form],

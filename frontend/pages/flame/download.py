@@ -35,21 +35,21 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     if form not in ENDINGS:
         raise Http404
     now = timezone.now()
-    asked = read(request.GET, now).asked
-    if not asked.service or asked.type is None:
+    params = read(request.GET, now).params
+    if not params.service or params.type is None:
         sentence = _("The address has to name a service and a type.")
-        return _refused(HTTPStatus.BAD_REQUEST, sentence)
-    selection = asked.selection(project.pk, asked.service, asked.type, now)
+        return _error(HTTPStatus.BAD_REQUEST, sentence)
+    selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
-        metric = find_metric(context, selection, asked.metric)
-        view = _in_file(asked.shown(metric), form)
+        metric = find_metric(context, selection, params.metric)
+        view = _in_file(params.shown(metric), form)
         file = run_export(context, selection, view, ExportFormat(form))
     except InvalidQuery as error:
-        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
-        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return _file(file, download_name(selection, form))
 
 
@@ -74,5 +74,5 @@ def _file(file: ExportFile, name: str) -> HttpResponse:
     return response
 
 
-def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
     return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -64,7 +64,7 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class FlamePage:
     empty: EmptyStateLinks | None
-    asked: PageParams  # with the service and type that are shown
+    params: PageParams  # with the service and type that are shown
     selection: Selection
     type: str
     notices: tuple[str, ...]
@@ -90,17 +90,17 @@ class FlamePage:
 def flame_page(of: PageQuery) -> FlamePage:
     """Build the flame page of a page query. Raise `DeadlinePassed`."""
     options = options_of(of.context, of.selection)
-    metric = metric_named(of.asked.metric, options)
-    notices = (*of.notices, *metric_notice(of.asked.metric, metric))
-    asked = replace(of.asked, metric=of.asked.metric if metric else "")
-    asked, answers, errors = _nearest(of, asked, metric)
+    metric = metric_named(of.params.metric, options)
+    notices = (*of.notices, *metric_notice(of.params.metric, metric))
+    params = replace(of.params, metric=of.params.metric if metric else "")
+    params, results, errors = _nearest(of, params, metric)
     notices = (*notices, *(str(error) for error in errors))
     unanswerable = any(not isinstance(error, MetricNotFound) for error in errors)
-    return _assembled(replace(of, asked=asked, notices=notices), options, answers, unanswerable)
+    return _assembled(replace(of, params=params, notices=notices), options, results, unanswerable)
 
 
 def _nearest(
-    of: PageQuery, asked: PageParams, metric: Metric | None
+    of: PageQuery, params: PageParams, metric: Metric | None
 ) -> tuple[PageParams, CachedPage, list[InvalidQuery]]:
     """Merge with the requested parameters, dropping those that the profiles do not have.
 
@@ -109,74 +109,74 @@ def _nearest(
     errors: list[InvalidQuery] = []
     while True:
         try:
-            return asked, merged(of.context, asked, of.selection, metric), errors
+            return params, merged(of.context, params, of.selection, metric), errors
         except (
             MetricNotFound
         ) as error:  # the menu offers the metrics of all zones, versions and labels
-            asked, metric = replace(asked, metric=""), None
+            params, metric = replace(params, metric=""), None
             errors.append(error)
         except InvalidQuery as error:
-            if asked.root is None and not asked.focus:
+            if params.root is None and not params.focus:
                 raise
-            asked = replace(asked, root=None, focus="", view=DEFAULT_VIEW)
+            params = replace(params, root=None, focus="", view=DEFAULT_VIEW)
             errors.append(error)
 
 
-def not_in_time(project: Project, asked: PageParams) -> EmptyStateLinks:
+def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
     """Return the empty state for queries that did not finish within DEADLINE_SECONDS."""
-    return with_links(empty_state.deadline_state(asked, DEADLINE_SECONDS), reverse_flame(project))
+    return with_links(empty_state.deadline_state(params, DEADLINE_SECONDS), reverse_flame(project))
 
 
 def _assembled(
-    of: PageQuery, options: OptionsResult, answers: CachedPage, unanswerable: bool
+    of: PageQuery, options: OptionsResult, results: CachedPage, unanswerable: bool
 ) -> FlamePage:
-    asked, top = of.asked, answers.top
+    params, top = of.params, results.top
     coverage = top.coverage
     seen = seen_of(coverage)
     return FlamePage(
-        empty=_empty(of, options, answers),
-        asked=asked,
+        empty=_empty(of, options, results),
+        params=params,
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *left_out(coverage)),
-        picker=picker(asked, of.services, options, of.now),
+        picker=picker(params, of.services, options, of.now),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
         average=_average(top),
         strip=_strip(of),
-        chips=chips(asked.filters),
-        share=_share(asked, top),
-        focus=_focus(of, answers),
-        controls=controls(asked, top, of.project),
-        functions=functions_page(asked, top, of.project, seen),
+        chips=chips(params.filters),
+        share=_share(params, top),
+        focus=_focus(of, results),
+        controls=controls(params, top, of.project),
+        functions=functions_page(params, top, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
-        comparisons=comparisons(asked, options, of.project),
+        comparisons=comparisons(params, options, of.project),
         unanswerable=unanswerable,
         tree_url=_tree_url(of, seen),
-        url=flame_url(of.project, asked),
+        url=flame_url(of.project, params),
         seen=seen,
     )
 
 
 def _history_url(of: PageQuery) -> str:
-    plain = replace(of.asked.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
+    plain = replace(of.params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 
-def _empty(of: PageQuery, options: OptionsResult, answers: CachedPage) -> EmptyStateLinks | None:
-    coverage = answers.top.coverage
+def _empty(of: PageQuery, options: OptionsResult, results: CachedPage) -> EmptyStateLinks | None:
+    coverage = results.top.coverage
     if not coverage.profiles:
         return with_links(no_profiles(of, options), reverse_flame(of.project))
     if not coverage.total:
         return with_links(
             empty_state.without_values(of.selection, coverage), reverse_flame(of.project)
         )
-    if answers.top.rows:
+    if results.top.rows:
         return None
-    if of.asked.focus:
-        return with_links(empty_state.out_of_focus(of.asked), reverse_flame(of.project))
-    return with_links(empty_state.filtered_away(of.asked), reverse_flame(of.project))
+    if of.params.focus:
+        return with_links(empty_state.out_of_focus(of.params), reverse_flame(of.project))
+    return with_links(empty_state.filtered_away(of.params), reverse_flame(of.project))
 
 
 def _average(top: TopResult) -> summary.Average | None:
@@ -191,8 +191,8 @@ def _strip(of: PageQuery) -> str:
     return time_strip.strip(result, of.selection, releases_in(of.context, around))
 
 
-def _share(asked: PageParams, top: TopResult) -> Share | None:
-    if not asked.filters and not asked.focus and asked.root is None:
+def _share(params: PageParams, top: TopResult) -> Share | None:
+    if not params.filters and not params.focus and params.root is None:
         return None
     shown, whole = sum(row.self for row in top.rows), top.coverage.total
     profiles, unit = max(1, top.coverage.profiles), top.metric.unit
@@ -203,8 +203,8 @@ def _share(asked: PageParams, top: TopResult) -> Share | None:
     )
 
 
-def _focus(of: PageQuery, answers: CachedPage) -> FocusSummary | None:
-    found, coverage = answers.drawn, answers.top.coverage
+def _focus(of: PageQuery, results: CachedPage) -> FocusSummary | None:
+    found, coverage = results.drawn, results.top.coverage
     if not isinstance(found, FocusResult) or found.row is None:
         return None
     return FocusSummary(
@@ -223,4 +223,4 @@ def reverse_flame(project: Project) -> str:
 def _tree_url(of: PageQuery, seen: str) -> str:
     """Return the URL of the call tree drawn on the page."""
     tree = reverse("flame_tree", args=[of.project.project_id])
-    return f"{tree}?{address_of(of.asked, seen)}"
+    return f"{tree}?{address_of(of.params, seen)}"

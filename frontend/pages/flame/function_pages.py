@@ -28,26 +28,26 @@ class FunctionsPage:
 
 
 def functions_page(
-    asked: PageParams, top: TopResult, project: Project, seen: str, page: int = 1
+    params: PageParams, top: TopResult, project: Project, seen: str, page: int = 1
 ) -> FunctionsPage:
-    found = listed(asked, top)
-    shown = function_list(found.top, asked.sort, asked.reverse, None if asked.all_rows else page)
+    found = listed(params, top)
+    shown = function_list(found.top, params.sort, params.reverse, None if params.all_rows else page)
     here = reverse("flame_functions", args=[project.project_id])
-    further = f"{_address(asked, seen)}&page={page + 1}"
-    apart = replace(asked, focus="", root=None, frame="", view="flame", search="", all_rows=False)
+    further = f"{_address(params, seen)}&page={page + 1}"
+    apart = replace(params, focus="", root=None, frame="", view="flame", search="", all_rows=False)
     return FunctionsPage(
-        columns=columns(asked),
+        columns=columns(params),
         list=shown,
         all=found.all,
-        searched=asked.view == ALONE and bool(asked.search) and not found.unreadable,
+        searched=params.view == ALONE and bool(params.search) and not found.unreadable,
         unreadable=found.unreadable,
-        all_url=flame_url(project, replace(asked, all_rows=True)),
+        all_url=flame_url(project, replace(params, all_rows=True)),
         more_url=f"{here}?{further}" if shown.more else "",
         focus_url=f"{flame_url(project, apart)}&focus=",
     )
 
 
-def _address(asked: PageParams, seen: str) -> str:
-    sort = f"-{asked.sort}" if asked.reverse else asked.sort
-    search = urlencode({"view": ALONE, "search": asked.search}) if asked.view == ALONE else ""
-    return f"{address_of(asked, seen)}&sort={sort}{'&' if search else ''}{search}"
+def _address(params: PageParams, seen: str) -> str:
+    sort = f"-{params.sort}" if params.reverse else params.sort
+    search = urlencode({"view": ALONE, "search": params.search}) if params.view == ALONE else ""
+    return f"{address_of(params, seen)}&sort={sort}{'&' if search else ''}{search}"

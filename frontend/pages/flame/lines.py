@@ -25,34 +25,34 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the lines of a function, given by `name` and `file` beside the page's parameters."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    asked = read(request.GET, now).asked
-    if not asked.service or asked.type is None:
-        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
-    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    params = read(request.GET, now).params
+    if not params.service or params.type is None:
+        return _error(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = params.selection(project.pk, params.service, params.type, now)
     name, file = (request.GET.get(key, "")[:_LONGEST] for key in ("name", "file"))
     context = query_context(request, project)
     try:
-        metric = find_metric(context, selection, asked.metric)
-        result = run_lines(context, selection, asked.shown(metric), name, file)
+        metric = find_metric(context, selection, params.metric)
+        result = run_lines(context, selection, params.shown(metric), name, file)
     except InvalidQuery as error:
-        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
-        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    table = lines_table(result, project, _version(project, asked, selection))
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    table = lines_table(result, project, _version(project, params, selection))
     response = render(request, "frontend/flame/lines.html", {"table": table})
     response["Cache-Control"] = "private, no-store"
     return response
 
 
-def _version(project: Project, asked: PageParams, selection: Selection) -> str:
+def _version(project: Project, params: PageParams, selection: Selection) -> str:
     """Return the selected version, otherwise that of the most recently seen deployment."""
-    if len(asked.versions) == 1:
-        return asked.versions[0]
-    known = Deployment.objects.filter(project=project, service=selection.service)
-    newest = known.exclude(version="").order_by("-last_seen", "-pk")
+    if len(params.versions) == 1:
+        return params.versions[0]
+    deployments = Deployment.objects.filter(project=project, service=selection.service)
+    newest = deployments.exclude(version="").order_by("-last_seen", "-pk")
     return newest.values_list("version", flat=True).first() or ""
 
 
-def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
     return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

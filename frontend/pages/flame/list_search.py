@@ -16,16 +16,16 @@ class SearchedList:
     unreadable: str  # error of an invalid search expression; all rows are then listed
 
 
-def listed(asked: PageParams, top: TopResult) -> SearchedList:
+def listed(params: PageParams, top: TopResult) -> SearchedList:
     """Filter the function list with the syntax of the graph's search.
 
     The search is a part of a function's name, or `/a regular expression/`. It applies to the list
     view only.
     """
-    if asked.view != ALONE:
+    if params.view != ALONE:
         return SearchedList(top, len(top.rows), "")
-    wanted, unreadable = searched(asked.search)
-    rows = tuple(row for row in top.rows if wanted(row.name))
+    matches, unreadable = searched(params.search)
+    rows = tuple(row for row in top.rows if matches(row.name))
     return SearchedList(replace(top, rows=rows), len(top.rows), unreadable)
 
 

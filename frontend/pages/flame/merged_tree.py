@@ -8,31 +8,31 @@ from frontend.queries.params import PageParams
 from profiles.query import Metric, QueryContext, Selection, run_tree_and_top
 
 
-def address_of(asked: PageParams, seen: str) -> str:
+def address_of(params: PageParams, seen: str) -> str:
     """Return the parameters that the requests for the graph and for the list share with the page.
 
     `seen` changes when there are new profiles, so that the browser requests both again.
     """
-    return f"{asked.of_the_data().parameters()}&{urlencode({'seen': seen})}"
+    return f"{params.of_the_data().parameters()}&{urlencode({'seen': seen})}"
 
 
 def found_or_merged(
-    context: QueryContext, asked: PageParams, selection: Selection, seen: str
+    context: QueryContext, params: PageParams, selection: Selection, seen: str
 ) -> CachedPage:
     """Return the cached page if `seen` matches it, otherwise merge again.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    found = cached_pages.find(selection.project, address_of(asked, seen)) if seen else None
+    found = cached_pages.find(selection.project, address_of(params, seen)) if seen else None
     if found:
         return found
-    metric = find_metric(context, selection, asked.metric)
-    return merged(context, asked, selection, metric, seen)
+    metric = find_metric(context, selection, params.metric)
+    return merged(context, params, selection, metric, seen)
 
 
 def merged(
     context: QueryContext,
-    asked: PageParams,
+    params: PageParams,
     selection: Selection,
     metric: Metric | None,
     seen: str = "",
@@ -41,7 +41,7 @@ def merged(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    answers = CachedPage(*run_tree_and_top(context, selection, asked.shown(metric)))
-    address = address_of(asked, seen or seen_of(answers.top.coverage))
-    cached_pages.keep(selection.project, address, answers, answers.nodes)
-    return answers
+    results = CachedPage(*run_tree_and_top(context, selection, params.shown(metric)))
+    address = address_of(params, seen or seen_of(results.top.coverage))
+    cached_pages.keep(selection.project, address, results, results.nodes)
+    return results

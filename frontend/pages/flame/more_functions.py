@@ -25,20 +25,20 @@ def flame_functions(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render table rows; the last one links to the next page of rows."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    asked = read(request.GET, now).asked
-    if not asked.service or asked.type is None:
-        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
-    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    params = read(request.GET, now).params
+    if not params.service or params.type is None:
+        return _error(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = params.selection(project.pk, params.service, params.type, now)
     seen = request.GET.get("seen", "")[:100]
     try:
-        top = found_or_merged(query_context(request, project), asked, selection, seen).top
+        top = found_or_merged(query_context(request, project), params, selection, seen).top
     except InvalidQuery as error:
-        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
-        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
-    page = functions_page(asked, top, project, seen, _page(request.GET.get("page", "")))
-    context = {"functions": page, "asked": asked, "project": project}
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+    page = functions_page(params, top, project, seen, _page(request.GET.get("page", "")))
+    context = {"functions": page, "params": params, "project": project}
     response = render(request, "frontend/flame/rows.html", context)
     response["Cache-Control"] = "private, no-store"
     return response
@@ -48,5 +48,5 @@ def _page(text: str) -> int:
     return min(max(int(text), 1), _MOST_PAGES) if text.isascii() and text[:9].isdigit() else 1
 
 
-def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+def _error(status: HTTPStatus, sentence: str) -> HttpResponse:
     return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

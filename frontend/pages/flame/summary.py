@@ -41,7 +41,7 @@ def _after(of: ProfileType, metric: Metric, coverage: Coverage) -> str:
 
 
 def _what(metric: Metric) -> str:
-    known = {
+    phrases = {
         "cpu": _("of CPU"),
         "wall": _("of wall time"),
         "inuse_space": _("in use"),
@@ -51,4 +51,4 @@ def _what(metric: Metric) -> str:
         "delay": _("of waiting"),
         "contentions": _("waits"),
     }
-    return known.get(metric.name) or metric_name(metric).lower()
+    return phrases.get(metric.name) or metric_name(metric).lower()

@@ -21,27 +21,27 @@ _COMPRESSION = 5  # gzip level: higher ones save a few percent for twice the tim
 def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the tree as JSON (docs/reference/api.md, "tree"); errors are {"error": sentence}."""
     if not request.user.is_authenticated:
-        return _refused(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
+        return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
     now = timezone.now()
-    asked = read(request.GET, now).asked
-    if not asked.service or asked.type is None:
-        return _refused(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
-    selection = asked.selection(project.pk, asked.service, asked.type, now)
+    params = read(request.GET, now).params
+    if not params.service or params.type is None:
+        return _error(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+    selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
         seen = request.GET.get("seen", "")[:100]
-        drawn = found_or_merged(context, asked, selection, seen).drawn
+        drawn = found_or_merged(context, params, selection, seen).drawn
         body = (
             focus_json(context, drawn)
             if isinstance(drawn, FocusResult)
             else tree_json(context, drawn)
         )
     except InvalidQuery as error:
-        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
-        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return _compressed(body)
 
 
@@ -53,7 +53,7 @@ def _compressed(body: bytes) -> HttpResponse:
     return response
 
 
-def _refused(status: HTTPStatus, sentence: str) -> JsonResponse:
+def _error(status: HTTPStatus, sentence: str) -> JsonResponse:
     response = JsonResponse({"error": sentence}, status=status)
     response["Cache-Control"] = "private, no-store"
     return response

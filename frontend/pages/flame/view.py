@@ -35,21 +35,21 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, member.project)
     try:
         with context.snapshot:
-            asked = page_query(context, member.project, reading, now)
-            if asked and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(asked):
+            query = page_query(context, member.project, reading, now)
+            if query and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(query):
                 return HttpResponse(status=HTTPStatus.NO_CONTENT)
-            shown = flame_page(asked) if asked else None
+            shown = flame_page(query) if query else None
     except DeadlinePassed:
-        empty = not_in_time(member.project, reading.asked)
+        empty = not_in_time(member.project, reading.params)
     values = {
         "project": member.project,
         "here": "flame",
-        "bench": shown,
+        "flame_page": shown,
         "empty": shown.empty if shown else empty,
         "notices": shown.notices if shown else reading.notices,
         "may_capture": may_capture(member),
     }
-    response = render(request, f"frontend/flame/{'bench' if htmx else 'flame'}.html", values)
+    response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])
     patch_cache_control(response, private=True, no_cache=True)
     return response

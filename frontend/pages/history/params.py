@@ -23,7 +23,7 @@ _LONGEST = 512
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    asked: PageParams
+    params: PageParams
     step: timedelta | None = None  # None: chosen by the length of the range
     functions: tuple[str, ...] = ()  # function names; empty: the top functions by self
     top: int = MOST_CHOSEN  # number of top functions
@@ -33,7 +33,7 @@ class HistoryQuery:
 
     @property
     def shown_step(self) -> timedelta:
-        return self.step or default_step(self.asked.span)
+        return self.step or default_step(self.params.span)
 
     def parameters(self) -> str:
         own = [
@@ -45,7 +45,7 @@ class HistoryQuery:
             ("hide", self.hide),
         ]
         said = urlencode([pair for pair in own if pair[1]])
-        return "&".join(filter(None, [self.asked.parameters(), said]))
+        return "&".join(filter(None, [self.params.parameters(), said]))
 
 
 def default_step(span: timedelta) -> timedelta:
@@ -64,13 +64,13 @@ def read(query: QueryDict, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]
     if not {"span", "from", "to"} & own.keys():
         own["span"] = span_text(DEFAULT_SPAN)
     reading = read_asked(own, now)
-    plain = reading.asked.of_the_data()
-    asked = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
-    step, unread = _step(query.get("step", ""), asked.span)
+    plain = reading.params.of_the_data()
+    params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
+    step, unread = _step(query.get("step", ""), params.span)
     top, unranked = _top(query.get("top", ""))
     names = [name.replace("\0", "")[:_LONGEST] for name in query.getlist("function") if name]
     return HistoryQuery(
-        asked=asked,
+        params=params,
         step=step,
         functions=tuple(dict.fromkeys(names))[:MOST_CHOSEN],
         top=top,

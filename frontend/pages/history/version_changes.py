@@ -30,8 +30,8 @@ def changes_since(
     step = timedelta(seconds=result.step_seconds)
     before = [i for i, each in enumerate(result.steps) if each.start + step <= began]
     after = [i for i, each in enumerate(result.steps) if each.start >= began]
-    known = [[_known(course, steps) for course in courses] for steps in (before, after)]
-    if not all(steps and steps[0] for steps in known):
+    values = [[_measured_values(course, steps) for course in courses] for steps in (before, after)]
+    if not all(steps and steps[0] for steps in values):
         return [Since("", 0, tested=False, real=False) for _ in courses]
     return [
         Since(
@@ -40,11 +40,11 @@ def changes_since(
             tested=tested,
             real=real,
         )
-        for value, tested, real in series_changes(*known)
+        for value, tested, real in series_changes(*values)
     ]
 
 
-def _known(course: Course, steps: Sequence[int]) -> list[float]:
+def _measured_values(course: Course, steps: Sequence[int]) -> list[float]:
     """Return the values at the given steps, without those that have no profiles.
 
     Steps without profiles are the same in every series.

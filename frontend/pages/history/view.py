@@ -45,18 +45,18 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     query, _notices = read(request.GET, now)
     try:
         context = query_context(request, project)
-        of = page_query(context, project, ParsedParams(query.asked, ()), now)
-        if of is None or not query.asked.service or query.asked.type is None:
+        of = page_query(context, project, ParsedParams(query.params, ()), now)
+        if of is None or not query.params.service or query.params.type is None:
             sentence = _("The address has to name a service and a type.")
-            return _refused(HTTPStatus.BAD_REQUEST, sentence)
+            return _error_response(HTTPStatus.BAD_REQUEST, sentence)
         result = history_of(of, query, options_of(context, of.selection))
     except InvalidQuery as error:
-        return _refused(HTTPStatus.BAD_REQUEST, str(error))
+        return _error_response(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
         sentence = _("This history takes more than %(n)d s. Try a shorter timespan.")
-        return _refused(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
+        return _error_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     return csv_file("history.csv", columns(result), table(result))
 
 
-def _refused(status: HTTPStatus, sentence: str) -> HttpResponse:
+def _error_response(status: HTTPStatus, sentence: str) -> HttpResponse:
     return HttpResponse(sentence, "text/plain; charset=utf-8", status=status)

@@ -65,7 +65,7 @@ class HistoryTableRow:
 class Step:
     start: datetime
     profiles: int
-    cells: list[str]  # self and total of each function; "" without profiles
+    values: list[str]  # self and total of each function; "" without profiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ def context(
     url = reverse("history", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.asked, notices), now)
+            of = page_query(queries, project, ParsedParams(query.params, notices), now)
             return _context(of, query, url) if of else {"query": None, "notices": notices}
     except DeadlinePassed:
-        late = empty_state.deadline_state(query.asked, DEADLINE_SECONDS)
+        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
@@ -129,7 +129,7 @@ def history_of(of: PageQuery, query: HistoryQuery, options: OptionsResult) -> Hi
     return run_history(
         of.context,
         of.selection,
-        query.asked.shown(metric_named(query.asked.metric, options)),
+        query.params.shown(metric_named(query.params.metric, options)),
         step=query.shown_step,
         names=query.functions,
         show=_pattern(query.show),
@@ -144,18 +144,18 @@ def _pattern(text: str) -> tuple[str, ...]:
 
 
 def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
-    query = replace(query, asked=of.asked)
+    query = replace(query, params=of.params)
     options = options_of(of.context, of.selection)
     found: dict[str, object] = {
         "query": query,
         "selection": of.selection,
         "notices": (*of.notices, *_notices(query, options)),
-        "picker": picker(of.asked, of.services, options, of.now),
+        "picker": picker(of.params, of.services, options, of.now),
         "service": of.selection.service,
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "steps": _steps_menu(query),
-        "chips": chips(query.asked.filters),
+        "chips": chips(query.params.filters),
         "functions": functions_menu(query),
     }
     try:
@@ -196,11 +196,11 @@ def _chosen_words(count: int) -> str:
 
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:
-    return metric_notice(query.asked.metric, metric_named(query.asked.metric, options))
+    return metric_notice(query.params.metric, metric_named(query.params.metric, options))
 
 
 def _steps_menu(query: HistoryQuery) -> list[Item]:
-    offered = sorted({*steps_for(query.asked.span), query.shown_step})
+    offered = sorted({*steps_for(query.params.span), query.shown_step})
     return [Item(span_text(s), span_name(s), s == query.shown_step) for s in offered]
 
 
@@ -276,7 +276,7 @@ def _line(
     since: Since | None,
 ) -> HistoryTableRow:
     own, whole = values
-    known = [value for value in own if value is not None]
+    measured = [value for value in own if value is not None]
     return HistoryTableRow(
         number=number % LINES + 1,
         name=line.name,
@@ -284,10 +284,10 @@ def _line(
         file=line.file,
         self=text(own[last]),
         total=text(whole[last]),
-        least=text(min(known)),
-        most=text(max(known)),
+        least=text(min(measured)),
+        most=text(max(measured)),
         since=since,
-        focus=replace(query.asked, focus=line.name).parameters(),
+        focus=replace(query.params, focus=line.name).parameters(),
     )
 
 
@@ -295,10 +295,10 @@ def _releases(result: HistoryResult, query: HistoryQuery) -> list[VersionStart]:
     """Return the latest version changes, each with the comparison to the version before."""
     found = []
     for before, span in pairwise(result.versions):
-        asked = replace(query.asked, versions=(span.version,), filters=())
+        params = replace(query.params, versions=(span.version,), filters=())
         overrides = urlencode({"b.version": before.version})
         found.append(
-            VersionStart(before.version, span.version, f"{asked.parameters()}&{overrides}")
+            VersionStart(before.version, span.version, f"{params.parameters()}&{overrides}")
         )
     return found[-_RELEASES:]
 

@@ -131,13 +131,13 @@ def _bounds(edges: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def _levels(counts: Sequence[Sequence[int]], most: int) -> list[ColorLevel]:
-    cells: dict[int, list[str]] = {}
+    paths: dict[int, list[str]] = {}
     for y, line in enumerate(counts):
         for x, count in enumerate(line):
             if count:
                 level = LEVELS - (most - count) * LEVELS // most
-                cells.setdefault(level, []).append(f"M{x} {y}h1v1h-1z")
-    return [ColorLevel(level, "".join(cells[level])) for level in sorted(cells)]
+                paths.setdefault(level, []).append(f"M{x} {y}h1v1h-1z")
+    return [ColorLevel(level, "".join(paths[level])) for level in sorted(paths)]
 
 
 def _lines(rows: int, columns: int) -> str:
@@ -173,8 +173,8 @@ def _picked(
             min(columns, max(0.0, (moment - result.starts[0]) / step)) for moment in query.picked
         )
     low, high = 0, rows
-    if query.asked.weights:
-        least, most = query.asked.weights
+    if query.params.weights:
+        least, most = query.params.weights
         low = sum(bound[1] < least for bound in bounds)
         high = sum(bound[0] <= most for bound in bounds)
     return Box(left, rows - high, right - left, max(0, high - low))

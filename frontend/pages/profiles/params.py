@@ -17,9 +17,9 @@ _LONGEST_PAGE = 120
 
 @dataclass(frozen=True, slots=True)
 class ProfileQuery:
-    """Parameters of the profiles page; `asked` is the heat map's range and the selected weights."""
+    """Parameters of the profiles page; `params` has the range and the weights."""
 
-    asked: PageParams
+    params: PageParams
     # selected part of the range; the end is exclusive
     picked: tuple[datetime, datetime] | None = None
     order: ProfileOrder = ProfileOrder.NEWEST
@@ -28,11 +28,11 @@ class ProfileQuery:
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.picked or self.asked.weights)
+        return bool(self.picked or self.params.weights)
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
         """Return the listed profiles: the selected region of the heat map, or the whole range."""
-        whole = self.asked.selection(project, service, of, now)
+        whole = self.params.selection(project, service, of, now)
         if self.picked is None:
             return whole
         start, end = self.picked
@@ -47,17 +47,17 @@ class ProfileQuery:
             ("page", self.page),
         ]
         own = urlencode([pair for pair in pairs if pair[1]])
-        return "&".join(filter(None, [self.asked.parameters(), own]))
+        return "&".join(filter(None, [self.params.parameters(), own]))
 
     @property
-    def as_asked(self) -> PageParams:
+    def page_params(self) -> PageParams:
         """Return the selected region as parameters of the other pages."""
         if self.picked is None:
-            return self.asked
+            return self.params
         start, end = self.picked
         # URLs have whole seconds: round the end up, rather including a profile more than one fewer.
         end = parse_time(time_text(end)) + timedelta(seconds=1 if end.microsecond else 0)
-        return replace(self.asked, span=end - parse_time(time_text(start)), end=end)
+        return replace(self.params, span=end - parse_time(time_text(start)), end=end)
 
 
 def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
@@ -67,7 +67,7 @@ def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]
     picked, unpicked = _picked(query.get("pick_from", ""), query.get("pick_to", ""))
     return ProfileQuery(
         # A single profile belongs on the flame page.
-        asked=replace(reading.asked.of_the_data(), profile=""),
+        params=replace(reading.params.of_the_data(), profile=""),
         picked=picked,
         order=order,
         page=query.get("page", "")[:_LONGEST_PAGE],

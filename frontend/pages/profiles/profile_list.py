@@ -53,9 +53,9 @@ def list_profiles(context: QueryContext, query: ProfileQuery, selection: Selecti
     heaviest = max((row.weight for row in result.rows), default=0)
     unit = DEFAULT_METRICS[selection.type].unit
     return ProfileList(
-        lines=[_line(row, query.asked, unit, heaviest) for row in result.rows],
+        lines=[_line(row, query.params, unit, heaviest) for row in result.rows],
         coverage=result.coverage,
-        picked_weights=_weights(query.asked, unit),
+        picked_weights=_weights(query.params, unit),
         instant=not any(row.duration_ns for row in result.rows),
         next_page=result.next_page or "",
     )
@@ -85,11 +85,11 @@ def table(rows: Sequence[ProfileRow]) -> list[list[str | int | float]]:
     ]
 
 
-def _weights(asked: PageParams, unit: str) -> str:
-    return " – ".join(format_value(weight, unit) for weight in asked.weights or ())
+def _weights(params: PageParams, unit: str) -> str:
+    return " – ".join(format_value(weight, unit) for weight in params.weights or ())
 
 
-def _line(row: ProfileRow, asked: PageParams, unit: str, heaviest: int) -> ProfileListRow:
+def _line(row: ProfileRow, params: PageParams, unit: str, heaviest: int) -> ProfileListRow:
     labels = [f"{name}={value}" for name, value in sorted(row.labels.items())]
     return ProfileListRow(
         time=row.time,
@@ -101,12 +101,12 @@ def _line(row: ProfileRow, asked: PageParams, unit: str, heaviest: int) -> Profi
         version=row.version,
         labels=labels[:_LABELS],
         more_labels=len(labels[_LABELS:]),
-        parameters=_alone(row, asked).parameters(),
+        parameters=_alone(row, params).parameters(),
     )
 
 
-def _alone(row: ProfileRow, asked: PageParams) -> PageParams:
+def _alone(row: ProfileRow, params: PageParams) -> PageParams:
     """Return parameters for the profile alone, in the smallest range of whole seconds around it."""
     end = parse_time(time_text(row.time)) + _AROUND
-    alone = replace(asked, zones=(), versions=(), labels=(), weight=None, weights=None)
+    alone = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None)
     return replace(alone, profile=row.name_id, span=_AROUND, end=end)

@@ -51,9 +51,9 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
 
 
 def _fragment(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    answer = render(request, "frontend/profiles/list.html", context)
-    answer.headers["HX-Push-Url"] = request.get_full_path()
-    return answer
+    response = render(request, "frontend/profiles/list.html", context)
+    response.headers["HX-Push-Url"] = request.get_full_path()
+    return response
 
 
 @login_required
@@ -63,10 +63,10 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     now = timezone.now()
     query, _notices = read(request.GET, now)
-    if not query.asked.service or query.asked.type is None:
+    if not query.params.service or query.params.type is None:
         sentence = _("The address has to name a service and a type.")
         return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)
-    selection = query.selection(project.pk, query.asked.service, query.asked.type, now)
+    selection = query.selection(project.pk, query.params.service, query.params.type, now)
     try:
         rows = _rows(query_context(request, project), selection, query)
     except DeadlinePassed:

@@ -33,15 +33,15 @@ def context(
     notices: tuple[str, ...],
     now: datetime,
 ) -> dict[str, object]:
-    """Return the template context; `asked` and `list` are None if the project has no service."""
+    """Return the template context; `params` and `list` are None if the project has no service."""
     url = reverse("profiles", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.asked, notices), now)
-            return _shown(of, query, url) if of else {"asked": None, "notices": notices}
+            of = page_query(queries, project, ParsedParams(query.params, notices), now)
+            return _shown(of, query, url) if of else {"params": None, "notices": notices}
     except DeadlinePassed:
-        late = empty_state.deadline_state(query.asked, DEADLINE_SECONDS)
-        return {"asked": query.asked, "notices": notices, "empty": with_links(late, url)}
+        late = empty_state.deadline_state(query.params, DEADLINE_SECONDS)
+        return {"params": query.params, "notices": notices, "empty": with_links(late, url)}
 
 
 def listed(
@@ -51,29 +51,29 @@ def listed(
 
     Raise `DeadlinePassed`.
     """
-    of = page_query(queries, project, ParsedParams(query.asked, ()), now)
+    of = page_query(queries, project, ParsedParams(query.params, ()), now)
     if of is None:
         return None
-    query = replace(query, asked=of.asked)
+    query = replace(query, params=of.params)
     selection = query.selection(project.pk, of.selection.service, of.selection.type, now)
     query, found, _unread = _listed(queries, query, selection)
     return {"project": project, "query": query, "list": found, "selection": selection}
 
 
 def _shown(of: PageQuery, query: ProfileQuery, url: str) -> dict[str, object]:
-    query = replace(query, asked=of.asked)
+    query = replace(query, params=of.params)
     selection = query.selection(of.project.pk, of.selection.service, of.selection.type, of.now)
     options = options_of(of.context, of.selection)
     query, found, unread = _listed(of.context, query, selection)
     heat_map_of = run_heat_map(of.context, replace(of.selection, weights=None))
     return {
         **_map(heat_map_of, query),
-        "asked": of.asked,
+        "params": of.params,
         "query": query,
         "selection": selection,
         "whole": of.selection,
         "notices": (*of.notices, *unread, *left_out(heat_map_of.coverage)),
-        "picker": picker(of.asked, of.services, options, of.now),
+        "picker": picker(of.params, of.services, options, of.now),
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "list": found,

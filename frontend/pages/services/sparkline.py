@@ -36,9 +36,9 @@ def _stretch(run: list[tuple[int, int]], steps: int) -> LineSegment:
     """Draw a run from the left edge of its first step to the right edge of its last."""
     edge = _WIDTH / steps
     first, last = run[0], run[-1]
-    places = [(first[0] * edge, first[1])]
-    places += [((i + 0.5) * edge, y) for i, y in run[1:-1]]
-    places.append(((last[0] + 1) * edge, last[1]))
-    line = " ".join(f"{round(x)},{y}" for x, y in places)
-    area = f"{round(places[0][0])},{_FOOT} {line} {round(places[-1][0])},{_FOOT}"
+    points = [(first[0] * edge, first[1])]
+    points += [((i + 0.5) * edge, y) for i, y in run[1:-1]]
+    points.append(((last[0] + 1) * edge, last[1]))
+    line = " ".join(f"{round(x)},{y}" for x, y in points)
+    area = f"{round(points[0][0])},{_FOOT} {line} {round(points[-1][0])},{_FOOT}"
     return LineSegment(line, area)

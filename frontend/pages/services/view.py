@@ -32,6 +32,6 @@ def services(request: HttpRequest, project_id: str) -> HttpResponse:
     }
     if not wants_fragment(request):
         return render(request, "frontend/services/services.html", context)
-    answer = render(request, "frontend/services/fragment.html", context)
-    answer.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
-    return answer
+    response = render(request, "frontend/services/fragment.html", context)
+    response.headers["HX-Push-Url"] = request.path + query.address(page=query.page)
+    return response

@@ -34,7 +34,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     only_who_may_change(member)
     form = KeyForm(request.POST)
     if not form.is_valid():
-        return _answer(request, dict(settings_context(member, key_form=form)))
+        return _response(request, dict(settings_context(member, key_form=form)))
     made = keys.create(
         member.project,
         form.cleaned_data["name"],
@@ -42,7 +42,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
         read=form.may_read,
         by=cast("User", request.user),
     )
-    return _answer(request, dict(settings_context(member, new_key=made)))
+    return _response(request, dict(settings_context(member, new_key=made)))
 
 
 @login_required
@@ -69,6 +69,6 @@ def _key_for(project: Project, key_id: str) -> ApiKey:
     return key
 
 
-def _answer(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+def _response(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
     page = "keys.html" if wants_fragment(request) else "settings.html"
     return render(request, f"frontend/settings/{page}", context)

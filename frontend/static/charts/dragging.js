@@ -18,33 +18,33 @@ const LEAST = 4; // pixels: a shorter drag is a click
  * @param {AbortSignal} signal
  */
 export function watchDrags(over, drags, signal) {
-  /** @type {{held: number, began: number} | null} */
+  /** @type {{anchor: number, began: number} | null} */
   let drag = null;
   const at = (/** @type {PointerEvent} */ event) => {
     const box = over.getBoundingClientRect();
     return Math.min(box.width, Math.max(0, event.clientX - box.left));
   };
-  const ends = (/** @type {PointerEvent} */ event, /** @type {number} */ held) => {
+  const ends = (/** @type {PointerEvent} */ event, /** @type {number} */ anchor) => {
     const x = at(event);
-    return /** @type {[number, number]} */ (x < held ? [x, held] : [held, x]);
+    return /** @type {[number, number]} */ (x < anchor ? [x, anchor] : [anchor, x]);
   };
   over.addEventListener(
     'pointerdown',
     (event) => {
       if (event.button !== 0) return;
       over.setPointerCapture(event.pointerId);
-      drag = { held: drags.anchor(at(event)), began: event.clientX };
+      drag = { anchor: drags.anchor(at(event)), began: event.clientX };
     },
     { signal },
   );
-  over.addEventListener('pointermove', (event) => drag && drags.show(...ends(event, drag.held)), { signal });
+  over.addEventListener('pointermove', (event) => drag && drags.show(...ends(event, drag.anchor)), { signal });
   over.addEventListener(
     'pointerup',
     (event) => {
       const done = drag;
       drag = null;
       drags.end();
-      if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.held));
+      if (done && Math.abs(event.clientX - done.began) >= LEAST) drags.choose(...ends(event, done.anchor));
     },
     { signal },
   );

@@ -42,7 +42,7 @@ export class TimeChart extends HTMLElement {
     /** @type {Readout | null} */
     this.readout = null;
     this.at = -1; // step reached with the keyboard
-    this.held = -1; // step where a keyboard selection started
+    this.anchorStep = -1; // step where a keyboard selection started
     this.gone = new AbortController();
     this.drawn = new AbortController();
   }
@@ -161,7 +161,7 @@ export class TimeChart extends HTMLElement {
   /** Clear the readout and the keyboard selection. */
   rest() {
     this.at = -1;
-    this.held = -1;
+    this.anchorStep = -1;
     this.readout?.hide();
     this.plot?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.plot?.setCursor({ left: -10, top: -10 });
@@ -211,7 +211,7 @@ export class TimeChart extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    const { model, at, held } = this;
+    const { model, at, anchorStep } = this;
     if (!model || event.ctrlKey || event.metaKey || event.altKey) return;
     const last = model.count - 1;
     /** @type {Record<string, number>} */
@@ -222,7 +222,7 @@ export class TimeChart extends HTMLElement {
       End: last,
     };
     if (event.key in goals) this.reach(goals[event.key], event.shiftKey);
-    else if (event.key === 'Enter' && held >= 0) this.choose(...this.stretch(model));
+    else if (event.key === 'Enter' && anchorStep >= 0) this.choose(...this.stretch(model));
     else if (event.key === 'Escape' && at >= 0) this.rest();
     else return;
     event.preventDefault();
@@ -233,7 +233,7 @@ export class TimeChart extends HTMLElement {
   reach(step, selecting) {
     const { plot, model } = this;
     if (!plot || !model) return;
-    this.held = selecting ? (this.held < 0 ? Math.max(0, this.at) : this.held) : -1;
+    this.anchorStep = selecting ? (this.anchorStep < 0 ? Math.max(0, this.at) : this.anchorStep) : -1;
     this.at = step;
     const [from, to] = selecting ? this.stretch(model) : [0, 0];
     const x = (/** @type {number} */ time) => plot.valToPos(time, 'x');
@@ -249,7 +249,7 @@ export class TimeChart extends HTMLElement {
    * @returns {[number, number]}
    */
   stretch(model) {
-    const [first, last] = [Math.min(this.held, this.at), Math.max(this.held, this.at)];
+    const [first, last] = [Math.min(this.anchorStep, this.at), Math.max(this.anchorStep, this.at)];
     return [model.from + first * model.step, Math.min(model.to, model.from + (last + 1) * model.step)];
   }
 }

@@ -261,8 +261,8 @@ export class FlameDiff extends HTMLElement {
     if (node !== this.marked) {
       this.marked = node;
       for (const [name, text] of Object.entries(this.wordsOf(node))) {
-        const place = tip.querySelector(`[data-tip="${name}"]`);
-        if (place) place.textContent = text;
+        const field = tip.querySelector(`[data-tip="${name}"]`);
+        if (field) field.textContent = text;
       }
     }
     this.placeMark();

@@ -21,7 +21,7 @@ const DEEDS = {
  * Return the subject of the context menu at a node.
  * @param {FlameDiff} graph
  * @param {number} node
- * @returns {import("../flame-graph/menu.js").Place | null}
+ * @returns {import("../flame-graph/menu.js").MenuTarget | null}
  */
 export function placeOf(graph, node) {
   const subject = graph.tree && subjectOf(graph.tree, node);

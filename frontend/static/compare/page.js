@@ -10,7 +10,7 @@ import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
 import { placeOf, watchKeys } from './keys.js';
 
-const PATIENCE_MS = 150;
+const WAIT_MS = 150;
 
 /** @returns {FlameDiff[]} */
 const graphs = () => [...document.querySelectorAll('flame-diff')].filter((one) => one instanceof FlameDiff);
@@ -61,11 +61,11 @@ document.addEventListener('click', (event) => {
 /** @param {HTMLElement} work */
 async function load(work) {
   const wait = document.getElementById('diff-wait');
-  const slow = setTimeout(() => wait?.removeAttribute('hidden'), PATIENCE_MS);
+  const slow = setTimeout(() => wait?.removeAttribute('hidden'), WAIT_MS);
   try {
-    const answer = await fetch(work.dataset.src ?? '', { credentials: 'same-origin' });
-    if (!answer.ok) return fail((await answer.json().catch(() => ({}))).error);
-    const all = readDifferences(await answer.json());
+    const response = await fetch(work.dataset.src ?? '', { credentials: 'same-origin' });
+    if (!response.ok) return fail((await response.json().catch(() => ({}))).error);
+    const all = readDifferences(await response.json());
     for (const graph of graphs()) graph.show(all);
     void search();
   } catch (error) {

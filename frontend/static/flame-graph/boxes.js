@@ -63,8 +63,8 @@ export function boxesOfRow(tree, rows, row, span, emit, prefer = null) {
       runFrom = from;
       count = 0;
     }
-    const wanted = prefer && run >= 0 ? prefer[node] - prefer[run] : 0;
-    if (run < 0 || wanted > 0 || (wanted === 0 && of > heaviest)) {
+    const preference = prefer && run >= 0 ? prefer[node] - prefer[run] : 0;
+    if (run < 0 || preference > 0 || (preference === 0 && of > heaviest)) {
       run = node;
       heaviest = of;
     }

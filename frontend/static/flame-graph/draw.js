@@ -47,7 +47,7 @@ export function draw(context, scene) {
   pixels.begin(wide, levels);
   let line = 0;
   /** @type {import("./boxes.js").Emit} */
-  const place = (node, x, width, count) => {
+  const addBox = (node, x, width, count) => {
     const colour = scene.colours[node];
     const left = Math.max(0, x);
     const right = Math.min(span.width, x + width);
@@ -60,7 +60,7 @@ export function draw(context, scene) {
   };
   for (let row = scene.firstRow; row < scene.lastRow; row++) {
     line = scene.flip ? scene.lastRow - 1 - row : row - scene.firstRow;
-    boxesOfRow(scene.tree, scene.rows, row, span, place, scene.found);
+    boxesOfRow(scene.tree, scene.rows, row, span, addBox, scene.found);
   }
   stretch(context, pixels.finish(), wide / ratio);
   boxes.forEach((list, colour) => writeLabels(context, scene, list, palette.ink[colour], cell));

@@ -26,7 +26,7 @@ import { Zoom } from './zoom.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
 
-const PATIENCE_MS = 150; // delay before a loading tree is announced
+const WAIT_MS = 150; // delay before a loading tree is announced
 
 export class FlameGraph extends HTMLElement {
   static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion'];
@@ -103,7 +103,7 @@ export class FlameGraph extends HTMLElement {
     const loading = (this.loading = new AbortController());
     const source = this.getAttribute('src');
     if (!source) return; // the page shows only the list
-    const slow = setTimeout(() => this.tell('flame-wait', {}), PATIENCE_MS);
+    const slow = setTimeout(() => this.tell('flame-wait', {}), WAIT_MS);
     try {
       const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
       if (loading.signal.aborted) return;
@@ -128,14 +128,14 @@ export class FlameGraph extends HTMLElement {
     const tree = this.hasAttribute('recursion') ? withoutRecursion(whole) : whole;
     this.whole = whole;
     this.found = null;
-    const wanted = this.getAttribute('frame') ?? '';
-    const node = nodeWithId(tree, wanted);
+    const frameId = this.getAttribute('frame') ?? '';
+    const node = nodeWithId(tree, frameId);
     const colours = coloursOf(tree, colourBy(this.getAttribute('colour')));
     this.data = { tree, rows: rowsOf(tree), colours };
     this.pointing?.unmark();
     this.measure(tree);
     this.zoomed.show(tree, node, false);
-    this.tell('flame-load', { tree, node, missing: Boolean(wanted) && node === 0 });
+    this.tell('flame-load', { tree, node, missing: Boolean(frameId) && node === 0 });
   }
 
   /** Set the graph's height; a callers' graph without callers is hidden. @param {Tree} tree */
@@ -179,7 +179,7 @@ export class FlameGraph extends HTMLElement {
     cancelAnimationFrame(this.frameRequest);
     if (!this.data || !this.picture) return;
     this.picture.draw(this.drawn(this.data));
-    this.pointing?.place(this.shown(this.data));
+    this.pointing?.moveTo(this.shown(this.data));
   }
 
   /** @param {NonNullable<FlameGraph["data"]>} data @returns {import("./picture.js").Drawn} */

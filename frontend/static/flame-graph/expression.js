@@ -1,6 +1,6 @@
 /** Regular expression search in a worker, limited to one second for all names together. */
 
-const PATIENCE_MS = 1000;
+const WAIT_MS = 1000;
 
 /** Error of an expression that is invalid (message: the reason) or too slow (message: ""). */
 export class BadExpression extends Error {}
@@ -9,7 +9,7 @@ export class BadExpression extends Error {}
 let busy = null;
 
 /**
- * Test names in a worker; reject with BadExpression if it fails or takes over PATIENCE_MS.
+ * Test names in a worker; reject with BadExpression if it fails or takes over WAIT_MS.
  * @param {string} source
  * @param {string[]} names
  * @returns {Promise<Uint8Array>} 1 where the name matches
@@ -22,7 +22,7 @@ export function tested(source, names) {
     const stop = setTimeout(() => {
       worker.terminate();
       reject(new BadExpression(''));
-    }, PATIENCE_MS);
+    }, WAIT_MS);
     worker.addEventListener('message', ({ data }) => {
       clearTimeout(stop);
       worker.terminate();

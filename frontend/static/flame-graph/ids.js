@@ -86,11 +86,11 @@ function textIds(texts) {
 }
 
 /** @type {WeakMap<Tree, Ids>} */
-const known = new WeakMap();
+const idsByTree = new WeakMap();
 
 /** Return the ids of a tree's frames. @param {Tree} tree @returns {Ids} */
 function frameIds(tree) {
-  const found = known.get(tree);
+  const found = idsByTree.get(tree);
   if (found) return found;
   const { name, file, line } = tree.frames;
   const [names, files] = [textIds(tree.names), textIds(tree.files)];
@@ -101,7 +101,7 @@ function frameIds(tree) {
     pair(0, line[i]);
     keep(ids, i);
   }
-  known.set(tree, ids);
+  idsByTree.set(tree, ids);
   return ids;
 }
 

@@ -6,12 +6,12 @@ import { element } from './around.js';
 export async function showLines(name, file) {
   const dialog = element('#lines');
   const body = dialog?.querySelector('[data-lines]');
-  const bench = element('#flame');
+  const page = element('#flame');
   if (!(dialog instanceof HTMLDialogElement) || !body) return;
   const url = new URL(dialog.dataset.url ?? '', location.href);
   url.search = location.search;
-  url.searchParams.set('service', bench?.dataset.service ?? '');
-  url.searchParams.set('type', bench?.dataset.type ?? '');
+  url.searchParams.set('service', page?.dataset.service ?? '');
+  url.searchParams.set('type', page?.dataset.type ?? '');
   url.searchParams.set('name', name);
   url.searchParams.set('file', file);
   body.textContent = dialog.dataset.wait ?? '';
@@ -28,10 +28,10 @@ async function answered(url, failed) {
   const note = document.createElement('p');
   note.textContent = failed;
   try {
-    const answer = await fetch(url, { credentials: 'same-origin' });
-    const text = await answer.text();
-    if (answer.ok && !answer.redirected) return text;
-    if ((answer.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
+    const response = await fetch(url, { credentials: 'same-origin' });
+    const text = await response.text();
+    if (response.ok && !response.redirected) return text;
+    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
   } catch {
     // offline: the message says so
   }

@@ -54,15 +54,15 @@ function started(url) {
 
 /** @param {string} url @param {AbortSignal} signal */
 async function fetched(url, signal) {
-  const answer = await ask(url, signal);
-  if (answer.redirected || answer.status === 401 || answer.status === 403) throw new LoadError('signed-out');
-  if (answer.status === 404) throw new LoadError('gone');
-  if (!answer.ok) throw new LoadError(answer.status < 500 ? 'refused' : 'failed', await saidBy(answer));
-  return answer.text();
+  const response = await fetchTree(url, signal);
+  if (response.redirected || response.status === 401 || response.status === 403) throw new LoadError('signed-out');
+  if (response.status === 404) throw new LoadError('gone');
+  if (!response.ok) throw new LoadError(response.status < 500 ? 'refused' : 'failed', await messageOf(response));
+  return response.text();
 }
 
 /** @param {string} url @param {AbortSignal} signal */
-async function ask(url, signal) {
+async function fetchTree(url, signal) {
   try {
     return await fetch(url, { signal, headers: { Accept: 'application/json' }, credentials: 'same-origin' });
   } catch (error) {
@@ -71,10 +71,10 @@ async function ask(url, signal) {
   }
 }
 
-/** @param {Response} answer */
-async function saidBy(answer) {
-  const json = (answer.headers.get('Content-Type') ?? '').startsWith('application/json');
-  const said = json ? await answer.json().catch(() => ({})) : {};
+/** @param {Response} response */
+async function messageOf(response) {
+  const json = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
+  const said = json ? await response.json().catch(() => ({})) : {};
   return typeof said.error === 'string' ? said.error : '';
 }
 

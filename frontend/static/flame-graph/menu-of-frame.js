@@ -6,7 +6,7 @@ import { FlameGraph } from './element.js';
 /**
  * @param {FlameGraph} flame
  * @param {number} node
- * @returns {import("./menu.js").Place | null}
+ * @returns {import("./menu.js").MenuTarget | null}
  */
 export function placeOf(flame, node) {
   const tree = flame.data?.tree;
@@ -19,7 +19,7 @@ export function placeOf(flame, node) {
 }
 
 /** @param {MouseEvent} event @param {Element} target */
-export function pointedPlace(event, target) {
+export function targetAt(event, target) {
   const flame = target.closest('flame-graph[data-menu]');
   if (!(flame instanceof FlameGraph)) return null;
   return placeOf(flame, event.button === 2 || !flame.pointing ? flame.under(event) : flame.pointing.marked);

@@ -5,24 +5,24 @@
  */
 
 import { act, can, subjectOfRow } from './actions.js';
-import { changesPage } from './answers.js';
+import { changesPage } from './page-requests.js';
 import { element } from './around.js';
 
 /** @typedef {import("./actions.js").Subject} Subject */
 /**
- * @typedef {{subject: Subject, back: () => void}} Place of a menu; `back` restores focus
+ * @typedef {{subject: Subject, back: () => void}} MenuTarget of a menu; `back` restores focus
  */
 
-/** @type {Place | null} subject of the open menu */
+/** @type {MenuTarget | null} subject of the open menu */
 let open = null;
 
-/** @param {Place | null} place @param {number} x in the window @param {number} y */
-export function openMenu(place, x, y) {
+/** @param {MenuTarget | null} target @param {number} x in the window @param {number} y */
+export function openMenu(target, x, y) {
   const menu = element('#frame-menu');
-  if (!menu || !place) return;
-  open = place;
+  if (!menu || !target) return;
+  open = target;
   for (const item of menu.querySelectorAll('[data-act]')) {
-    item.toggleAttribute('hidden', !can(item.getAttribute('data-act') ?? '', place.subject));
+    item.toggleAttribute('hidden', !can(item.getAttribute('data-act') ?? '', target.subject));
   }
   menu.hidden = false;
   const [width, height] = [menu.offsetWidth, menu.offsetHeight];
@@ -35,10 +35,10 @@ export function openMenu(place, x, y) {
 export function closeMenu(back) {
   const menu = element('#frame-menu');
   if (!menu || !open) return;
-  const place = open;
+  const target = open;
   open = null;
   menu.hidden = true;
-  if (back) place.back();
+  if (back) target.back();
 }
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */
@@ -76,7 +76,7 @@ function press(event) {
   ]?.focus();
 }
 
-/** @param {Element} target @returns {Place | null} the function of a list row */
+/** @param {Element} target @returns {MenuTarget | null} the function of a list row */
 function rowOf(target) {
   const row = target.closest('.fn[data-name]');
   const subject = subjectOfRow(row);
@@ -85,17 +85,17 @@ function rowOf(target) {
 
 /**
  * @param {Document} page
- * @param {(event: MouseEvent, target: Element) => Place | null} inGraph finds it in a graph
+ * @param {(event: MouseEvent, target: Element) => MenuTarget | null} inGraph finds it in a graph
  */
 export function watchMenu(page, inGraph) {
   page.addEventListener('contextmenu', (event) => {
     if (!(event.target instanceof Element)) return;
-    const place = event.target.closest('.fg-view') ? inGraph(event, event.target) : rowOf(event.target);
-    if (!place) return;
+    const target = event.target.closest('.fg-view') ? inGraph(event, event.target) : rowOf(event.target);
+    if (!target) return;
     event.preventDefault();
     const box = event.target.getBoundingClientRect();
     // opened by key there is no pointer position
-    openMenu(place, event.clientX || box.left, event.clientY || box.bottom);
+    openMenu(target, event.clientX || box.left, event.clientY || box.bottom);
   });
   page.addEventListener('click', (event) => {
     const item = event.target instanceof Element ? event.target.closest('#frame-menu [data-act]') : null;

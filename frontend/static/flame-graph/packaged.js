@@ -14,32 +14,32 @@ import { isOfItsFile, packageOf } from './packages.js';
 const NO_FUNCTIONS = 2; // the last frames of a tree: the service, and folded nodes
 
 /** @type {WeakMap<Tree, Packaged>} */
-const known = new WeakMap();
+const packagesByTree = new WeakMap();
 
 /** @param {Tree} tree @returns {Packaged} */
 export function packagesOf(tree) {
-  const found = known.get(tree) ?? told(tree);
-  known.set(tree, found);
+  const found = packagesByTree.get(tree) ?? collectPackages(tree);
+  packagesByTree.set(tree, found);
   return found;
 }
 
 /** @param {Tree} tree @returns {Packaged} */
-function told(tree) {
-  const telling = new Telling(tree);
+function collectPackages(tree) {
+  const collector = new PackageCollector(tree);
   const byFrame = tree.frames.name.map((_, at, { length }) =>
-    at < length - NO_FUNCTIONS ? telling.packageOf(at) : -1,
+    at < length - NO_FUNCTIONS ? collector.packageOf(at) : -1,
   );
-  return { packages: telling.packages, byFrame };
+  return { packages: collector.packages, byFrame };
 }
 
-class Telling {
+class PackageCollector {
   /** @param {Tree} tree */
   constructor(tree) {
     this.tree = tree;
     /** @type {Package[]} distinct ones */
     this.packages = [];
     /** @type {Map<string, number>} index into packages by kind and name */
-    this.known = new Map();
+    this.indexes = new Map();
     this.byFile = new Int32Array(tree.files.length).fill(-1);
   }
 
@@ -56,8 +56,8 @@ class Telling {
   /** @param {Package} packaged */
   entered(packaged) {
     const key = `${packaged.kind} ${packaged.name}`;
-    const index = this.known.get(key) ?? this.packages.push(packaged) - 1;
-    this.known.set(key, index);
+    const index = this.indexes.get(key) ?? this.packages.push(packaged) - 1;
+    this.indexes.set(key, index);
     return index;
   }
 }

@@ -8,7 +8,7 @@ import { fadeToasts } from '../shell/toasts.js';
 import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn, subjectOf } from './actions.js';
 import { inAddress, profilesOf, replaceAddress } from './address.js';
-import { ask, changesPage, stopAsking } from './answers.js';
+import { requestPage, changesPage, abortRequest } from './page-requests.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
@@ -17,7 +17,7 @@ import { heaviestCallee } from './keyboard.js';
 import { watchKeys } from './keys.js';
 import { watchLinks } from './links.js';
 import { watchMenu } from './menu.js';
-import { pointedPlace } from './menu-of-frame.js';
+import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
@@ -103,7 +103,7 @@ document.addEventListener('flame-zoom', (event) => {
 watchKeys(document);
 watchChips(document);
 watchLinks(document);
-watchMenu(document, pointedPlace);
+watchMenu(document, targetAt);
 watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
 watchRanges(document);
 
@@ -150,8 +150,8 @@ function showOwn() {
 function showAddress() {
   showOwn();
   searchAsAddressed();
-  if (profilesOf(location.search) === shown) stopAsking();
-  else void ask();
+  if (profilesOf(location.search) === shown) abortRequest();
+  else void requestPage();
 }
 
 showBy((address) => {
@@ -189,7 +189,7 @@ setInterval(() => {
   const busy = document.hidden || document.querySelector('.htmx-request, .chip.editing');
   if (!page || busy) return;
   // after a failure, the whole page
-  void ask(profilesOf(location.search) === shown ? page.dataset.seen : '');
+  void requestPage(profilesOf(location.search) === shown ? page.dataset.seen : '');
 }, REFRESH_MS);
 
 settle();

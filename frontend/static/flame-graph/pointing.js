@@ -49,7 +49,7 @@ export class Pointing {
     if (node !== this.marked) {
       this.marked = node;
       this.tip.fill(shown.tree, node, shown.node);
-      this.place(shown);
+      this.moveTo(shown);
     }
     this.placeTip(shown, clientX);
   }
@@ -80,7 +80,7 @@ export class Pointing {
   }
 
   /** @param {Shown} shown */
-  place(shown) {
+  moveTo(shown) {
     this.box.hidden = this.marked < 0;
     if (this.box.hidden) return;
     const [x, width] = this.pixelsOf(shown, this.marked);
@@ -103,7 +103,7 @@ export class Pointing {
       top: seen.top + down,
       bottom: seen.bottom + down,
     };
-    this.tip.place({ x, y }, room);
+    this.tip.moveTo({ x, y }, room);
   }
 
   /** Announce a node to screen readers. @param {Shown} shown @param {number} node */

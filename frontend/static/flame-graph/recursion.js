@@ -15,21 +15,21 @@ import { readTree } from './tree.js';
  * @returns {Tree} a new tree with the same frames, profiles and unit
  */
 export function withoutRecursion(tree) {
-  const grown = new Grown(tree);
-  for (let i = 1; i < tree.n; i++) grown.add(i);
-  return readTree(grown.wire());
+  const merged = new MergedTree(tree);
+  for (let i = 1; i < tree.n; i++) merged.add(i);
+  return readTree(merged.wire());
 }
 
-class Grown {
+class MergedTree {
   /** @param {Tree} tree */
   constructor(tree) {
     this.tree = tree;
-    this.place = new Int32Array(tree.n); // new node of each old one
+    this.newNode = new Int32Array(tree.n); // new node of each old one
     this.parent = [-1];
     this.frame = [tree.frame[0]];
     this.self = [tree.self[0]];
     /** @type {Map<number, number>} nodes by parent and frame */
-    this.known = new Map();
+    this.nodesByKey = new Map();
     /** @type {Map<number, {count: number, total: number}>} */
     this.folded = new Map();
     const lit = tree.highlight;
@@ -40,9 +40,9 @@ class Grown {
   /** @param {number} node */
   add(node) {
     const { tree } = this;
-    const above = this.place[tree.parent[node]];
+    const above = this.newNode[tree.parent[node]];
     if (tree.hidden[node]) this.fold(above, node);
-    else this.self[(this.place[node] = this.nodeOf(above, tree.frame[node]))] += tree.self[node];
+    else this.self[(this.newNode[node] = this.nodeOf(above, tree.frame[node]))] += tree.self[node];
   }
 
   /**
@@ -54,12 +54,12 @@ class Grown {
     const least = this.tree.base ? 0 : 1;
     for (let at = above; at >= least; at = this.parent[at]) if (this.frame[at] === frame) return at;
     const key = above * this.tree.frames.name.length + frame;
-    const known = this.known.get(key);
-    if (known !== undefined) return known;
+    const existing = this.nodesByKey.get(key);
+    if (existing !== undefined) return existing;
     const made = this.parent.push(above) - 1;
     this.frame.push(frame);
     this.self.push(0);
-    this.known.set(key, made);
+    this.nodesByKey.set(key, made);
     return made;
   }
 

@@ -5,8 +5,8 @@ import { svgOf } from './svg.js';
 
 /** Return the base name that the server gives a download of the same profiles. */
 function fileName() {
-  const bench = document.querySelector('#flame');
-  const parts = ['service', 'type'].map((name) => bench?.getAttribute(`data-${name}`) ?? '');
+  const page = document.querySelector('#flame');
+  const parts = ['service', 'type'].map((name) => page?.getAttribute(`data-${name}`) ?? '');
   const range = document.querySelector('#range');
   const times = ['from', 'to'].map((name) => (range?.getAttribute(`data-${name}`) ?? '').replace(/[-:]/g, ''));
   return `profiler_${[...parts, ...times].map((part) => part.replace(/[^\w.-]+/g, '-').slice(0, 60)).join('_')}`;

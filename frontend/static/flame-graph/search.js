@@ -2,7 +2,7 @@
 
 import { formatCount, formatPercent, formatValue } from '../units.js';
 import { inAddress, replaceAddress } from './address.js';
-import { ask } from './answers.js';
+import { requestPage } from './page-requests.js';
 import { element } from './around.js';
 import { BadExpression, tested } from './expression.js';
 import { containing, expressionOf, matchesOf } from './matches.js';
@@ -67,7 +67,7 @@ function isListAlone() {
 
 function searchList() {
   clearTimeout(pause);
-  pause = setTimeout(() => void ask(), PAUSE_MS);
+  pause = setTimeout(() => void requestPage(), PAUSE_MS);
 }
 
 /** @param {Tree} tree @param {string} text */

@@ -39,7 +39,7 @@ export class Tooltip {
    * @param {{x: number, y: number}} at the pointer's x and the frame's top, in the graph's pixels
    * @param {{left: number, right: number, top: number, bottom: number}} room in the same pixels
    */
-  place(at, room) {
+  moveTo(at, room) {
     this.box.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.box;
     const under = at.y + ROW_HEIGHT + GAP;

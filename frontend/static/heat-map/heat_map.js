@@ -17,10 +17,10 @@ const minute = new Intl.DateTimeFormat(undefined, {
 
 /** @param {HTMLElement} view */
 function watch(view) {
-  const cells = view.querySelector('svg.cells');
+  const graphic = view.querySelector('svg.cells');
   const pick = view.querySelector('rect.pick');
   const said = view.querySelector('[data-said]');
-  if (!(cells instanceof SVGElement) || !(pick instanceof SVGElement) || !(said instanceof HTMLElement)) return;
+  if (!(graphic instanceof SVGElement) || !(pick instanceof SVGElement) || !(said instanceof HTMLElement)) return;
   const grid = readGrid(view.dataset);
   /** @type {import('./cells.js').Cell | null} */
   let from = null;
@@ -37,26 +37,26 @@ function watch(view) {
   const follow = () => visitWith(picking(grid, boxOf(from ?? to, to)));
   /** @param {PointerEvent} event */
   const at = (event) => {
-    const place = cells.getBoundingClientRect();
-    return cellAt(grid, (event.clientX - place.left) / place.width, (event.clientY - place.top) / place.height);
+    const box = graphic.getBoundingClientRect();
+    return cellAt(grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
   };
 
-  cells.addEventListener('pointerdown', (event) => {
+  graphic.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     event.preventDefault();
     view.focus({ preventScroll: true });
-    cells.setPointerCapture(event.pointerId);
+    graphic.setPointerCapture(event.pointerId);
     from = to = at(event);
     show();
   });
-  cells.addEventListener('pointermove', (event) => {
-    if (!cells.hasPointerCapture(event.pointerId)) return;
+  graphic.addEventListener('pointermove', (event) => {
+    if (!graphic.hasPointerCapture(event.pointerId)) return;
     to = at(event);
     show();
   });
-  cells.addEventListener('pointerup', (event) => {
-    if (!cells.hasPointerCapture(event.pointerId)) return;
-    cells.releasePointerCapture(event.pointerId);
+  graphic.addEventListener('pointerup', (event) => {
+    if (!graphic.hasPointerCapture(event.pointerId)) return;
+    graphic.releasePointerCapture(event.pointerId);
     follow();
   });
   view.addEventListener('keydown', (event) => {

@@ -22,8 +22,8 @@
     }
   };
 
-  const wanted = new URLSearchParams(location.search).get('theme') ?? remembered();
-  if (wanted === 'dark' || wanted === 'light') root.dataset.theme = wanted;
+  const theme = new URLSearchParams(location.search).get('theme') ?? remembered();
+  if (theme === 'dark' || theme === 'light') root.dataset.theme = theme;
 
   document.addEventListener('click', (event) => {
     if (!(event.target instanceof Element) || !event.target.closest('[data-toggle-theme]')) return;

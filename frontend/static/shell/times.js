@@ -74,10 +74,10 @@ export function watchTimes(page) {
  * @param {ParentNode} root
  */
 export function nameZone(root) {
-  const place = root.querySelector('[data-zone]');
+  const zoneElement = root.querySelector('[data-zone]');
   const offset = -new Date().getTimezoneOffset();
-  if (!(place instanceof HTMLElement) || !place.dataset.zone) return;
+  if (!(zoneElement instanceof HTMLElement) || !zoneElement.dataset.zone) return;
   const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, '0');
   const minutes = String(Math.abs(offset) % 60).padStart(2, '0');
-  place.textContent = place.dataset.zone.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
+  zoneElement.textContent = zoneElement.dataset.zone.replace('{}', `UTC${offset < 0 ? '-' : '+'}${hours}:${minutes}`);
 }

@@ -8,7 +8,7 @@ ROW = 20
 PATIENCE_MS, LOOK_MS = 20_000, 40
 
 
-class Box(TypedDict):
+class FrameBox(TypedDict):
     name: str
     label: str
     row: int
@@ -26,12 +26,12 @@ def view(page: Page) -> Locator:
 BOXES = "graph => graph.source === graph.getAttribute('src') ? graph.boxes : []"
 
 
-def drawn(page: Page) -> list[Box]:
+def drawn(page: Page) -> list[FrameBox]:
     """Return the boxes of the graph once it has loaded its tree and stopped moving."""
     expect(page.locator("#legend li").first).to_be_visible()
-    before: list[Box] = []
+    before: list[FrameBox] = []
     for _ in range(PATIENCE_MS // LOOK_MS):
-        boxes: list[Box] = page.locator("#graph").evaluate(BOXES)
+        boxes: list[FrameBox] = page.locator("#graph").evaluate(BOXES)
         if boxes and boxes == before:
             return boxes
         before = boxes
@@ -39,7 +39,7 @@ def drawn(page: Page) -> list[Box]:
     raise AssertionError(f"After {PATIENCE_MS} ms the graph still waits or moves: {before}")
 
 
-def box(page: Page, name: str) -> Box:
+def box(page: Page, name: str) -> FrameBox:
     return next(found for found in drawn(page) if found["name"] == name)
 
 
@@ -47,5 +47,5 @@ def width_of(page: Page) -> float:
     return float(view(page).evaluate("view => view.clientWidth"))
 
 
-def middle(found: Box) -> Position:
+def middle(found: FrameBox) -> Position:
     return {"x": found["x"] + found["width"] / 2, "y": found["row"] * ROW + ROW / 2}

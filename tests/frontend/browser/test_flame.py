@@ -11,7 +11,7 @@ from profiles.models import Profile
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import ROW, Box, box, drawn, middle, view, width_of
+from tests.frontend.browser.flame_page import ROW, FrameBox, box, drawn, middle, view, width_of
 
 
 def test_the_example_of_flame_graphs_comes_out_exactly(
@@ -241,7 +241,7 @@ def test_the_old_graph_stays_when_the_server_fails(
     page.get_by_label("Timespan").select_option("6h")
     failed = page.get_by_role("alert")
     expect(failed).to_contain_text("The server failed to merge these profiles")
-    boxes: list[Box] = page.evaluate("document.querySelector('#graph').boxes")
+    boxes: list[FrameBox] = page.evaluate("document.querySelector('#graph').boxes")
     assert boxes == before
 
 

@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 def asked(query: str) -> PageParams:
     reading = read(QueryDict(query), NOW)
     assert reading.notices == ()
-    return reading.asked
+    return reading.params
 
 
 def test_an_empty_address_asks_for_the_last_hour() -> None:
@@ -76,14 +76,14 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
 )
 def test_what_cannot_be_read_is_said_and_left_out(query: str) -> None:
     reading = read(QueryDict(query), NOW)
-    assert reading.asked == PageParams()
+    assert reading.params == PageParams()
     (notice,) = reading.notices
     assert notice.startswith(f"“{query.split('=', maxsplit=1)[0]}=")
 
 
 def test_a_range_that_runs_backwards_keeps_its_end() -> None:
     reading = read(QueryDict("from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z"), NOW)
-    assert reading.asked == PageParams(end=datetime(2026, 11, 20, tzinfo=UTC))
+    assert reading.params == PageParams(end=datetime(2026, 11, 20, tzinfo=UTC))
     assert len(reading.notices) == 1
 
 
@@ -186,14 +186,14 @@ def test_filters_keep_their_order_and_a_form_adds_one() -> None:
 
 def test_an_expression_that_cannot_be_used_is_explained() -> None:
     reading = read(QueryDict("f=show:/a(/&f=show:" + "x" * 501), NOW)
-    assert reading.asked == PageParams()
+    assert reading.params == PageParams()
     assert reading.notices[0].startswith("The expression /a(/ cannot be read")
     assert "may have 500 characters" in reading.notices[1]
 
 
 def test_no_address_has_more_filters_than_a_page_shows() -> None:
     reading = read(QueryDict("&".join(f"f=show:{i}" for i in range(40))), NOW)
-    assert len(reading.asked.filters) == 20
+    assert len(reading.params.filters) == 20
     assert reading.notices == ("The address has more than 20 filters; the others were left out.",)
 
 

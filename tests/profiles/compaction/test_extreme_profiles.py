@@ -17,15 +17,15 @@ from profiles.storage.block_reader import location_of, read
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import stock
-from tests.profiles.pprofs import Builder, pprof
+from tests.profiles.pprofs import PprofBuilder, pprof
 
 pytestmark = pytest.mark.django_db
 CPU = Metric("cpu", "nanoseconds")
 GREATEST = 2**61  # the sum of four exceeds 64 bits
 
 
-def _built(change: Callable[[Builder], None]) -> bytes:
-    builder = Builder()
+def _built(change: Callable[[PprofBuilder], None]) -> bytes:
+    builder = PprofBuilder()
     builder.message.sample_type.add(type=builder.string(CPU.name), unit=builder.string(CPU.unit))
     change(builder)
     return bytes(builder.message.SerializeToString())
@@ -42,7 +42,7 @@ def deepest() -> bytes:
 def a_million_nodes() -> bytes:
     """Return a hundred stacks of ten thousand frames that diverge at the root."""
 
-    def change(b: Builder) -> None:
+    def change(b: PprofBuilder) -> None:
         common = [b.frame(f"f{i}") for i in range(9_999)]
         for i in range(100):
             b.message.sample.add(location_id=[*common, b.frame(f"root{i}")], value=[i + 1])
@@ -51,7 +51,7 @@ def a_million_nodes() -> bytes:
 
 
 def many_labels() -> bytes:
-    def change(b: Builder) -> None:
+    def change(b: PprofBuilder) -> None:
         main = b.frame("main")
         for i in range(100_000):
             sample = b.message.sample.add(location_id=[main], value=[1])

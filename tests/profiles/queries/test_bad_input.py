@@ -51,7 +51,7 @@ from projects.models import Deployment
 from projects.profile_types import ProfileType
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
-from tests.profiles.pprofs import Builder, pprof
+from tests.profiles.pprofs import PprofBuilder, pprof
 
 pytestmark = pytest.mark.django_db
 CPU = ProfileType.CPU
@@ -334,7 +334,7 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
 
 def labelled(count: int) -> bytes:
     """Return one stack whose samples have a distinct label each."""
-    builder = Builder()
+    builder = PprofBuilder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
     frame, key = builder.frame("main"), builder.string("request")
     for number in range(count):

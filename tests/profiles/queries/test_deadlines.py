@@ -94,7 +94,7 @@ LISTS: list[Ask] = [
 ]
 
 
-class Clock:
+class AdvancingClock:
     """Clock that advances by one second at each call.
 
     It is far ahead of the real clock, which times the reads of files.
@@ -114,8 +114,8 @@ def nothing_remembered(settings: Settings) -> None:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> AdvancingClock:
+    made = AdvancingClock()
     monkeypatch.setattr(context, "time", SimpleNamespace(monotonic=made))
     return made
 
@@ -133,7 +133,7 @@ def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deploymen
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_it_ends_at_the_first_look_behind_its_deadline(
-    name: str, stored: Selection, clock: Clock
+    name: str, stored: Selection, clock: AdvancingClock
 ) -> None:
     ask = QUESTIONS[name]
     ask(stored, AHEAD + 1e6)
@@ -147,7 +147,7 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_it_looks_at_the_clock_when_all_is_merged(
-    name: str, stored: Selection, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    name: str, stored: Selection, clock: AdvancingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merged: list[int] = []
     tree = Merge.tree
@@ -163,7 +163,7 @@ def test_it_looks_at_the_clock_when_all_is_merged(
 
 
 def test_a_large_block_is_looked_at_chunk_by_chunk(
-    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch, clock: Clock
+    selection: Selection, shop: Deployment, monkeypatch: pytest.MonkeyPatch, clock: AdvancingClock
 ) -> None:
     looks = []
     for hour, profiles in enumerate((2, 12)):
@@ -228,7 +228,7 @@ def readers() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if each.name.startswith("file-reader")}
 
 
-def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: Clock) -> None:
+def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: AdvancingClock) -> None:
     in_time = query_context(stored)
     tree = run_tree(in_time, stored, View())
     compared = run_compare(in_time, stored, stored, View())

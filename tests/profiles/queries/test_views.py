@@ -25,7 +25,7 @@ from projects.models import Deployment
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.engine.calltree import reference_ids
-from tests.profiles.pprofs import Builder
+from tests.profiles.pprofs import PprofBuilder
 from tests.profiles.queries.test_tree import names, paths
 
 pytestmark = pytest.mark.django_db
@@ -243,7 +243,7 @@ def test_lines_of_a_function(selection: Selection, shop: Deployment) -> None:
 
 def on_lines(*frames: tuple[str, int]) -> bytes:
     """Return a profile of one stack of 7 ns, root first."""
-    builder = Builder()
+    builder = PprofBuilder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("ns"))
     stack = [builder.frame(name, line=line) for name, line in reversed(frames)]
     builder.message.sample.add(location_id=stack, value=[7])

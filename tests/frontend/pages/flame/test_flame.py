@@ -73,7 +73,7 @@ def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
 def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     answer = client.get(f"{url}?span=30m", headers=HTMX)
-    assert html_of(answer).lstrip().startswith('<div class="bench"')
+    assert html_of(answer).lstrip().startswith('<div class="flame-page"')
     assert "HX-Push-Url" not in answer  # the browser has this URL already
     assert "HX-Request" in answer["Vary"]
 
@@ -231,10 +231,10 @@ def test_its_parts_are_small_and_ask_the_database_little(
     }
     shop.send(shop.deployment(project), shop.minutes_before(now, 3), stacks)
     client.force_login(alice)
-    bench = page(client, url, **HTMX)
-    assert len(bench.encode()) <= 45_000
-    address = re.search(r'src="([^"]*/flame/tree[^"]*)"', bench)
-    more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', bench)
+    fragment = page(client, url, **HTMX)
+    assert len(fragment.encode()) <= 45_000
+    address = re.search(r'src="([^"]*/flame/tree[^"]*)"', fragment)
+    more = re.search(r'hx-get="([^"]*/flame/functions[^"]*)"', fragment)
     assert address
     assert more
     with django_assert_max_num_queries(5):

@@ -182,14 +182,14 @@ def test_a_step_suits_the_range(span: str, step: int) -> None:
     query, notices = read(QueryDict(f"span={span}"), NOON)
     assert notices == ()
     assert query.shown_step == timedelta(minutes=step)
-    assert query.shown_step in steps_for(query.asked.span)
+    assert query.shown_step in steps_for(query.params.span)
 
 
 def test_without_a_range_it_is_a_week() -> None:
     query, _ = read(QueryDict(""), NOON)
     assert isinstance(query, HistoryQuery)
-    assert query.asked.span == timedelta(days=7)
-    assert default_step(query.asked.span) == timedelta(hours=6)
+    assert query.params.span == timedelta(days=7)
+    assert default_step(query.params.span) == timedelta(hours=6)
 
 
 def test_a_line_has_gaps_and_versions() -> None:

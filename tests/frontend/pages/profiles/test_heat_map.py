@@ -58,7 +58,7 @@ def test_each_cell_with_profiles_has_a_level() -> None:
 def test_what_is_picked_is_marked(
     picked: tuple[datetime, datetime] | None, weights: tuple[int, int] | None, box: Box | None
 ) -> None:
-    query = replace(QUERY, picked=picked, asked=replace(QUERY.asked, weights=weights))
+    query = replace(QUERY, picked=picked, params=replace(QUERY.params, weights=weights))
     assert picture(RESULT, query).picked == box
 
 

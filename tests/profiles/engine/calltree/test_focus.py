@@ -18,7 +18,7 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.profiles.engine.explicit_stacks import ids_of, stacks_of
 from tests.profiles.engine.pprof.oracle import Path
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
-from tests.profiles.pprofs import EXAMPLE, Builder, Stacks
+from tests.profiles.pprofs import EXAMPLE, PprofBuilder, Stacks
 
 few = settings(max_examples=150, deadline=None)
 TREES = st.one_of(trees(), folded().map(tree_of)).map(by_function)
@@ -110,7 +110,7 @@ def test_a_function_of_several_files_is_one() -> None:
 
 def tree_in_files(files: dict[str, str]) -> Tree:
     """Return a tree with, for each caller, a `work` in its own file that calls itself once."""
-    builder = Builder()
+    builder = PprofBuilder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("ns"))
     for caller, file in files.items():
         work, above = builder.frame("work", file), builder.frame(caller)

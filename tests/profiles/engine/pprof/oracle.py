@@ -29,7 +29,7 @@ class Meaning:
 
 def digest(raw: bytes, profile_type: str) -> Meaning:
     message = Profile.FromString(raw)
-    reader = _Reader(message)
+    reader = _OracleReader(message)
     kinds = [
         normalise(profile_type, reader.text(kind.type), reader.text(kind.unit))
         for kind in message.sample_type
@@ -98,7 +98,7 @@ def _pruned(sums: dict[Any, list[int]], kept: list[int]) -> dict[Any, tuple[int,
     return {key: row for key, row in rows.items() if any(row)}
 
 
-class _Reader:
+class _OracleReader:
     def __init__(self, message: Any) -> None:
         self.strings = [data.decode("utf-8", "replace") for data in message.string_table]
         self.functions = {function.id: function for function in message.function}

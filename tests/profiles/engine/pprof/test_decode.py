@@ -17,7 +17,7 @@ from profiles.engine.pprof.decode import (
     decode_profile,
 )
 from tests.profiles.engine.pprof.oracle import Path, meaning_of
-from tests.profiles.pprofs import EXAMPLE, Builder, pprof
+from tests.profiles.pprofs import EXAMPLE, PprofBuilder, pprof
 
 LIMITS = DecodeLimits()
 
@@ -36,9 +36,9 @@ def _names(path: Path) -> str:
     return ";".join(name for name, _, _ in path)
 
 
-def built(change: Callable[[Builder], None]) -> bytes:
+def built(change: Callable[[PprofBuilder], None]) -> bytes:
     """Build a profile with a sample type and this change."""
-    builder = Builder()
+    builder = PprofBuilder()
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
     change(builder)
     return bytes(builder.message.SerializeToString())
@@ -54,7 +54,7 @@ def test_the_documented_example() -> None:
 
 
 def test_equal_stacks_are_added_up() -> None:
-    def twice(b: Builder) -> None:
+    def twice(b: PprofBuilder) -> None:
         for value in (3, 4):
             b.message.sample.add(location_id=[b.frame("work"), b.frame("main")], value=[value])
 
@@ -62,7 +62,7 @@ def test_equal_stacks_are_added_up() -> None:
 
 
 def test_inlined_functions_come_innermost_first() -> None:
-    def inlined(b: Builder) -> None:
+    def inlined(b: PprofBuilder) -> None:
         location = b.frame("inner")
         b.frame("outer")
         b.message.location[0].line.add(function_id=2, line=9)
@@ -76,7 +76,7 @@ def test_a_sample_without_a_stack_keeps_its_value() -> None:
 
 
 def test_locations_without_names_are_known_by_binary_and_offset() -> None:
-    def unsymbolised(b: Builder) -> None:
+    def unsymbolised(b: PprofBuilder) -> None:
         b.message.mapping.add(
             id=2**63 + 5,
             memory_start=0x400000,
@@ -97,7 +97,7 @@ def test_locations_without_names_are_known_by_binary_and_offset() -> None:
 
 
 def test_text_that_is_not_utf_8_is_replaced_and_generics_kept() -> None:
-    def odd(b: Builder) -> None:
+    def odd(b: PprofBuilder) -> None:
         location = b.frame("main.Map[go.shape.int]")
         b.message.string_table.append(b"caf\xe9")
         b.message.function.add(id=77, name=len(b.message.string_table) - 1)
@@ -108,7 +108,7 @@ def test_text_that_is_not_utf_8_is_replaced_and_generics_kept() -> None:
 
 
 def test_labels_of_samples_are_kept_with_their_units() -> None:
-    def labelled(b: Builder) -> None:
+    def labelled(b: PprofBuilder) -> None:
         sample = b.message.sample.add(location_id=[b.frame("main")], value=[3])
         sample.label.add(key=b.string("thread"), str=b.string("worker"))
         sample.label.add(key=b.string("size"), num=-5, num_unit=b.string("bytes"))
@@ -121,7 +121,7 @@ def test_labels_of_samples_are_kept_with_their_units() -> None:
     assert tree.self[0].sum() == 7
 
 
-def each_labelled(b: Builder) -> None:
+def each_labelled(b: PprofBuilder) -> None:
     """Add 100,000 samples with distinct labels: a unique `request`, and two values of `part`."""
     main, request, part = b.frame("main"), b.string("request"), b.string("part")
     for number in range(100_000):
@@ -142,7 +142,7 @@ def test_a_hundred_thousand_samples_with_labels_of_their_own() -> None:
 
 
 def test_labels_of_samples_have_a_limit_and_those_of_equal_samples_count_once() -> None:
-    def labelled(b: Builder) -> None:
+    def labelled(b: PprofBuilder) -> None:
         for value in ("a", "a", "b"):
             sample = b.message.sample.add(location_id=[b.frame("main")], value=[1])
             sample.label.add(key=b.string("thread"), str=b.string(value))
@@ -192,7 +192,7 @@ def test_the_default_metric_is_the_type_s_own_else_the_named_else_the_last() -> 
     three = [("a", "count"), ("b", "count"), ("cpu", "nanoseconds")]
     assert read(pprof({"main": [1, 2, 3]}, sample_types=three)).weight == 3
     assert read(pprof({"main": [1, 2, 3]}, sample_types=three), "HEAP").weight == 3
-    named = Builder()
+    named = PprofBuilder()
     for name in ("a", "b", "c"):
         named.message.sample_type.add(type=named.string(name), unit=named.string("count"))
     named.message.default_sample_type = named.string("b")
@@ -217,7 +217,7 @@ def test_stacks_have_values_that_are_left_in_them() -> None:
     assert columns.node.tolist() == sorted(columns.node.tolist())
     assert sorted(columns.values.tolist()[0]) == [1, 2]
 
-    def cancelled(b: Builder) -> None:
+    def cancelled(b: PprofBuilder) -> None:
         for value in (3, -3):
             b.message.sample.add(location_id=[b.frame("main")], value=[value])
 
@@ -254,7 +254,7 @@ def test_each_limit_is_named(limits: dict[str, Any], name: str) -> None:
 
 
 def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
-    def amplified(b: Builder) -> None:
+    def amplified(b: PprofBuilder) -> None:
         location = b.frame("main")
         for _ in range(10_000):
             b.message.location[0].line.add(function_id=1, line=1)
@@ -286,9 +286,9 @@ def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
     ],
 )
 def test_what_does_not_fit_together_is_named(
-    change: Callable[[Builder], None], reason: str
+    change: Callable[[PprofBuilder], None], reason: str
 ) -> None:
-    def used(builder: Builder) -> None:
+    def used(builder: PprofBuilder) -> None:
         change(builder)
         if not builder.message.sample:
             values = [1] * len(builder.message.sample_type)
@@ -299,7 +299,7 @@ def test_what_does_not_fit_together_is_named(
 
 
 def _function(number: int) -> Any:
-    builder = Builder()
+    builder = PprofBuilder()
     return builder.message.function.add(id=number)
 
 
@@ -338,7 +338,7 @@ def test_differences_are_read_where_they_are_allowed() -> None:
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_comments_are_read_packed_or_one_by_one(packed: bool) -> None:
-    builder = Builder()
+    builder = PprofBuilder()
     first, second = builder.string("flamewatch.samples=3"), builder.string("x" * 1000)
     raw = built_of(builder)
     raw += bytes([13 << 3 | 2, 2, first, second]) if packed else bytes([104, first, 104, second])
@@ -346,7 +346,7 @@ def test_comments_are_read_packed_or_one_by_one(packed: bool) -> None:
 
 
 def test_a_crowd_of_comments_is_cut_off() -> None:
-    builder = Builder()
+    builder = PprofBuilder()
     number = builder.string("again")
     raw = built_of(builder) + bytes([104, number]) * 10_000
     assert read(raw).comments == ("again",) * MOST_COMMENTS
@@ -354,9 +354,9 @@ def test_a_crowd_of_comments_is_cut_off() -> None:
 
 def test_a_comment_that_is_no_string_is_refused() -> None:
     with pytest.raises(BadProfile, match="points at string 99"):
-        read(built_of(Builder()) + bytes([104, 99]))
+        read(built_of(PprofBuilder()) + bytes([104, 99]))
 
 
-def built_of(builder: Builder) -> bytes:
+def built_of(builder: PprofBuilder) -> bytes:
     builder.message.sample_type.add(type=builder.string("cpu"), unit=builder.string("nanoseconds"))
     return bytes(builder.message.SerializeToString())

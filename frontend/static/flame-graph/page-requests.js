@@ -16,7 +16,7 @@ const { htmx, Idiomorph } = /** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} */ 
  * Request the page at its current URL; a newer request replaces an older one.
  * @param {string} [seen] version tag of the shown result; if it is current, the server answers 204
  */
-export async function ask(seen = '') {
+export async function requestPage(seen = '') {
   const url = new URL(location.href);
   if (seen) url.searchParams.set('seen', seen);
   const request = htmx?.ajax('GET', url.pathname + url.search, { source: '#flame', target: '#flame', swap: 'morph' });
@@ -24,7 +24,7 @@ export async function ask(seen = '') {
 }
 
 /** Abort a running request, as the URL again matches what is shown. */
-export function stopAsking() {
+export function abortRequest() {
   const page = element('#flame');
   if (page) htmx?.trigger(page, 'htmx:abort');
 }
