@@ -10,19 +10,19 @@ from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _GRACE_SECONDS = 10.0  # for processes that are about to end
-_known: set[int] = set()
+_earlier_processes: set[int] = set()
 
 
 @contextlib.contextmanager
 def adopted() -> Iterator[None]:
     """Make orphans of our descendants our own children, except for children that exist now."""
-    _known.update(_children())
+    _earlier_processes.update(_children())
     _set_subreaper(True)
     try:
         yield
     finally:
         _set_subreaper(False)
-        _known.clear()
+        _earlier_processes.clear()
 
 
 def end_all() -> list[str]:
@@ -40,16 +40,16 @@ def end_all() -> list[str]:
     return named
 
 
-def _set_subreaper(wanted: bool) -> None:
+def _set_subreaper(enabled: bool) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0):
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
 
 
 def _running() -> list[int]:
     """Reap terminated children; return the process ids of the others."""
     left = []
-    for pid in _children() - _known:
+    for pid in _children() - _earlier_processes:
         with contextlib.suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG) == (0, 0):
                 left.append(pid)

@@ -44,9 +44,9 @@ def test_a_fetch_that_fails_for_a_moment_is_tried_again(tmp_path: Path, failures
 def test_one_that_fails_for_good_says_what_it_was_and_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(
         services.ServiceMissing, match=r"(?s)`sh -c .*no mirror.*Tried 3 times"
-    ) as told:
+    ) as raised:
         fetch(tmp_path, 9)
-    assert "ended with 1" in str(told.value)
+    assert "ended with 1" in str(raised.value)
 
 
 @pytest.mark.real
@@ -62,9 +62,9 @@ def test_no_service_outlives_who_started_it(tmp_path: Path, how: signal.Signals)
         url = holder.stdout.readline()
         holder.send_signal(how)
     port = int(url.rpartition(":")[2].partition("/")[0])
-    until(lambda: not answers(port), 30, "end of the service")
+    until(lambda: not accepts_connections(port), 30, "end of the service")
 
 
-def answers(port: int) -> bool:
+def accepts_connections(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

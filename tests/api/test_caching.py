@@ -33,17 +33,17 @@ def test_the_tag_is_the_same_however_it_is_packed(ask: Ask) -> None:
 
 def test_large_answers_are_compressed(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {f"main;work_{i}": 1 for i in range(300)}, minutes=3)
-    answer = ask("tree", headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["content-encoding"] == "gzip"
-    assert int(answer.headers["content-length"]) < len(answer.content) / 2
-    assert len(answer.json()["names"]) == 304
+    response = ask("tree", headers={"Accept-Encoding": "gzip"})
+    assert response.headers["content-encoding"] == "gzip"
+    assert int(response.headers["content-length"]) < len(response.content) / 2
+    assert len(response.json()["names"]) == 304
 
 
 def test_a_file_that_is_packed_is_not_packed_again(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {f"main;work_{i}": i + 1 for i in range(900)}, minutes=3)
-    answer = ask("tree", format="pprof", headers={"Accept-Encoding": "gzip"})
-    assert "content-encoding" not in answer.headers
-    assert gzip.decompress(answer.content)
+    response = ask("tree", format="pprof", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in response.headers
+    assert gzip.decompress(response.content)
 
 
 def test_closed_ranges_may_be_kept_a_while(ask: Ask) -> None:

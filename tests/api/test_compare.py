@@ -42,8 +42,8 @@ def test_what_changed_is_real_among_enough_profiles(ask: Ask, shop: Deployment) 
 
 
 def test_as_csv(ask: Ask) -> None:
-    answer = ask("compare", version="1", format="csv", **{"b.version": "2"})
-    head, *lines = csv.reader(io.StringIO(answer.text))
+    response = ask("compare", version="1", format="csv", **{"b.version": "2"})
+    head, *lines = csv.reader(io.StringIO(response.text))
     assert head[:4] == [
         "name",
         "file",

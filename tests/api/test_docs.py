@@ -57,14 +57,14 @@ class DocumentedCommand:
                 assert word.startswith("$FLAMEWATCH/"), word
                 url = word.removeprefix("$FLAMEWATCH")
         params += parse_qsl(urlsplit(url).query)
-        answer = Client("").request("GET", urlsplit(url).path, params=params, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return answer.content
+        response = Client("").request("GET", urlsplit(url).path, params=params, headers=headers)
+        assert response.status_code == 200, response.text
+        return response.content
 
 
 def examples() -> Iterator[DocumentedCommand]:
-    for command, answer in _EXAMPLE.findall(DOCS.read_text()):
-        yield DocumentedCommand(command, answer)
+    for command, response in _EXAMPLE.findall(DOCS.read_text()):
+        yield DocumentedCommand(command, response)
 
 
 @pytest.fixture
@@ -80,11 +80,11 @@ def shop(project: Project) -> None:
 def test_an_example_answers_what_is_written_there(
     example: DocumentedCommand, shop: None, reader: Client
 ) -> None:
-    answer = example.ask(reader.key)
+    response = example.ask(reader.key)
     if example.answer.startswith("{"):
-        assert json.loads(answer) == json.loads(example.answer)
+        assert json.loads(response) == json.loads(example.answer)
     elif example.answer:
-        assert answer.decode().splitlines() == example.answer.splitlines()
+        assert response.decode().splitlines() == example.answer.splitlines()
 
 
 def test_every_address_and_form_has_an_example() -> None:

@@ -75,8 +75,8 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
     ],
 )
 def test_an_address_is_bounded(query: str, said: str, reader: Client) -> None:
-    answer = reader.request("GET", f"/api/v1/projects/-/tree?{query}")
-    assert_refused(answer, 400, "INVALID_ARGUMENT", said)
+    response = reader.request("GET", f"/api/v1/projects/-/tree?{query}")
+    assert_refused(response, 400, "INVALID_ARGUMENT", said)
 
 
 def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
@@ -86,25 +86,25 @@ def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
 
 def test_an_address_that_is_none_is_404(reader: Client) -> None:
     for path in ("", "/nothing", "/tree/"):
-        answer = reader.request("GET", f"/api/v1/projects/-{path}")
-        assert_refused(answer, 404, "NOT_FOUND")
+        response = reader.request("GET", f"/api/v1/projects/-{path}")
+        assert_refused(response, 404, "NOT_FOUND")
 
 
 def test_another_method_is_405(reader: Client) -> None:
     for method in ("POST", "DELETE"):
-        answer = reader.request(method, "/api/v1/projects/-/tree")
-        assert_refused(answer, 405, "UNIMPLEMENTED", "GET")
+        response = reader.request(method, "/api/v1/projects/-/tree")
+        assert_refused(response, 405, "UNIMPLEMENTED", "GET")
 
 
 def test_more_than_a_key_may_ask_in_a_minute_is_429(
     ask: Ask, settings: Settings, agent: Client, stranger: Client
 ) -> None:
     settings.QUERIES_PER_MINUTE = 2
-    answers = [ask("services", service=None, type=None) for _ in range(6)]
-    refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(refused) >= 2  # a new minute may have started
-    assert_refused(refused[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
-    assert 0 < int(refused[0].headers["retry-after"]) <= 90
+    responses = [ask("services", service=None, type=None) for _ in range(6)]
+    rejected = [response for response in responses if response.status_code == 429]
+    assert len(rejected) >= 2  # a new minute may have started
+    assert_refused(rejected[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
+    assert 0 < int(rejected[0].headers["retry-after"]) <= 90
     other = stranger.request("GET", "/api/v1/projects/-/services")
     assert other.status_code == 200
 
@@ -115,9 +115,9 @@ def test_a_query_that_takes_too_long_is_504(
     settings.QUERY_SECONDS = 0.5
     ended = threading.Event()
     monkeypatch.setattr("api.resources.tree.run_tree", until_abandoned(ended))
-    answer = ask("tree")
-    assert_refused(answer, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s")
-    assert "retry-after" in answer.headers
+    response = ask("tree")
+    assert_refused(response, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s")
+    assert "retry-after" in response.headers
     assert ended.wait(30)
 
 
@@ -139,5 +139,5 @@ def until_abandoned(
 
 
 def test_a_project_that_is_another_tenants_is_404(stranger: Client, project: Project) -> None:
-    answer = stranger.request("GET", f"/api/v1/projects/{project.project_id}/tree")
-    assert_refused(answer, 404, "NOT_FOUND")
+    response = stranger.request("GET", f"/api/v1/projects/{project.project_id}/tree")
+    assert_refused(response, 404, "NOT_FOUND")

@@ -68,14 +68,14 @@ async def until(true: Callable[[], bool]) -> None:
 
 async def test_keys_of_one_project_share_its_threads_and_another_has_its_own(gate: Gate) -> None:
     other = Gate()
-    asked = [asyncio.create_task(execute(key_of(1, key), gate.work)) for key in range(5)]
+    tasks = [asyncio.create_task(execute(key_of(1, key), gate.work)) for key in range(5)]
     await until(lambda: gate.begun == LIMITS.running_of_tenant)
     another = asyncio.create_task(execute(key_of(2), other.work))
     await until(lambda: other.begun == 1)
     assert gate.begun == LIMITS.running_of_tenant
     gate.open.set()
     other.open.set()
-    names = await asyncio.gather(*asked, another)
+    names = await asyncio.gather(*tasks, another)
     assert all(name.startswith("flamewatch-query") for name in names)
 
 
@@ -123,10 +123,10 @@ async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: Fai
     def ask(count: int) -> list["asyncio.Task[str]"]:
         return [asyncio.create_task(execute(key_of(1), gate.work)) for _ in range(count)]
 
-    asked = ask(LIMITS.running_of_client)
+    tasks = ask(LIMITS.running_of_client)
     await until(lambda: gate.begun == LIMITS.running_of_client)
     # Only now, because until a thread takes them, the first queries fill the queue too.
-    asked += ask(LIMITS.waiting_of_tenant)
+    tasks += ask(LIMITS.waiting_of_tenant)
     await until(lambda: threads.waiting == LIMITS.waiting_of_tenant)
     with pytest.raises(TooManyQueriesWaiting) as raised:
         await execute(key_of(1), gate.work)
@@ -135,7 +135,7 @@ async def test_more_than_may_wait_are_rejected_with_429(gate: Gate, threads: Fai
     assert "64 queries of this project" in found.message
     assert int(found.headers["Retry-After"]) >= 5
     gate.open.set()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
 
 
 async def test_errors_come_back_and_the_threads_go_on() -> None:

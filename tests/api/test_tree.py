@@ -22,11 +22,11 @@ def of(profiles: int) -> dict[str, int]:
 
 
 def test_it_sums_everything_that_matches(ask: Ask, shop: Deployment) -> None:
-    answer = ask("tree")
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    assert paths(answer.content) == of(3)
-    document = answer.json()
+    response = ask("tree")
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert paths(response.content) == of(3)
+    document = response.json()
     assert document["project"] == shop.project.project_id
     assert (document["profiles"], document["total"]) == (3, 27_000_000)
     assert (document["first"], document["last"]) == (
@@ -67,9 +67,9 @@ def test_one_profile_alone(ask: Ask) -> None:
 
 
 def test_filters_come_in_their_order(ask: Ask) -> None:
-    answer = ask("tree", f=["show:bar", "hide:foo2", "hideframes:/^foo/", "highlight:main"])
-    assert paths(answer.content) == {"main": 0, "main;bar": 7_500_000}
-    assert answer.json()["highlight"] == [0]
+    response = ask("tree", f=["show:bar", "hide:foo2", "hideframes:/^foo/", "highlight:main"])
+    assert paths(response.content) == {"main": 0, "main;bar": 7_500_000}
+    assert response.json()["highlight"] == [0]
 
 
 def test_the_view_may_be_bottom_up_or_by_line(ask: Ask) -> None:
@@ -97,9 +97,11 @@ def test_siblings_stand_by_name_where_that_is_asked_for(ask: Ask, shop: Deployme
     "said", [{"format": "pprof"}, {"headers": {"Accept": "application/x-protobuf"}}], ids=str
 )
 def test_pprof(said: dict[str, Any], ask: Ask) -> None:
-    answer = ask("tree", **said)
-    assert answer.headers["content-type"] == "application/octet-stream"
-    assert decode_profile(gunzip(answer.content, 2**20), "CPU", DecodeLimits()).weight == 27_000_000
+    response = ask("tree", **said)
+    assert response.headers["content-type"] == "application/octet-stream"
+    assert (
+        decode_profile(gunzip(response.content, 2**20), "CPU", DecodeLimits()).weight == 27_000_000
+    )
 
 
 def test_folded_and_speedscope(ask: Ask) -> None:
@@ -123,7 +125,7 @@ def test_the_list(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
+    ("params", "names"),
     [
         ({"sort": "total"}, ["main", "bar", "foo1", "foo2"]),
         ({"sort": "-self", "size": 2}, ["foo2", "foo1"]),
@@ -131,19 +133,19 @@ def test_the_list(ask: Ask) -> None:
         ({"sort": "count", "size": 1}, ["main"]),
     ],
 )
-def test_the_list_is_sorted_and_cut(asked: dict[str, Any], names: list[str], ask: Ask) -> None:
-    document = ask("top", **asked).json()
+def test_the_list_is_sorted_and_cut(params: dict[str, Any], names: list[str], ask: Ask) -> None:
+    document = ask("top", **params).json()
     assert document["functions"]["name"] == names
     assert document["all"] == 4
 
 
 def test_the_list_as_csv(ask: Ask) -> None:
-    answer = ask("top", headers={"Accept": "text/csv"})
-    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    head, *lines = csv.reader(io.StringIO(answer.text))
+    response = ask("top", headers={"Accept": "text/csv"})
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    head, *lines = csv.reader(io.StringIO(response.text))
     assert head[2] == "self (nanoseconds, sum of 3 profiles)"
     assert sum(int(line[2]) for line in lines) == 27_000_000
-    assert answer.content == ask("top", format="csv").content
+    assert response.content == ask("top", format="csv").content
 
 
 @pytest.mark.parametrize(
@@ -151,13 +153,13 @@ def test_the_list_as_csv(ask: Ask) -> None:
     [("text/html, */*;q=0.1", "application/json"), ("text/csv;q=0.2, text/plain", "text/plain")],
 )
 def test_accept_prefers(accept: str, form: str, ask: Ask) -> None:
-    answer = ask("tree", headers={"Accept": accept})
-    assert answer.headers["content-type"].startswith(form)
+    response = ask("tree", headers={"Accept": accept})
+    assert response.headers["content-type"].startswith(form)
 
 
 def test_what_nobody_can_answer_is_406(ask: Ask) -> None:
-    answer = ask("top", headers={"Accept": "image/png"})
-    assert_refused(answer, 406, "INVALID_ARGUMENT", "application/json, text/csv")
+    response = ask("top", headers={"Accept": "image/png"})
+    assert_refused(response, 406, "INVALID_ARGUMENT", "application/json, text/csv")
 
 
 def test_a_metric_is_asked_for_by_its_name(ask: Ask) -> None:

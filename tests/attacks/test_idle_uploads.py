@@ -25,7 +25,7 @@ def announce(site: Site, path: str, sent: bytes = b"") -> socket.socket:
     return connection
 
 
-def answer(connection: socket.socket, seconds: float) -> bytes:
+def receive_response(connection: socket.socket, seconds: float) -> bytes:
     """Return what the server sends before it closes the connection or `seconds` have passed."""
     connection.settimeout(seconds)
     text = b""
@@ -44,7 +44,7 @@ def test_twelve_idle_uploads_cost_the_neighbour_nothing(site: Site) -> None:
     def attack(site: Site) -> None:
         idle = [announce(site, path) for _ in range(12)]
         began = time.monotonic()
-        said.extend(answer(each, WINDOW_SECONDS + LATER) for each in idle)
+        said.extend(receive_response(each, WINDOW_SECONDS + LATER) for each in idle)
         assert time.monotonic() - began < WINDOW_SECONDS + LATER
         for each in idle:
             each.close()
@@ -65,7 +65,7 @@ def test_a_project_that_sends_much_at_once_fills_its_own_share_only(site: Site) 
             each.settimeout(30)
             with contextlib.suppress(OSError):
                 each.sendall(b"x" * (ANNOUNCED - 2**20))
-        said.extend(answer(each, WINDOW_SECONDS + LATER) for each in half)
+        said.extend(receive_response(each, WINDOW_SECONDS + LATER) for each in half)
         for each in half:
             each.close()
 
@@ -80,7 +80,7 @@ def test_thousands_of_half_heads_cost_the_neighbour_nothing(site: Site) -> None:
         for each in half:
             each.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: ")
         began = time.monotonic()
-        assert all(answer(each, HEAD_SECONDS + LATER) == b"" for each in half)
+        assert all(receive_response(each, HEAD_SECONDS + LATER) == b"" for each in half)
         assert time.monotonic() - began < HEAD_SECONDS + LATER
         for each in half:
             each.close()

@@ -23,16 +23,16 @@ _STACKS: dict[tuple[str, ...], tuple[int, int]] = {
 }
 
 
-def flame_graphs(site: Site, answers: list[tuple[int, float, str]]) -> None:
+def flame_graphs(site: Site, results: list[tuple[int, float, str]]) -> None:
     """Request all flame graphs at once, each with a different range."""
     with signed_in(site.server, "attacker@example.org") as client:
         cookies = dict(client.cookies)
 
     async def ask(many: httpx.AsyncClient, number: int) -> None:
         began = time.perf_counter()
-        answer = await many.get(flame_path(site.attacker, number))
-        said = answer.text if answer.status_code != 200 else ""
-        answers.append((answer.status_code, time.perf_counter() - began, said))
+        response = await many.get(flame_path(site.attacker, number))
+        said = response.text if response.status_code != 200 else ""
+        results.append((response.status_code, time.perf_counter() - began, said))
 
     async def all_at_once() -> None:
         limits = httpx.Limits(max_connections=PARALLEL)
@@ -51,21 +51,21 @@ def test_the_neighbour_hardly_notices(site: Site) -> None:
     with before.visiting():
         time.sleep(5)
     during = Visitor(site, site.neighbour, "neighbour@example.org")
-    answers: list[tuple[int, float, str]] = []
+    results: list[tuple[int, float, str]] = []
 
     def attack(site: Site) -> None:
         with during.visiting():
-            flame_graphs(site, answers)
+            flame_graphs(site, results)
 
     result = measure(site, attack)
-    by_status = Counter(status for status, _, _ in answers)
+    by_status = Counter(status for status, _, _ in results)
     print(result, by_status, f"page: p95 {before.p95():.3f} s, then {during.p95():.3f} s")
     assert not during.rejected
     assert during.p95() <= RATIO * max(before.p95(), LEAST_SECONDS)
     result.check(Bounds(memory=1536 * 2**20, threads=12))
     assert set(by_status) <= {200, 429, 503}
     assert by_status[429], "more requests than may wait are rejected"
-    assert all('{"error": "' in said for status, _, said in answers if status != 200)
+    assert all('{"error": "' in said for status, _, said in results if status != 200)
 
 
 def test_a_closed_browser_takes_its_queries_along(site: Site) -> None:

@@ -65,8 +65,8 @@ def main(arguments: list[str]) -> int:
 
 def make_base(folder: Path) -> None:
     """Install a minimal Debian with the base image's version of Python."""
-    asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
-    sites = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+    command = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
+    sites = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     mirrors = [site.rstrip("/") for site in sites if site.rstrip("/").endswith("/debian")]
     mirror = os.environ.get("DEBIAN_MIRROR") or next(iter(mirrors), "")
     if not mirror:
@@ -153,8 +153,8 @@ def _check_running(stage: Stage, root: Root, process: "subprocess.Popen[bytes]",
     url = f"http://127.0.0.1:{port}"
     _wait_until_it_answers(f"{url}/ok", process)
     for page in PAGES:
-        with urllib.request.urlopen(url + page, timeout=20) as answer:
-            print(f"{page}: {answer.status}")
+        with urllib.request.urlopen(url + page, timeout=20) as response:
+            print(f"{page}: {response.status}")
     server = _child(process.pid)
     user = Path(f"/proc/{server}").stat().st_uid
     if user == 0 or user != int(root.user.split(":")[0]):

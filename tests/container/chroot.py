@@ -59,8 +59,8 @@ class Root:
         if read_only:
             mounts += [f"mount -o remount,bind,ro {root}", f"mount -t tmpfs tmpfs {root}/tmp"]
         mounts += [
-            f"mount --bind {shlex.quote(str(place))} {root}{path}"
-            for path, place in (volumes or {}).items()
+            f"mount --bind {shlex.quote(str(target))} {root}{path}"
+            for path, target in (volumes or {}).items()
         ]
         enter = ["chroot", f"--userspec={self.user}", str(self.folder), "/usr/bin/env", "-i"]
         inside = f'cd {shlex.quote(self.workdir)} && exec "$@"'

@@ -23,6 +23,6 @@ def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
 @contextlib.contextmanager
 def signed_in(server: RunningServer, email: str = "alice@example.org") -> Iterator[httpx.Client]:
     with browser(server) as client:
-        answer = post(client, "/account/login/", login=email, password=PASSWORD)
-        assert answer.url.path != "/account/login/", answer.text
+        response = post(client, "/account/login/", login=email, password=PASSWORD)
+        assert response.url.path != "/account/login/", response.text
         yield client

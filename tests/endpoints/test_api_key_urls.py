@@ -26,12 +26,12 @@ class Address:
     def ask(self, client: Client, project: str) -> tuple[int, str]:
         """Return status and google.rpc code of the response; the code is empty for a success."""
         path = f"{self.root}/{project}{self.path}"
-        answer = client.request(self.method, path, json=self.message)
-        if answer.status_code >= 400:
-            code = answer.json()["error"]["status"]
-            assert_refused(answer, answer.status_code, code)
-            return answer.status_code, code
-        return answer.status_code, ""
+        response = client.request(self.method, path, json=self.message)
+        if response.status_code >= 400:
+            code = response.json()["error"]["status"]
+            assert_refused(response, response.status_code, code)
+            return response.status_code, code
+        return response.status_code, ""
 
 
 API = "/api/v1/projects"
@@ -66,10 +66,10 @@ def test_the_table_has_every_address_that_django_serves() -> None:
 
 @each
 def test_without_a_key_nobody_gets_in(address: Address, agent: Client) -> None:
-    answer = address.ask(Client(agent.project), agent.project)
+    response = address.ask(Client(agent.project), agent.project)
     # An upload needs no key, because its name is signed and cannot be guessed.
-    refusal = (404, "NOT_FOUND") if address.method == "PATCH" else (401, "UNAUTHENTICATED")
-    assert answer == refusal
+    expected = (404, "NOT_FOUND") if address.method == "PATCH" else (401, "UNAUTHENTICATED")
+    assert response == expected
 
 
 @each

@@ -34,9 +34,9 @@ CASES = [
 def test_every_refusal_has_a_status_and_carries_retry_info(
     error: Exception, status: int, code: str
 ) -> None:
-    refused = error_response(error)
-    body = orjson.loads(refused.body)["error"]
-    assert (refused.status, body["code"], body["status"]) == (status, status, code)
+    response = error_response(error)
+    body = orjson.loads(response.body)["error"]
+    assert (response.status, body["code"], body["status"]) == (status, status, code)
     assert body["message"]
     (detail,) = body["details"]
     assert detail["@type"] == RETRY_INFO
@@ -58,8 +58,8 @@ def test_a_failure_is_logged_and_its_text_kept_from_strangers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        refused = error_response(RuntimeError("the secret"))
-    assert b"secret" not in refused.body
+        response = error_response(RuntimeError("the secret"))
+    assert b"secret" not in response.body
     assert "the secret" in caplog.text
 
 

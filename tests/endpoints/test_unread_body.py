@@ -24,8 +24,8 @@ def send(port: int, request: str, *headers: str) -> bytes:
     head = "\r\n".join([f"{request} HTTP/1.1", *fields, "", ""])
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         connection.sendall(head.encode() + BODY)
-        with connection.makefile("rb") as answer:
-            return answer.read()
+        with connection.makefile("rb") as response:
+            return response.read()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ class Exchange:
     async def send(self, message: Mapping[str, Any]) -> None:
         self.sent.append(message)
 
-    async def answer(self) -> None:
+    async def respond(self) -> None:
         send = Incoming(self.receive).answering(self.send)
         await send({"type": "http.response.start", "status": 413, "headers": []})
         await send({"type": "http.response.body", "body": b"too large"})
@@ -66,7 +66,7 @@ class Exchange:
 def test_the_answer_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread_body, "MOST_SECONDS", 0.01)
     exchange = Exchange(b"x")
-    asyncio.run(exchange.answer())
+    asyncio.run(exchange.respond())
     assert [message.get("body") for message in exchange.sent] == [None, b"too large", None]
     assert [message.get("more_body", False) for message in exchange.sent] == [False, True, False]
 
@@ -74,5 +74,5 @@ def test_the_answer_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPa
 def test_no_more_than_so_many_bytes_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread_body, "MOST_BYTES", 100)
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
-    asyncio.run(exchange.answer())
+    asyncio.run(exchange.respond())
     assert len(exchange.chunks) == 1

@@ -20,7 +20,7 @@ _RUN = ("Thread.run", f"{_STDLIB}/threading.py")
 _HANDLE = ("ThreadWorker.handle", f"{_SITE}/gunicorn/workers/gthread.py")
 _RESPOND = ("BaseHandler.get_response", f"{_SITE}/django/core/handlers/base.py")
 _VIEW = ("CheckoutView.post", "/app/shop/checkout/views.py")
-_PLACE = ("orders.place", "/app/shop/checkout/orders.py")
+_ORDER_FRAME = ("orders.place", "/app/shop/checkout/orders.py")
 QUOTE = ("pricing.quote", "/app/shop/pricing/quote.py")
 _APPLY = ("discounts.apply", "/app/shop/pricing/discounts.py")
 _MATCHES = ("Rule.matches", "/app/shop/pricing/discounts.py")
@@ -31,7 +31,7 @@ _WAIT = ("psycopg_binary.wait_c+0x1f", "")
 _DUMPS = ("json.dumps", f"{_STDLIB}/json/__init__.py")
 
 _REQUEST = (_RUN, _HANDLE, _RESPOND)
-_CHECKOUT = (*_REQUEST, _VIEW, _PLACE)
+_CHECKOUT = (*_REQUEST, _VIEW, _ORDER_FRAME)
 
 STACKS: FrameStacks = {  # microseconds
     (_RUN,): 20_000,

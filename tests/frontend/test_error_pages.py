@@ -19,9 +19,9 @@ def test_another_tenants_page_and_a_page_that_is_not_look_alike(
 
 
 def test_an_unknown_address_is_404_with_a_way_on(client: Client, db: None) -> None:
-    answer = client.get("/nowhere")
-    assert answer.status_code == 404
-    page = answer.content.decode()
+    response = client.get("/nowhere")
+    assert response.status_code == 404
+    page = response.content.decode()
     assert "Nothing is at this address" in page
     assert 'href="/"' in page
 
@@ -29,9 +29,9 @@ def test_an_unknown_address_is_404_with_a_way_on(client: Client, db: None) -> No
 def test_a_form_without_its_token_is_told_what_to_do(alice: User, project: Project) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(alice)
-    answer = client.post("/projects/new", {"name": "Acme"})
-    assert answer.status_code == 403
-    assert "This form was out of date" in answer.content.decode()
+    response = client.post("/projects/new", {"name": "Acme"})
+    assert response.status_code == 403
+    assert "This form was out of date" in response.content.decode()
 
 
 @pytest.mark.parametrize("name", ["400.html", "500.html"])
@@ -43,6 +43,6 @@ def test_a_page_for_the_worst_case_needs_neither_request_nor_script(name: str) -
 
 def test_too_many_tries_are_told_to_wait(client: Client, db: None) -> None:
     form = {"login": "alice@example.org", "password": "not hers, this one"}
-    answers = [client.post("/account/login/", form) for _ in range(40)]
-    assert answers[-1].status_code == 429
-    assert "Wait a minute" in answers[-1].content.decode()
+    responses = [client.post("/account/login/", form) for _ in range(40)]
+    assert responses[-1].status_code == 429
+    assert "Wait a minute" in responses[-1].content.decode()

@@ -44,8 +44,8 @@ def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
     heavy = []
     for shown in EVERYTHING:
         with count_queries() as queries:
-            answer = alices.get(shown.address, headers=shown.headers)
-        size = len(gzip.compress(answer.content))
+            response = alices.get(shown.address, headers=shown.headers)
+        size = len(gzip.compress(response.content))
         most = QUERIES if shown.headers else MORE.get(shown.view, QUERIES)
         if size > BYTES or len(queries) > most:
             heavy.append(f"{shown}: {size} bytes, {len(queries)} queries")
@@ -53,9 +53,13 @@ def test_each_is_small_and_takes_few_queries(alices: Client) -> None:
 
 
 def test_each_is_found_by_whom_it_is_for(alices: Client) -> None:
-    answers = {str(shown): alices.get(shown.address, headers=shown.headers) for shown in EVERYTHING}
+    responses = {
+        str(shown): alices.get(shown.address, headers=shown.headers) for shown in EVERYTHING
+    }
     failed = {
-        name: answer.status_code for name, answer in answers.items() if answer.status_code > 399
+        name: response.status_code
+        for name, response in responses.items()
+        if response.status_code > 399
     }
     assert failed == {"no such project": 404, "no such page": 404}
 
@@ -73,24 +77,24 @@ READ = {
     "agents": ("show", "state", "page"),
 }
 LISTS = ("services", "agents")
-ASKED = {"service": "checkout", "type": "CPU", "span": "1d"}
+PARAMS = {"service": "checkout", "type": "CPU", "span": "1d"}
 # Values that users and their mail programs put into URLs.
 WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202eabc", "x" * 10_000)
 
 
-@pytest.mark.parametrize("place", READ)
-def test_what_cannot_be_read_is_said(with_a_profile: Client, place: str) -> None:
+@pytest.mark.parametrize("path", READ)
+def test_what_cannot_be_read_is_said(with_a_profile: Client, path: str) -> None:
     silent = []
-    other = {} if place in LISTS else ASKED
-    for name in READ[place]:
+    other = {} if path in LISTS else PARAMS
+    for name in READ[path]:
         for value in WRITTEN:
             if name == "page" and value.isascii() and value.isdigit():
                 continue  # replaced by the last page
             query = urlencode(other | {name: value})
-            answer = with_a_profile.get(f"{P}/{place}?{query}")
-            html = answer.content.decode()
-            if answer.status_code != 200 or "could not be read" not in html or "<b>1</b>" in html:
-                silent.append(f"{name}={value[:20]}: {answer.status_code}")
+            response = with_a_profile.get(f"{P}/{path}?{query}")
+            html = response.content.decode()
+            if response.status_code != 200 or "could not be read" not in html or "<b>1</b>" in html:
+                silent.append(f"{name}={value[:20]}: {response.status_code}")
     assert silent == []
 
 
@@ -98,15 +102,15 @@ FREE = ("service", "zone", "version", "profile", "label.endpoint", "metric", "fo
 HARMLESS = (*WRITTEN, "\x00\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 500)
 
 
-@pytest.mark.parametrize("place", ["flame", "compare", "history", "profiles"])
-def test_any_text_is_shown_harmlessly(with_a_profile: Client, place: str) -> None:
+@pytest.mark.parametrize("path", ["flame", "compare", "history", "profiles"])
+def test_any_text_is_shown_harmlessly(with_a_profile: Client, path: str) -> None:
     failed = []
     for name in FREE:
         for value in HARMLESS:
-            query = urlencode(ASKED | {name: value})
-            answer = with_a_profile.get(f"{P}/{place}?{query}")
-            if answer.status_code != 200 or "<b>1</b>" in answer.content.decode():
-                failed.append(f"{name}={value[:20]!r}: {answer.status_code}")
+            query = urlencode(PARAMS | {name: value})
+            response = with_a_profile.get(f"{P}/{path}?{query}")
+            if response.status_code != 200 or "<b>1</b>" in response.content.decode():
+                failed.append(f"{name}={value[:20]!r}: {response.status_code}")
     assert failed == []
 
 

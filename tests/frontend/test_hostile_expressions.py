@@ -24,9 +24,9 @@ def profiles(project: Project, client: Client, bob: User) -> None:
 
 
 def ask(client: Client, project: Project, page: str, expression: str) -> tuple[int, str]:
-    asked = {"service": "checkout", "type": "CPU", "f": f"highlight:{expression}"} | RANGE
-    answer = client.get(f"{reverse(page, args=[project.project_id])}?{urlencode(asked)}")
-    return answer.status_code, "" if page == "flame_tree" else answer.content.decode()
+    params = {"service": "checkout", "type": "CPU", "f": f"highlight:{expression}"} | RANGE
+    response = client.get(f"{reverse(page, args=[project.project_id])}?{urlencode(params)}")
+    return response.status_code, "" if page == "flame_tree" else response.content.decode()
 
 
 @pytest.mark.parametrize("name", PAGES)

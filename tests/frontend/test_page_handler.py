@@ -140,14 +140,14 @@ def test_a_member_s_pages_have_the_project_s_share_and_strangers_their_own(
     member, outsider = signed_in(alice), signed_in(charlie)
 
     async def many() -> None:
-        asked = [await _ask(Browser(flame(project), member)) for _ in range(20)]
+        requests = [await _ask(Browser(flame(project), member)) for _ in range(20)]
         await until(lambda: len(view.threads) == LIMITS.running_of_client)
         other = await _ask(Browser(flame(project), outsider))  # a share of their own
         await until(lambda: len(view.threads) == LIMITS.running_of_client + 1)
         sign_in = await _ask(Browser("/account/login/"))
         await until(lambda: view.threads[-1].startswith("flamewatch-page"))
         view.open.set()
-        done = await asyncio.gather(*asked, other, sign_in)
+        done = await asyncio.gather(*requests, other, sign_in)
         assert {(each.status, each.text) for each in done} == {(200, "a page")}
         assert len(set(view.threads)) <= LIMITS.threads + 1
 
@@ -162,11 +162,11 @@ def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
     async def many() -> None:
         threads: Any = concurrency._threads
         first = LIMITS.running_of_client
-        asked = [await _ask(Browser(flame(project), member)) for _ in range(first)]
+        requests = [await _ask(Browser(flame(project), member)) for _ in range(first)]
         await until(lambda: len(view.started) == first)
         # Only now, because until a thread takes them, the first requests fill the queue too.
         count = LIMITS.waiting_of_tenant
-        asked += [await _ask(Browser(flame(project), member)) for _ in range(count)]
+        requests += [await _ask(Browser(flame(project), member)) for _ in range(count)]
         await until(lambda: threads.waiting == LIMITS.waiting_of_tenant)
         page = await Browser(flame(project), member, HTML).get()
         assert page.status == 429
@@ -177,7 +177,7 @@ def test_more_than_may_wait_are_429_and_said_as_the_request_wants_it(
         assert tree.status == 429
         assert tree.text.startswith('{"error": ')
         view.open.set()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*requests)
 
     asyncio.run(many())
 
@@ -189,7 +189,7 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
 
     async def many() -> None:
         browsers = {path: Browser(path, member) for path in _flames(project, 10)}
-        asked = [await _ask(browser) for browser in browsers.values()]
+        requests = [await _ask(browser) for browser in browsers.values()]
         threads: Any = concurrency._threads
         await until(lambda: threads.waiting == 10 - LIMITS.running_of_client)
         await until(lambda: len(view.started) == LIMITS.running_of_client)
@@ -202,7 +202,7 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
         assert not view.ended
         for browser in running:
             browser.close()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*requests)
         await until(lambda: len(view.ended) == LIMITS.running_of_client)
         await until(lambda: threads.is_idle)
         assert not any(browser.sent for browser in [*running, *browsers.values()])
@@ -218,13 +218,13 @@ def test_who_waits_too_long_is_told(
     member = signed_in(alice)
 
     async def many() -> None:
-        asked = [await _ask(Browser(flame(project), member)) for _ in range(2)]
+        requests = [await _ask(Browser(flame(project), member)) for _ in range(2)]
         await until(lambda: len(view.threads) == LIMITS.running_of_client)
         late = await Browser(flame(project), member, HTML).get()
         assert late.status == 503
         assert "took longer than 0 s" in late.text
         view.open.set()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*requests)
 
     asyncio.run(many())
 

@@ -41,11 +41,11 @@ def test_pages_have_no_script_or_style_inline(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    answer = client.get(SERVICES)
-    policy = answer.headers["Content-Security-Policy"]
+    response = client.get(SERVICES)
+    policy = response.headers["Content-Security-Policy"]
     assert "script-src 'self';" in policy + ";"
     assert "unsafe" not in policy
-    page = answer.content.decode()
+    page = response.content.decode()
     assert "<style" not in page
     assert not re.search(r"\sstyle=|\son[a-z]+=", page)
     assert not re.search(r"<script(?![^>]*\ssrc=)", page)

@@ -15,8 +15,8 @@ FORM = {
 def test_it_makes_the_account_and_its_project_and_goes_on_to_setup(
     client: Client, db: None
 ) -> None:
-    answer = client.post("/account/signup/", FORM)
-    assert answer.headers["Location"] == "/p/acme-shop/setup"
+    response = client.post("/account/signup/", FORM)
+    assert response.headers["Location"] == "/p/acme-shop/setup"
     assert client.get("/p/acme-shop/setup").status_code == 200
     owner = Member.objects.get(project__project_id="acme-shop")
     assert (owner.user.email, owner.role) == ("mara@acme.example", Role.OWNER)
@@ -60,8 +60,8 @@ def test_signing_in_leads_to_ones_services(client: Client, alice: User, project:
 def test_signing_in_leads_back_to_where_one_wanted_to_be(
     client: Client, alice: User, project: Project
 ) -> None:
-    wanted = client.get("/p/acme-shop/setup").headers["Location"]
-    assert 'name="next" value="/p/acme-shop/setup"' in client.get(wanted).content.decode()
+    login_url = client.get("/p/acme-shop/setup").headers["Location"]
+    assert 'name="next" value="/p/acme-shop/setup"' in client.get(login_url).content.decode()
 
 
 def test_a_wrong_password_is_told_and_nothing_else(client: Client, alice: User) -> None:

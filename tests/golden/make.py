@@ -14,17 +14,17 @@ from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from profiles.engine.pprof.encode import PERIOD_TYPES, encode
-from tests.golden.queries import HERE, QUESTIONS, Question, Sample
+from tests.golden.queries import HERE, QUERIES, GoldenQuery, Sample
 
 # Without symbolisation, which would rewrite names; no function is too small to be listed.
-ASKED = ("-functions", "-symbolize=none", "-nodecount=1000000", "-nodefraction=0")
+OPTIONS = ("-functions", "-symbolize=none", "-nodecount=1000000", "-nodefraction=0")
 _INLINED = re.compile(r" \((partial-)?inline\)$", re.MULTILINE)  # call trees do not store this
 
 
-def answer(question: Question, profiles: list[Path], base: Path | None) -> str:
+def run_pprof(query: GoldenQuery, profiles: list[Path], base: Path | None) -> str:
     """Return the table alone, because the lines above it contain files and times of the capture."""
     subtracted = [f"-diff_base={base}"] if base else []
-    lines = pprof(*ASKED, *question.arguments(), *subtracted, *profiles).decode().splitlines()
+    lines = pprof(*OPTIONS, *query.arguments(), *subtracted, *profiles).decode().splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["flat", "flat%"])
     return "\n".join([*lines[start:], ""])
 
@@ -55,19 +55,19 @@ def exported(sample: Sample, folder: Path) -> Path:
 
 
 def main() -> None:
-    for kept in HERE.glob("*.txt"):
-        kept.unlink()
+    for path in HERE.glob("*.txt"):
+        path.unlink()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for question in QUESTIONS:
-            sample, base = question.sample, question.base
-            said = answer(question, sample.paths, joined(base, folder) if base else None)
-            question.path.write_text(said)
-            ours = answer(
-                question, [exported(sample, folder)], exported(base, folder) if base else None
+        for query in QUERIES:
+            sample, base = query.sample, query.base
+            said = run_pprof(query, sample.paths, joined(base, folder) if base else None)
+            query.path.write_text(said)
+            ours = run_pprof(
+                query, [exported(sample, folder)], exported(base, folder) if base else None
             )
             if _INLINED.sub("", ours) != _INLINED.sub("", said):
-                sys.exit(f"Our export of {question.path.name} is answered otherwise.")
+                sys.exit(f"Our export of {query.path.name} is answered otherwise.")
 
 
 if __name__ == "__main__":

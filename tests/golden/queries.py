@@ -23,7 +23,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GoldenQuery:
     """List of functions for one metric (`-top`, or `-peek` with callers and callees)."""
 
     sample: Sample
@@ -43,7 +43,7 @@ class Question:
 
     def arguments(self) -> list[str]:
         """Return the command line options of `go tool pprof`."""
-        asked = {
+        options = {
             "peek": self.peek,
             "sample_index": self.metric,
             "unit": self.unit,
@@ -53,7 +53,7 @@ class Question:
             "show_from": self.show_from,
         }
         kind = ["-edgefraction=0"] if self.peek else ["-top"]
-        return [*kind, *(f"-{name}={value}" for name, value in asked.items() if value)]
+        return [*kind, *(f"-{name}={value}" for name, value in options.items() if value)]
 
     def filters(self) -> Filters:
         return Filters(
@@ -70,9 +70,10 @@ def _expression(pattern: str) -> tuple[str, ...]:
 
 def _of(
     sample: Sample, metric: str, unit: str, base: Sample | None = None, **titled: dict[str, str]
-) -> list[Question]:
+) -> list[GoldenQuery]:
     return [
-        Question(sample, metric, unit, title, base=base, **said) for title, said in titled.items()
+        GoldenQuery(sample, metric, unit, title, base=base, **said)
+        for title, said in titled.items()
     ]
 
 
@@ -87,7 +88,7 @@ EARLY_PYTHON = Sample("early-python-wall", "WALL", "series/python-wall-0*")
 LATE_PYTHON = Sample("late-python-wall", "WALL", "series/python-wall-1*")
 MANY_NODE = Sample("many-node-wall", "WALL", "series/node-wall-*")
 
-QUESTIONS = [
+QUERIES = [
     *_of(
         GO_CPU,
         "cpu",

@@ -40,11 +40,11 @@ class Client:
     def handshake(self, message: dict[str, Any] = HANDSHAKE) -> httpx.Response:
         return self.request("POST", self.profiles, json=message)
 
-    def asked(self) -> dict[str, Any]:
+    def captured_request(self) -> dict[str, Any]:
         """Return the response to a deployment's first handshake, which assigns a profile."""
-        answer = self.handshake()
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json())
+        response = self.handshake()
+        assert response.status_code == 200, response.text
+        return dict(response.json())
 
     def upload(self, name: str, body: bytes = pprof.SIMPLE, **fields: Any) -> httpx.Response:
         message = {"profileBytes": base64.b64encode(body).decode()} | fields

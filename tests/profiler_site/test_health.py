@@ -32,15 +32,15 @@ def get(path: str, times: int = 1) -> list[httpx.Response]:
 
 @pytest.mark.parametrize(("path", "text"), [("/ok", "ok\n"), ("/ready", "ready\n")])
 def test_they_answer(path: str, text: str) -> None:
-    (answer,) = get(path)
-    assert (answer.status_code, answer.text) == (200, text)
-    assert answer.headers["cache-control"] == "no-store"
+    (response,) = get(path)
+    assert (response.status_code, response.text) == (200, text)
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_one_look_is_for_all_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     monkeypatch.setattr(health, "connection", FakeConnection(lambda: looks.append(1)))
-    assert {answer.text for answer in get("/ready", 50)} == {"ready\n"}
+    assert {response.text for response in get("/ready", 50)} == {"ready\n"}
     assert len(looks) == 1
 
 
@@ -49,13 +49,13 @@ def test_a_database_that_is_away_is_503(monkeypatch: pytest.MonkeyPatch) -> None
         raise OperationalError("no route to the secret host")
 
     monkeypatch.setattr(health, "connection", FakeConnection(away))
-    (answer,) = get("/ready")
-    assert (answer.status_code, answer.text) == (503, "The database cannot be reached.\n")
+    (response,) = get("/ready")
+    assert (response.status_code, response.text) == (503, "The database cannot be reached.\n")
 
 
 def test_a_full_disk_is_503_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk, "shortage", lambda: "The server's disk is full: 0 bytes are free.")
-    (answer,) = get("/ready")
-    assert answer.status_code == 503
-    assert "disk is full" in answer.text
+    (response,) = get("/ready")
+    assert response.status_code == 503
+    assert "disk is full" in response.text
     assert get("/ok")[0].status_code == 200

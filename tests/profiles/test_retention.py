@@ -16,7 +16,7 @@ from tests.profiles.compaction.inventory import counted_bytes, really_stored_byt
 from tests.profiles.contexts import query_context
 
 pytestmark = pytest.mark.django_db
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def shop(project: Project) -> Deployment:
 
 
 def left(project: Project) -> set[str]:
-    ever = (rows.NOON - KEPT, rows.NOON + KEPT)
+    ever = (rows.NOON - RETENTION, rows.NOON + RETENTION)
     return {
         row.name_id
         for row in run_profiles(
@@ -46,7 +46,7 @@ def roll_up(project: Project) -> None:
 
 def at(hours: float) -> datetime:
     """Return the time at which the retention limit is `hours` after noon."""
-    return rows.NOON + timedelta(hours=hours) + KEPT
+    return rows.NOON + timedelta(hours=hours) + RETENTION
 
 
 def test_the_head_loses_what_is_too_old(project: Project, shop: Deployment) -> None:
@@ -90,7 +90,7 @@ def test_at_the_edge_a_day_gives_way_to_its_hours_and_those_are_cut(
     retention.retain(project.pk, at(7))
     assert left(project) == {"7", "8", "9", "10"}
     assert Block.objects.get().start == rows.NOON + timedelta(hours=7)
-    selection = Selection(project.pk, "shop", CPU, rows.NOON, rows.NOON + KEPT)
+    selection = Selection(project.pk, "shop", CPU, rows.NOON, rows.NOON + RETENTION)
     assert run_tree(query_context(selection), selection, View()).coverage.profiles == 4
     assert counted_bytes(project) == really_stored_bytes(project)
 

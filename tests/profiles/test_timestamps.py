@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from profiles.timestamps import micros, moment, rounded_down
 
-MOMENTS = st.datetimes(timezones=st.just(UTC))
+TIMESTAMPS = st.datetimes(timezones=st.just(UTC))
 LATER = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))
 STEPS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=400))
 
 
-@given(MOMENTS)
+@given(TIMESTAMPS)
 def test_a_moment_comes_back(time: datetime) -> None:
     assert moment(micros(time)) == time
 

@@ -61,23 +61,23 @@ def restore(url: str, dump: str) -> None:
         database.execute("\n".join(lines))
 
 
-def assert_contains(answer: object, recorded: object, at: str) -> None:
+def assert_contains(response: object, recorded: object, at: str) -> None:
     """Compare all recorded fields; today's answer may have more, and floats that differ by 1e-9."""
     if isinstance(recorded, Mapping):
-        assert isinstance(answer, Mapping), at
+        assert isinstance(response, Mapping), at
         for key, value in recorded.items():
-            assert key in answer, f"{at}.{key}"
-            assert_contains(answer[key], value, f"{at}.{key}")
+            assert key in response, f"{at}.{key}"
+            assert_contains(response[key], value, f"{at}.{key}")
     elif isinstance(recorded, list):
-        assert isinstance(answer, list), at
-        assert len(answer) == len(recorded), at
+        assert isinstance(response, list), at
+        assert len(response) == len(recorded), at
         for number, value in enumerate(recorded):
-            assert_contains(answer[number], value, f"{at}[{number}]")
+            assert_contains(response[number], value, f"{at}[{number}]")
     elif isinstance(recorded, float):
-        assert isinstance(answer, (int, float)), at
-        assert math.isclose(answer, recorded, rel_tol=1e-9, abs_tol=1e-9), at
+        assert isinstance(response, (int, float)), at
+        assert math.isclose(response, recorded, rel_tol=1e-9, abs_tol=1e-9), at
     else:
-        assert answer == recorded, at
+        assert response == recorded, at
 
 
 def test_no_row_is_lost(results: Results) -> None:
@@ -88,23 +88,23 @@ def test_no_row_is_lost(results: Results) -> None:
 
 def test_queries_give_the_recorded_results(results: Results) -> None:
     recorded, today = results
-    for path, answer in recorded["answers"].items():
-        assert_contains(today["answers"][path], answer, path)
+    for path, response in recorded["answers"].items():
+        assert_contains(today["answers"][path], response, path)
 
 
 def test_queries_give_the_recorded_results_after_compaction(results: Results) -> None:
     recorded, today = results
     assert today["compacted"]["profiles"] == recorded["rows"]["quarantined"]
-    for path, answer in recorded["answers"].items():
-        assert_contains(today["answers_after_compaction"][path], answer, path)
+    for path, response in recorded["answers"].items():
+        assert_contains(today["answers_after_compaction"][path], response, path)
 
 
 def test_repeated_uploads_are_recognised(results: Results) -> None:
     """In hour blocks, in the head, and without a time of their own by rows of their names."""
     recorded, today = results
     for key in ("uploads", "uploads_after_compaction"):
-        for answer, upload in zip(today[key], recorded["uploads"], strict=True):
-            assert answer["name"] == upload["response"]["name"]
+        for response, upload in zip(today[key], recorded["uploads"], strict=True):
+            assert response["name"] == upload["response"]["name"]
     assert today["rows_after_uploads"] == recorded["rows"]
     assert today["rows_at_the_end"] == today["compacted"]
 

@@ -69,10 +69,10 @@ def _status_with_revoked_key(recorded: dict[str, Any]) -> int:
 
 def _upload(recorded: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     client = Client(recorded["project"], recorded["keys"]["write"])
-    answer: dict[str, Any] = client.request(
+    response: dict[str, Any] = client.request(
         "POST", f"{client.profiles}:createOffline", json=message
     ).json()
-    return answer
+    return response
 
 
 def _check_name(recorded: dict[str, Any]) -> str:

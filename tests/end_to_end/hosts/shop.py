@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 
-kept: list[bytearray] = []
+cache: list[bytearray] = []
 orders: "queue.Queue[int]" = queue.Queue()
 stock = threading.Lock()
 
@@ -23,8 +23,8 @@ def render() -> int:
 
 def remember() -> None:
     """Keep the newest 64 MiB (HEAP)."""
-    kept.append(bytearray(1 << 20))
-    del kept[:-64]
+    cache.append(bytearray(1 << 20))
+    del cache[:-64]
 
 
 def reserve() -> None:

@@ -11,12 +11,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_no_tree_is_fetched_for_it(page: Page, shop_url: str) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested_urls: list[str] = []
+    page.on("request", lambda request: requested_urls.append(request.url))
     page.goto(f"{shop_url}?view=list")
     expect(page.locator("#functions tbody tr").first).to_contain_text("Rule.matches")
     page.wait_for_load_state("networkidle")
-    assert not [url for url in asked if "/flame/tree" in url]
+    assert not [url for url in requested_urls if "/flame/tree" in url]
     page.locator("#views").get_by_text("Flame").click()
     assert drawn(page)
 

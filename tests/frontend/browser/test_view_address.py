@@ -202,13 +202,13 @@ def test_without_scripts_a_form_keeps_the_rest(
     plain.locator("#add-filter summary").click()
     plain.locator("[name='f.value']").fill("json")
     plain.get_by_role("button", name="Add filter").click()
-    kept = {"metric": ["samples"], "sort": ["total"], "colour": ["self"]}
-    assert parameters(plain.url) == {**kept, "f": ["show:QuerySet", "show:json"]}
+    other_params = {"metric": ["samples"], "sort": ["total"], "colour": ["self"]}
+    assert parameters(plain.url) == {**other_params, "f": ["show:QuerySet", "show:json"]}
     plain.locator("#picker select[name=span]").select_option("1h")
     plain.locator("#picker").get_by_role("button", name="Show").click()
     found = parameters(plain.url)
-    assert {name: found[name] for name in (*kept, "f")} == {
-        **kept,
+    assert {name: found[name] for name in (*other_params, "f")} == {
+        **other_params,
         "f": ["show:QuerySet", "show:json"],
     }
     assert found["span"] == ["1h"]

@@ -46,15 +46,15 @@ def test_each_page_has_a_notice(signed_in: Client, profiles: None, page: str) ->
 
 
 def test_the_lines_of_a_function_say_it_too(signed_in: Client, profiles: None) -> None:
-    asked = WHAT | {"name": "main", "file": "app.py"}
-    html = signed_in.get("/p/acme-shop/flame/lines", asked).content.decode()
+    params = WHAT | {"name": "main", "file": "app.py"}
+    html = signed_in.get("/p/acme-shop/flame/lines", params).content.decode()
     assert SENTENCE in html
 
 
 def test_a_download_says_it_in_a_header(signed_in: Client, profiles: None) -> None:
     for form in ("pprof", "folded", "speedscope", "csv"):
-        answer = signed_in.get(f"/p/acme-shop/flame/download/{form}", WHAT)
-        assert answer["X-Flamewatch-Left-Out"] == "2"
+        response = signed_in.get(f"/p/acme-shop/flame/download/{form}", WHAT)
+        assert response["X-Flamewatch-Left-Out"] == "2"
 
 
 def test_the_page_of_agents_says_what_was_stored_in_part(

@@ -55,11 +55,11 @@ def test_the_strip_goes_on_around_the_selected_range_but_not_beyond_now() -> Non
 
 
 def test_the_chart_has_counts_weights_the_selected_range_and_releases() -> None:
-    asked = selection(NOON - timedelta(hours=1), NOON)
-    wide = around(asked, NOON)
+    narrow = selection(NOON - timedelta(hours=1), NOON)
+    wide = around(narrow, NOON)
     steps = tuple(StripStep(wide.start + i * timedelta(hours=1), i, 1.4 * i) for i in range(7))
     result = StripResult(wide, 3600, Metric("cpu", "nanoseconds"), steps)
-    drawn = json.loads(strip(result, asked, [VersionMark("2.31.0", NOON)]))
+    drawn = json.loads(strip(result, narrow, [VersionMark("2.31.0", NOON)]))
     assert drawn["counts"] == [0, 1, 2, 3, 4, 5, 6]
     assert drawn["means"] == [0, 1, 3, 4, 6, 7, 8]
     assert drawn["to"] - drawn["from"] == 7 * drawn["step"]

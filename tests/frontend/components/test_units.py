@@ -42,7 +42,7 @@ def test_any_value_reads_the_same_in_the_browser() -> None:
     units = ["nanoseconds", "bytes", "count", "requests"]
     digits = [chosen.randrange(1, 10**4) * 10.0 ** chosen.randrange(-8, 14) for _ in range(3000)]
     values = [(value / chosen.choice([1, 3, 8]), chosen.choice(units)) for value in digits]
-    answers = subprocess.run(
+    lines = subprocess.run(
         ["node", "--input-type=module", "-e", SCRIPT],
         input=json.dumps(values),
         cwd=ROOT,
@@ -51,4 +51,4 @@ def test_any_value_reads_the_same_in_the_browser() -> None:
         check=True,
     )
     ours = [[format_value(value, unit), format_percent(value, 1e6)] for value, unit in values]
-    assert json.loads(answers.stdout) == ours
+    assert json.loads(lines.stdout) == ours

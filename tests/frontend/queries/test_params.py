@@ -14,36 +14,36 @@ from projects.profile_types import ProfileType
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 
 
-def asked(query: str) -> PageParams:
+def read_params(query: str) -> PageParams:
     reading = read(QueryDict(query), NOW)
     assert reading.notices == ()
     return reading.params
 
 
 def test_an_empty_address_asks_for_the_last_hour() -> None:
-    assert asked("") == PageParams()
-    selection = asked("").selection(7, "shop", ProfileType.CPU, NOW)
+    assert read_params("") == PageParams()
+    selection = read_params("").selection(7, "shop", ProfileType.CPU, NOW)
     assert (selection.start, selection.end) == (NOW - timedelta(hours=1), NOW)
 
 
 def test_zones_and_versions_may_be_repeated() -> None:
-    assert asked("zone=a&zone=b&zone=a&zone=").zones == ("a", "b")
+    assert read_params("zone=a&zone=b&zone=a&zone=").zones == ("a", "b")
 
 
 def test_a_range_may_be_given_by_its_ends() -> None:
-    found = asked("from=2026-11-20T10:00:00Z&to=2026-11-20T13:20:00%2B01:00")
+    found = read_params("from=2026-11-20T10:00:00Z&to=2026-11-20T13:20:00%2B01:00")
     assert found.end == datetime(2026, 11, 20, 12, 20, tzinfo=UTC)
     assert found.span == timedelta(hours=2, minutes=20)
 
 
 def test_a_start_alone_goes_on_until_now() -> None:
-    found = asked("from=2026-11-20T22:00:30Z&to=now")
+    found = read_params("from=2026-11-20T22:00:30Z&to=now")
     assert (found.end, found.span) == (None, timedelta(minutes=14))
 
 
 def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
-    assert asked("end=now&at=2026-11-20T10:00:00Z").end is None
-    assert asked("end=2026-11-20T10:00").end == datetime(2026, 11, 20, 10, tzinfo=UTC)
+    assert read_params("end=now&at=2026-11-20T10:00:00Z").end is None
+    assert read_params("end=2026-11-20T10:00").end == datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_a_range_that_runs_backwards_keeps_its_end() -> None:
 
 
 def test_texts_are_bounded_and_without_what_databases_refuse() -> None:
-    assert asked("service=a%00b").service == "ab"
-    assert len(asked(f"service={'x' * 5000}").service) == 512
-    assert len(asked("&".join(f"zone={i}" for i in range(500))).zones) == 50
+    assert read_params("service=a%00b").service == "ab"
+    assert len(read_params(f"service={'x' * 5000}").service) == 512
+    assert len(read_params("&".join(f"zone={i}" for i in range(500))).zones) == 50
 
 
 def test_a_column_sorts_the_other_way_round_the_second_time() -> None:
@@ -151,15 +151,15 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         all_rows=st.booleans(),
     )
 )
-def test_the_address_of_what_was_asked_asks_for_it_again(wanted: PageParams) -> None:
-    assert asked(wanted.parameters()) == wanted
+def test_the_address_of_what_was_asked_asks_for_it_again(params: PageParams) -> None:
+    assert read_params(params.parameters()) == params
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"), [("10m", 600), ("6h", 21600), ("7d", 604800), ("90s", 90)]
 )
 def test_a_span_is_written_as_it_was_read(text: str, seconds: int) -> None:
-    assert asked(f"span={text}").span == timedelta(seconds=seconds)
+    assert read_params(f"span={text}").span == timedelta(seconds=seconds)
     assert span_text(timedelta(seconds=seconds)) == text
 
 
@@ -168,13 +168,15 @@ def test_a_time_without_a_zone_is_utc() -> None:
 
 
 def test_filters_keep_their_order_and_a_form_adds_one() -> None:
-    found = asked("f=hide:b&f=show:/a|c/&f=hide:b&f=from:main")
+    found = read_params("f=hide:b&f=show:/a|c/&f=hide:b&f=from:main")
     assert [(each.option, each.value) for each in found.filters] == [
         ("hide", "b"),
         ("show", "/a|c/"),
         ("from", "main"),
     ]
-    view = asked("f=hide:b&view=bottomup&focus=main&root=00f1e2d3c4b5a697&order=name").shown(None)
+    view = read_params("f=hide:b&view=bottomup&focus=main&root=00f1e2d3c4b5a697&order=name").shown(
+        None
+    )
     assert view == View(
         filters=(ViewFilter(FilterOption.HIDE, "b"),),
         shape=Shape.BOTTOM_UP,
@@ -198,6 +200,6 @@ def test_no_address_has_more_filters_than_a_page_shows() -> None:
 
 
 def test_any_label_selects_profiles() -> None:
-    found = asked("label.region=eu&label.region=us&label.instance=a7&label.=x&label.empty=")
+    found = read_params("label.region=eu&label.region=us&label.instance=a7&label.=x&label.empty=")
     assert found.labels == (("instance", ("a7",)), ("region", ("eu", "us")))
     assert found.selection(7, "shop", ProfileType.CPU, NOW).labels == found.labels

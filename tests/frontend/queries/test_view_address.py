@@ -90,8 +90,8 @@ def test_nothing_but_the_parameter_and_what_depends_on_it_changes(
     removed = {name for name in before if name not in result} - {parameter}
     added = {name for name in result if name not in before}
     assert added <= ({"from", "to"} if parameter == "range" else {parameter})
-    kept = set(before) & set(result) - {parameter, "from", "to"}
-    assert all(before.getlist(name) == result.getlist(name) for name in kept)
+    unchanged = set(before) & set(result) - {parameter, "from", "to"}
+    assert all(before.getlist(name) == result.getlist(name) for name in unchanged)
     if parameter not in DEPENDENTS and not parameter.startswith(("f", "label.", "b.")):
         assert not removed
 

@@ -32,8 +32,8 @@ def derived(*wires: dict[str, object]) -> list[dict[str, list[Any]]]:
         text=True,
         check=True,
     )
-    answers: list[dict[str, list[Any]]] = json.loads(done.stdout)
-    return answers
+    results: list[dict[str, list[Any]]] = json.loads(done.stdout)
+    return results
 
 
 def wire(depth: list[int], frame: list[int], root: str | None = None) -> dict[str, object]:
@@ -73,10 +73,10 @@ def random_tree(chance: random.Random, count: int) -> tuple[list[int], list[int]
 
 def test_every_node_has_the_servers_id_and_is_found_by_it() -> None:
     depths, frames, ids = random_tree(random.Random(5), 300)
-    (answer,) = derived(wire(depths, frames))
-    assert sorted(filter(None, answer["ids"])) == sorted(ids)  # root and folded box have no id
-    first = {id_: at for at, id_ in reversed(list(enumerate(answer["ids"]))) if id_}
-    assert answer["found"] == [first.get(id_, 0) for id_ in answer["ids"]]
+    (response,) = derived(wire(depths, frames))
+    assert sorted(filter(None, response["ids"])) == sorted(ids)  # root and folded box have no id
+    first = {id_: at for at, id_ in reversed(list(enumerate(response["ids"]))) if id_}
+    assert response["found"] == [first.get(id_, 0) for id_ in response["ids"]]
 
 
 def test_below_a_root_of_an_address_they_go_on_from_it() -> None:
@@ -84,6 +84,6 @@ def test_below_a_root_of_an_address_they_go_on_from_it() -> None:
     root, child = (
         f"{reference_ids.node_id(path):016x}" for path in ([main, work], [main, work, work])
     )
-    (answer,) = derived(wire([0, 1], [40, 40], root))
-    assert answer["ids"] == ["", root, child, ""]
-    assert answer["found"][:3] == [0, 1, 2]
+    (response,) = derived(wire([0, 1], [40, 40], root))
+    assert response["ids"] == ["", root, child, ""]
+    assert response["found"][:3] == [0, 1, 2]

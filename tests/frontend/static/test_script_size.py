@@ -26,8 +26,8 @@ def loaded(alice: User, project: Project) -> dict[str, set[Path]]:
     member.force_login(alice)
     found = {}
     for shown in PAGES:
-        answer = (stranger if shown.stranger else member).get(shown.address)
-        found[str(shown)] = _with_imports(_scripts(answer.content.decode()))
+        response = (stranger if shown.stranger else member).get(shown.address)
+        found[str(shown)] = _with_imports(_scripts(response.content.decode()))
     return found
 
 

@@ -8,4 +8,4 @@ from tests.ingest.client import Client
 @pytest.fixture
 def name(agent: Client) -> str:
     """Return an issued name for a CPU profile."""
-    return str(agent.asked()["name"])
+    return str(agent.captured_request()["name"])

@@ -50,10 +50,10 @@ def packed(
 ) -> tuple[str, httpx.Response]:
     """Return a name whose profile was compacted into a block, and the response to its upload."""
     name = issued_before(name, project, minutes=5)
-    answer = agent.upload(name)
+    response = agent.upload(name)
     pack(project, monkeypatch)
     assert not Profile.objects.exists()
-    return name, answer
+    return name, response
 
 
 def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

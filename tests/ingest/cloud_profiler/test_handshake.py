@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_newcomer_is_asked_for_a_profile_at_once(agent: Client) -> None:
-    answer = agent.asked()
+    answer = agent.captured_request()
     assert answer["profileType"] == "CPU"
     assert answer["duration"] == "10s"
     assert answer["labels"] == {}
@@ -27,7 +27,7 @@ def test_a_newcomer_is_asked_for_a_profile_at_once(agent: Client) -> None:
 
 
 def test_the_name_says_who_was_asked_for_what(agent: Client, project: Project) -> None:
-    name_id = agent.asked()["name"].rpartition("/")[2]
+    name_id = agent.captured_request()["name"].rpartition("/")[2]
     moment = Deployment.objects.get().last_seen.timestamp()
     issued = names.check(name_id, agent.project, moment)
     assert issued.type is ProfileType.CPU
@@ -64,13 +64,13 @@ def test_peak_heap_is_never_asked_for(agent: Client) -> None:
 def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
     agent: Client, project: Project
 ) -> None:
-    agent.asked()
+    agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
     assert_refused(agent.handshake(), 409, "ABORTED", "ask again")
 
 
 def test_a_handshake_of_a_known_agent_runs_no_query(agent: Client) -> None:
-    agent.asked()
+    agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
     with count_queries() as queries:
         assert_refused(agent.handshake(), 409, "ABORTED")
@@ -78,7 +78,7 @@ def test_a_handshake_of_a_known_agent_runs_no_query(agent: Client) -> None:
 
 
 def test_our_agents_need_not_know_their_project(key: str, project: Project) -> None:
-    assert Client("-", key).asked()["deployment"]["projectId"] == project.project_id
+    assert Client("-", key).captured_request()["deployment"]["projectId"] == project.project_id
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_another_address_is_404(path: str, agent: Client) -> None:
 
 def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, new_deployments_per_day=1)
-    agent.asked()
+    agent.captured_request()
     second = HANDSHAKE | {"deployment": {"target": "billing"}}
     words = "new deployments a day", "resets", "new_deployments_per_day"
     assert_refused(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)

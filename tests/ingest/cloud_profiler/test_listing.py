@@ -28,9 +28,9 @@ def three(agent: Client) -> None:
 
 
 def listed(client: Client, **params: Any) -> list[dict[str, Any]]:
-    answer = client.request("GET", client.profiles, params=params)
-    assert answer.status_code == 200, answer.text
-    return list(answer.json()["profiles"])
+    response = client.request("GET", client.profiles, params=params)
+    assert response.status_code == 200, response.text
+    return list(response.json()["profiles"])
 
 
 def times(client: Client, **params: Any) -> list[str]:
@@ -90,8 +90,8 @@ def test_another_tenants_profiles_are_not_there(three: None, stranger: Client) -
 
 
 def test_a_key_that_may_only_write_is_403(agent: Client) -> None:
-    answer = agent.request("GET", agent.profiles)
-    assert_refused(answer, 403, "PERMISSION_DENIED", "read")
+    response = agent.request("GET", agent.profiles)
+    assert_refused(response, 403, "PERMISSION_DENIED", "read")
 
 
 def test_no_key_is_401(reader: Client) -> None:
@@ -117,5 +117,5 @@ def test_another_projects_path_is_404(stranger: Client, reader: Client) -> None:
 def test_a_parameter_that_cannot_be_used_is_400_and_named(
     name: str, value: str, reader: Client
 ) -> None:
-    answer = reader.request("GET", reader.profiles, params={name: value})
-    assert_refused(answer, 400, "INVALID_ARGUMENT", f"{name}: ")
+    response = reader.request("GET", reader.profiles, params={name: value})
+    assert_refused(response, 400, "INVALID_ARGUMENT", f"{name}: ")

@@ -41,10 +41,10 @@ def test_a_name_fits_its_column_and_a_path() -> None:
 
 
 @given(st.integers(0, 200), st.sampled_from(string.ascii_letters + string.digits + "-_"))
-def test_a_name_with_another_digit_is_forged(place: int, digit: str) -> None:
+def test_a_name_with_another_digit_is_forged(position: int, digit: str) -> None:
     name = names.issue(ISSUED, "acme-shop")
-    place %= len(name)
-    forged = name[:place] + digit + name[place + 1 :]
+    position %= len(name)
+    forged = name[:position] + digit + name[position + 1 :]
     if forged != name:
         with pytest.raises(NotFound):
             names.check(forged, "acme-shop", NOW)

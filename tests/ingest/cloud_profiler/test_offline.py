@@ -25,9 +25,9 @@ def now() -> datetime:
 
 
 def test_a_profile_that_nobody_asked_for_is_stored(agent: Client) -> None:
-    answer = agent.offline(labels={"instance": "batch-7"})
-    assert answer.status_code == 200, answer.text
-    body, row = answer.json(), Profile.objects.select_related("deployment").get()
+    response = agent.offline(labels={"instance": "batch-7"})
+    assert response.status_code == 200, response.text
+    body, row = response.json(), Profile.objects.select_related("deployment").get()
     assert body["name"] == f"projects/{agent.project}/profiles/{row.name_id}"
     assert body["deployment"] == {"projectId": agent.project, **DEPLOYMENT}
     assert (body["profileType"], body["duration"]) == ("CPU", "10s")
@@ -38,8 +38,8 @@ def test_a_profile_that_nobody_asked_for_is_stored(agent: Client) -> None:
 def test_a_label_with_too_many_values_is_429(agent: Client, settings: Settings) -> None:
     settings.MAX_LABEL_VALUES = 1
     assert agent.offline(labels={"batch": "1"}).status_code == 200
-    answer = agent.offline(labels={"batch": "2"})
-    assert_refused(answer, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
+    response = agent.offline(labels={"batch": "2"})
+    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
 
 
 def test_its_time_is_the_profiles(agent: Client) -> None:
@@ -93,8 +93,8 @@ def test_what_differs_in_anything_is_another_profile(change: dict[str, Any], age
 
 
 def test_the_body_may_name_enums_by_number_and_fields_as_the_proto(agent: Client) -> None:
-    answer = agent.offline(profileType=None, profile_type=1)
-    assert answer.json()["profileType"] == "CPU"
+    response = agent.offline(profileType=None, profile_type=1)
+    assert response.json()["profileType"] == "CPU"
 
 
 # -- error responses ----------------------------------------------------------------------
@@ -142,8 +142,8 @@ def test_one_deployment_too_many_is_429(agent: Client, project: Project) -> None
 
 
 def test_another_method_is_405(agent: Client) -> None:
-    answer = agent.request("GET", f"{agent.profiles}:createOffline")
-    assert_refused(answer, 405, "UNIMPLEMENTED", "POST")
+    response = agent.request("GET", f"{agent.profiles}:createOffline")
+    assert_refused(response, 405, "UNIMPLEMENTED", "POST")
 
 
 @pytest.mark.parametrize("age", [timedelta(days=2), timedelta(hours=4), None])

@@ -139,7 +139,7 @@ def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Set
 
 
 def test_an_upload_that_is_cut_off_changes_nothing(agent: Client) -> None:
-    name = agent.asked()["name"]
+    name = agent.captured_request()["name"]
 
     async def cut_off(port: int) -> int:
         connection = await Connection.open(port)

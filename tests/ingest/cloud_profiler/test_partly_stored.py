@@ -14,11 +14,11 @@ EPOCH_NS = 1_700_000_000 * 10**9
 
 
 def test_a_difference_of_heaps_is_stored_without_what_is_in_use(agent: Client) -> None:
-    answers = [agent.offline(raw("go-heap-delta"), profileType="HEAP") for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [200, 200], answers[0].text
-    warnings = answers[0].json()["warnings"]
+    responses = [agent.offline(raw("go-heap-delta"), profileType="HEAP") for _ in range(2)]
+    assert [response.status_code for response in responses] == [200, 200], responses[0].text
+    warnings = responses[0].json()["warnings"]
     assert [warning.split()[0] for warning in warnings] == ["inuse_objects", "inuse_space"]
-    assert answers[1].json() == answers[0].json()
+    assert responses[1].json() == responses[0].json()
     names = [name for name, _, _ in Profile.objects.get().totals]
     assert names == ["alloc_space", "alloc_objects"]
     write_behind.write_now()
@@ -35,9 +35,9 @@ def test_what_is_stored_whole_has_no_warnings(agent: Client) -> None:
 def test_a_duration_that_cannot_be_gives_way_to_the_requests(agent: Client) -> None:
     body = upload(duration_nanos=EPOCH_NS)
     assert agent.offline(body).json()["duration"] == "10s"
-    answer = agent.offline(body, duration=None)
+    response = agent.offline(body, duration=None)
     assert_refused(
-        answer,
+        response,
         400,
         "INVALID_ARGUMENT",
         f"duration_nanos of the profile is {EPOCH_NS}",
@@ -46,11 +46,11 @@ def test_a_duration_that_cannot_be_gives_way_to_the_requests(agent: Client) -> N
 
 
 def test_an_assigned_capture_has_the_scheduled_duration(agent: Client) -> None:
-    name = agent.asked()["name"]
-    answer = agent.upload(name, upload(duration_nanos=EPOCH_NS), duration="100000s")
-    assert answer.json()["duration"] == "10s"
+    name = agent.captured_request()["name"]
+    response = agent.upload(name, upload(duration_nanos=EPOCH_NS), duration="100000s")
+    assert response.json()["duration"] == "10s"
 
 
 def test_a_legacy_profile_is_told_how_to_be_converted(agent: Client) -> None:
-    answer = agent.offline(b"heap profile: 1: 2 [3: 4] @ heap/512\n", profileType="HEAP")
-    assert_refused(answer, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz")
+    response = agent.offline(b"heap profile: 1: 2 [3: 4] @ heap/512\n", profileType="HEAP")
+    assert_refused(response, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz")

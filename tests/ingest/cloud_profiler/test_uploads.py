@@ -28,10 +28,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_an_upload_is_stored_and_answered_without_its_bytes(agent: Client, name: str) -> None:
-    answer = agent.upload(name, labels={"instance": "web-1"}, duration="10s")
-    assert answer.status_code == 200, answer.text
+    response = agent.upload(name, labels={"instance": "web-1"}, duration="10s")
+    assert response.status_code == 200, response.text
     row = Profile.objects.get()
-    assert answer.json() == {
+    assert response.json() == {
         "name": name,
         "profileType": "CPU",
         "deployment": {"projectId": agent.project, **DEPLOYMENT},
@@ -78,9 +78,9 @@ def test_an_instant_has_no_duration(agent: Client) -> None:
 
 
 def test_agents_echo_the_whole_profile(agent: Client) -> None:
-    answer = agent.asked()
-    message = answer | {"profileBytes": base64.b64encode(SIMPLE).decode()}
-    assert agent.request("PATCH", f"/v2/{answer['name']}", json=message).status_code == 200
+    response = agent.captured_request()
+    message = response | {"profileBytes": base64.b64encode(SIMPLE).decode()}
+    assert agent.request("PATCH", f"/v2/{response['name']}", json=message).status_code == 200
 
 
 def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -> None:
@@ -107,8 +107,8 @@ def test_an_update_mask_changes_nothing(mask: str, agent: Client, name: str) -> 
 def test_json_is_read_whatever_the_header_says(content_type: str, agent: Client, name: str) -> None:
     body = orjson.dumps({"profile_bytes": base64.urlsafe_b64encode(SIMPLE).decode().rstrip("=")})
     headers = {"Content-Type": content_type}
-    answer = agent.request("PATCH", f"/v2/{name}", content=body, headers=headers)
-    assert answer.status_code == 200, answer.text
+    response = agent.request("PATCH", f"/v2/{name}", content=body, headers=headers)
+    assert response.status_code == 200, response.text
 
 
 def test_the_body_may_be_gzip_and_come_in_chunks(agent: Client, name: str) -> None:
@@ -118,65 +118,65 @@ def test_the_body_may_be_gzip_and_come_in_chunks(agent: Client, name: str) -> No
         yield body[50:]
 
     headers = {"Content-Encoding": "gzip"}
-    answer = agent.request("PATCH", f"/v2/{name}", content=chunks(), headers=headers)
-    assert answer.status_code == 200, answer.text
+    response = agent.request("PATCH", f"/v2/{name}", content=chunks(), headers=headers)
+    assert response.status_code == 200, response.text
 
 
 # -- error responses ----------------------------------------------------------------------
 
 
-def refused(answer: httpx.Response, status: int, code: str, *words: str) -> None:
-    assert_refused(answer, status, code, *words)
+def assert_error(response: httpx.Response, status: int, code: str, *words: str) -> None:
+    assert_refused(response, status, code, *words)
     assert not Profile.objects.exists()
     assert not DayUsage.objects.filter(profiles__gt=0).exists()
 
 
 def test_an_unknown_key_is_401(name: str, agent: Client) -> None:
-    refused(Client(agent.project, "fw_x").upload(name), 401, "UNAUTHENTICATED")
+    assert_error(Client(agent.project, "fw_x").upload(name), 401, "UNAUTHENTICATED")
 
 
 def test_a_revoked_key_is_401(name: str, agent: Client) -> None:
     key = ApiKey.objects.get()
     key.revoked = key.created
     key.save()
-    refused(agent.upload(name), 401, "UNAUTHENTICATED")
+    assert_error(agent.upload(name), 401, "UNAUTHENTICATED")
 
 
 def test_a_key_that_may_only_read_is_403(name: str, reader: Client) -> None:
-    refused(reader.upload(name), 403, "PERMISSION_DENIED")
+    assert_error(reader.upload(name), 403, "PERMISSION_DENIED")
 
 
 def test_another_tenants_key_is_404(name: str, stranger: Client) -> None:
-    refused(stranger.upload(name), 404, "NOT_FOUND")
+    assert_error(stranger.upload(name), 404, "NOT_FOUND")
     moved = name.replace("acme-shop", stranger.project)
-    refused(stranger.upload(moved), 404, "NOT_FOUND")
-    refused(Client(stranger.project).upload(moved), 404, "NOT_FOUND")
+    assert_error(stranger.upload(moved), 404, "NOT_FOUND")
+    assert_error(Client(stranger.project).upload(moved), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("name_id", ["x", "a" * 76, "%00", "offline-x", "a:b", "ä"])
 def test_an_unknown_name_is_404(name_id: str, agent: Client) -> None:
-    refused(agent.upload(f"projects/{agent.project}/profiles/{name_id}"), 404, "NOT_FOUND")
+    assert_error(agent.upload(f"projects/{agent.project}/profiles/{name_id}"), 404, "NOT_FOUND")
 
 
 def test_a_forged_name_is_404(name: str, agent: Client) -> None:
     forged = name[:-5] + ("A" if name[-5] != "A" else "B") + name[-4:]
-    refused(agent.upload(forged), 404, "NOT_FOUND")
+    assert_error(agent.upload(forged), 404, "NOT_FOUND")
 
 
 def test_an_expired_name_is_404(name: str, agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "GOOD_FOR_SECONDS", -1)
-    refused(agent.upload(name), 404, "NOT_FOUND", "expired")
+    assert_error(agent.upload(name), 404, "NOT_FOUND", "expired")
 
 
 def test_a_name_of_a_deployment_that_is_gone_is_404(name: str, agent: Client) -> None:
     Deployment.objects.all().delete()
-    refused(agent.upload(name), 404, "NOT_FOUND")
+    assert_error(agent.upload(name), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff"])
 def test_a_body_that_is_no_json_object_is_400(body: bytes, name: str, agent: Client) -> None:
-    answer = agent.request("PATCH", f"/v2/{name}", content=body)
-    refused(answer, 400, "INVALID_ARGUMENT", "JSON")
+    response = agent.request("PATCH", f"/v2/{name}", content=body)
+    assert_error(response, 400, "INVALID_ARGUMENT", "JSON")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_body_that_is_no_json_object_is_400(body: bytes, name: str, agent: Cli
 def test_a_field_that_cannot_be_used_is_400_and_named(
     fields: dict[str, Any], field: str, name: str, agent: Client
 ) -> None:
-    refused(agent.upload(name, **fields), 400, "INVALID_ARGUMENT", f"{field}: ")
+    assert_error(agent.upload(name, **fields), 400, "INVALID_ARGUMENT", f"{field}: ")
 
 
 def broken_index() -> bytes:
@@ -216,7 +216,7 @@ def broken_index() -> bytes:
     ids=["text", "gzip of text", "cut short", "damaged", "broken index", "empty"],
 )
 def test_bytes_that_are_no_profile_are_400(body: bytes, name: str, agent: Client) -> None:
-    refused(agent.upload(name, body), 400, "INVALID_ARGUMENT")
+    assert_error(agent.upload(name, body), 400, "INVALID_ARGUMENT")
     assert agent.upload(name).status_code == 200  # and the name is still valid
 
 
@@ -225,13 +225,13 @@ def test_a_profile_that_is_too_large_packed_is_413(
 ) -> None:
     settings.MAX_UPLOAD_BYTES = len(SIMPLE) - 1
     words = "FLAMEWATCH_MAX_UPLOAD_BYTES", f"{len(SIMPLE) - 1:,}"
-    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", *words)
+    assert_error(agent.upload(name), 413, "RESOURCE_EXHAUSTED", *words)
 
 
 def test_a_declared_size_is_enough_to_refuse(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 1000
-    answer = agent.request("PATCH", f"/v2/{name}", content=b" " * 100_000)
-    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES", "100,000")
+    response = agent.request("PATCH", f"/v2/{name}", content=b" " * 100_000)
+    assert_error(response, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES", "100,000")
 
 
 def test_a_body_in_chunks_is_refused_when_it_is_too_large(
@@ -247,32 +247,34 @@ def test_a_body_in_chunks_is_refused_when_it_is_too_large(
             assert sent < 100
             yield b" " * 10_000
 
-    answer = agent.request("PATCH", f"/v2/{name}", content=endless())
-    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
+    response = agent.request("PATCH", f"/v2/{name}", content=endless())
+    assert_error(response, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
 
 
 def test_a_gzip_bomb_is_413(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_PROFILE_BYTES = 100_000
     bomb = gzip.compress(b"\0" * 10_000_000)
-    refused(agent.upload(name, bomb), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_PROFILE_BYTES")
+    assert_error(
+        agent.upload(name, bomb), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_PROFILE_BYTES"
+    )
 
 
 def test_a_bomb_as_the_body_is_413(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 100_000
     bomb = gzip.compress(b" " * 10_000_000)
     headers = {"Content-Encoding": "gzip"}
-    answer = agent.request("PATCH", f"/v2/{name}", content=bomb, headers=headers)
-    refused(answer, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
+    response = agent.request("PATCH", f"/v2/{name}", content=bomb, headers=headers)
+    assert_error(response, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES")
 
 
 def test_too_many_samples_are_413(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_SAMPLES = 1
-    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_SAMPLES")
+    assert_error(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_SAMPLES")
 
 
 def test_too_deep_a_stack_is_413(name: str, agent: Client, settings: Settings) -> None:
     settings.MAX_DEPTH = 1
-    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_DEPTH")
+    assert_error(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_DEPTH")
 
 
 def test_a_label_with_too_many_values_is_429_and_noted(
@@ -280,8 +282,8 @@ def test_a_label_with_too_many_values_is_429_and_noted(
 ) -> None:
     settings.MAX_LABEL_VALUES = 1
     assert agent.offline(labels={"request": "1"}).status_code == 200
-    answer = agent.upload(name, labels={"request": "2"})
-    assert_refused(answer, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
+    response = agent.upload(name, labels={"request": "2"})
+    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
     assert agent.upload(name, labels={"request": "1"}).status_code == 200
     write_behind.write_now()
     assert AgentReport.objects.filter(refusal__contains="'request'").count() == 1
@@ -291,7 +293,7 @@ def test_a_profile_beyond_the_projects_quota_is_413(
     name: str, agent: Client, project: Project
 ) -> None:
     Quota.objects.create(project=project, bytes_per_profile=10)
-    refused(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "bytes_per_profile")
+    assert_error(agent.upload(name), 413, "RESOURCE_EXHAUSTED", "bytes_per_profile")
 
 
 @pytest.mark.parametrize("limit", ["profiles_per_minute", "profiles_per_day", "stored_bytes"])
@@ -299,7 +301,7 @@ def test_a_quota_that_is_reached_is_429_and_says_when_it_resets(
     limit: str, name: str, agent: Client, project: Project
 ) -> None:
     Quota.objects.create(project=project, **{limit: 0})
-    refused(agent.upload(name), 429, "RESOURCE_EXHAUSTED", limit)
+    assert_error(agent.upload(name), 429, "RESOURCE_EXHAUSTED", limit)
 
 
 def test_a_database_that_is_away_is_503_and_comes_back(
@@ -311,10 +313,10 @@ def test_a_database_that_is_away_is_503_and_comes_back(
     writer = head.Writer(insert=away)
     with monkeypatch.context() as patched, caplog.at_level(logging.CRITICAL):
         patched.setattr(head, "_writer", writer)
-        answer = agent.upload(name)
+        response = agent.upload(name)
         writer.stop()
-    refused(answer, 503, "UNAVAILABLE", "database")
-    assert "secret" not in answer.text
+    assert_error(response, 503, "UNAVAILABLE", "database")
+    assert "secret" not in response.text
     assert agent.upload(name).status_code == 200
 
 
@@ -322,16 +324,16 @@ def test_too_many_bytes_in_flight_are_503(
     name: str, agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "uploads", UploadBudget(total=100, of_project=100))
-    refused(agent.upload(name), 503, "UNAVAILABLE", "later")
+    assert_error(agent.upload(name), 503, "UNAVAILABLE", "later")
 
 
 def test_an_address_with_many_parameters_is_400(name: str, agent: Client) -> None:
-    refused(agent.upload(name + "?" + "&".join(["a=1"] * 21)), 400, "INVALID_ARGUMENT", "20")
+    assert_error(agent.upload(name + "?" + "&".join(["a=1"] * 21)), 400, "INVALID_ARGUMENT", "20")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
 def test_another_method_is_405(method: str, name: str, agent: Client) -> None:
-    refused(agent.request(method, f"/v2/{name}"), 405, "UNIMPLEMENTED", "PATCH")
+    assert_error(agent.request(method, f"/v2/{name}"), 405, "UNIMPLEMENTED", "PATCH")
 
 
 def test_what_was_refused_is_given_back_to_the_quota(

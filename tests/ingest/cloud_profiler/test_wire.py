@@ -29,17 +29,17 @@ SENT = {"profileBytes": "aGVsbG8=", "labels": {"instance": "web-1"}, "duration":
 def changed(path: str, value: object, message: dict[str, Any] = GOOD) -> dict[str, Any]:
     copied = copy.deepcopy(message)
     *parents, last = path.split(".")
-    place = copied
+    message = copied
     for name in parents:
-        place = place[name]
-    place[last] = value
+        message = message[name]
+    message[last] = value
     return copied
 
 
 def test_a_handshake_says_what_runs_where_and_what_it_can_capture() -> None:
-    asked = wire.handshake(GOOD)
-    assert asked.types == {ProfileType.CPU, ProfileType.WALL}
-    deployment = asked.deployment
+    handshake = wire.handshake(GOOD)
+    assert handshake.types == {ProfileType.CPU, ProfileType.WALL}
+    deployment = handshake.deployment
     assert (deployment.target, deployment.zone) == ("shop.web_1", "eu-1")
     assert (deployment.version, deployment.language) == ("1.2.3", "python")
 

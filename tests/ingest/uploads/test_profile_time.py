@@ -68,8 +68,8 @@ def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) ->
     ("said", "given"), [(None, "is not given"), (86_401 * SECOND, "is 86401 s")]
 )
 def test_none_that_can_be_is_refused(measured: int, said: int | None, given: str) -> None:
-    with pytest.raises(BadField) as refused:
+    with pytest.raises(BadField) as raised:
         profile_time.duration_ns(ProfileType.CPU, measured, said)
-    message = str(refused.value)
+    message = str(raised.value)
     assert f"duration: {given}, and duration_nanos of the profile is {measured};" in message
     assert "from 1 to 86400000000000 ns (24 h)" in message

@@ -27,8 +27,8 @@ def obviously_filtered(tree: Tree, filters: Filters) -> tuple[Sums, Sums, dict[P
     for path, values in said.own.items():
         _add(own, shown(path, filters), values)
     for (path, labels), values in said.labelled.items():
-        kept = shown(path, filters)
-        _add(labelled, (kept, labels) if kept else None, values)
+        remaining = shown(path, filters)
+        _add(labelled, (remaining, labels) if remaining else None, values)
     return _plain(own), _plain(labelled), ids_of(own)
 
 

@@ -43,13 +43,13 @@ def _changed(base: Tree, number: int, rng: np.random.Generator) -> Tree:
     renamed = rng.random(count) < _RENAMED
     names = [f"{text}V{number}" if new else text for text, new in zip(named, renamed, strict=True)]
     files = [frames.strings[i] for i in frames.file.tolist()]
-    place = np.arange(count, dtype=np.int32)
+    index = np.arange(count, dtype=np.int32)
     values = base.self[0] * rng.uniform(0.5, 1.5, len(base.parent))
     values[rng.random(len(values)) < _SILENT] = 0
     return Tree(
         metrics=base.metrics,
         frames=Frames(
-            (*names, *files), frames.id, place, place + count, frames.line, frames.mapping
+            (*names, *files), frames.id, index, index + count, frames.line, frames.mapping
         ),
         id=base.id,
         parent=base.parent,

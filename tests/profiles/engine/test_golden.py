@@ -20,88 +20,86 @@ from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.comparison import pairs
 from tests.golden.make import tree_of
-from tests.golden.queries import HERE, MANY_GO, MANY_PYTHON, QUESTIONS, Question, Sample
+from tests.golden.queries import HERE, MANY_GO, MANY_PYTHON, QUERIES, GoldenQuery, Sample
 
 _ROW = re.compile(r" *(-?\d+)\D* +\S+% +\S+% +(-?\d+)\D* +\S+%  (.+?)( \((partial-)?inline\))?")
 _PEEKED = re.compile(r" *(\d+)\D* +\S+% +\S+% (\d+)\D* +\S+% +\| (\S.*?)( \((partial-)?inline\))?")
 _BESIDE = re.compile(r" +(\d+)\D* +\S+% \|   (\S.*?)( \((partial-)?inline\))?")
 Costs = dict[str, tuple[int, int]]  # (self, total)
 
-LISTS = [question for question in QUESTIONS if not question.peek]
-PEEKS = [question for question in QUESTIONS if question.peek]
-COMPARISONS = [question for question in QUESTIONS if question.base]
+LISTS = [query for query in QUERIES if not query.peek]
+PEEKS = [query for query in QUERIES if query.peek]
+COMPARISONS = [query for query in QUERIES if query.base]
 
 
-@pytest.mark.parametrize("question", LISTS, ids=lambda question: question.path.stem)
-def test_it_agrees_with_pprof(question: Question) -> None:
-    said = pprofs(question)
+@pytest.mark.parametrize("query", LISTS, ids=lambda query: query.path.stem)
+def test_it_agrees_with_pprof(query: GoldenQuery) -> None:
+    said = pprofs(query)
     assert said
-    assert ours(question) == said
+    assert ours(query) == said
 
 
-@pytest.mark.parametrize("question", COMPARISONS, ids=lambda question: question.path.stem)
-def test_a_comparison_subtracts_as_pprof_does(question: Question) -> None:
-    assert compared(question) == pprofs(question)
+@pytest.mark.parametrize("query", COMPARISONS, ids=lambda query: query.path.stem)
+def test_a_comparison_subtracts_as_pprof_does(query: GoldenQuery) -> None:
+    assert compared(query) == pprofs(query)
 
 
-@pytest.mark.parametrize("question", PEEKS, ids=lambda question: question.path.stem)
-def test_callers_and_callees_agree_with_pprof(question: Question) -> None:
-    peeked = list(pprofs_peek(question))
+@pytest.mark.parametrize("query", PEEKS, ids=lambda query: query.path.stem)
+def test_callers_and_callees_agree_with_pprof(query: GoldenQuery) -> None:
+    peeked = list(pprofs_peek(query))
     assert peeked
     for said in peeked:
-        assert around(question, said.name) == said
+        assert around(query, said.name) == said
 
 
-@pytest.mark.parametrize("question", PEEKS, ids=lambda question: question.path.stem)
-def test_without_recursion_the_trees_say_the_same(question: Question) -> None:
-    tree, metric = _peeked_tree(question)
+@pytest.mark.parametrize("query", PEEKS, ids=lambda query: query.path.stem)
+def test_without_recursion_the_trees_say_the_same(query: GoldenQuery) -> None:
+    tree, metric = _peeked_tree(query)
     recursive = 0
-    for said in pprofs_peek(question):
+    for said in pprofs_peek(query):
         both = focused(tree, said.name)
         if _calls_itself(both.callees, said.name):
             recursive += 1
         else:
             assert _beside_root(both.callers, metric) == said.callers
             assert _beside_root(both.callees, metric) == said.callees
-    assert (recursive > 0) == ("recursion" in question.title)
+    assert (recursive > 0) == ("recursion" in query.title)
 
 
 def test_every_answer_is_asked_for() -> None:
-    assert set(HERE.glob("*.txt")) == {question.path for question in QUESTIONS}
+    assert set(HERE.glob("*.txt")) == {query.path for query in QUERIES}
     assert len(MANY_GO.paths) == len(MANY_PYTHON.paths) == 20
 
 
-def pprofs(question: Question) -> Costs:
-    rows = question.path.read_text().splitlines()[1:]
+def pprofs(query: GoldenQuery) -> Costs:
+    rows = query.path.read_text().splitlines()[1:]
     found = [_ROW.fullmatch(row) for row in rows]
     assert all(found)
     return _costs([(row[3], int(row[1]), int(row[2])) for row in found if row])
 
 
-def ours(question: Question) -> Costs:
+def ours(query: GoldenQuery) -> Costs:
     own, total = Counter[str](), Counter[str]()
-    for sample, sign in ((question.sample, 1), (question.base, -1)):
+    for sample, sign in ((query.sample, 1), (query.base, -1)):
         if sample:
-            tree = shown(sample, question)
-            for row in top(tree, metric_of(tree, question)):
+            tree = shown(sample, query)
+            for row in top(tree, metric_of(tree, query)):
                 own[row.name] += sign * row.self
                 total[row.name] += sign * row.total
     return _costs([(name, own[name], total[name]) for name in total])
 
 
-def compared(question: Question) -> Costs:
+def compared(query: GoldenQuery) -> Costs:
     """Return the functions of the comparison, with the second side subtracted from the first."""
-    assert question.base
-    sides = [
-        _one_metric(shown(side, question), question) for side in (question.sample, question.base)
-    ]
+    assert query.base
+    sides = [_one_metric(shown(side, query), query) for side in (query.sample, query.base)]
     found = pairs(align(sides[0], sides[1])[0])
     own, total = (np.subtract(*sums).tolist() for sums in (found.self, found.total))
     return _costs(list(zip(found.names, own, total, strict=True)))
 
 
-def _one_metric(tree: Tree, question: Question) -> Tree:
-    at = metric_of(tree, question)
+def _one_metric(tree: Tree, query: GoldenQuery) -> Tree:
+    at = metric_of(tree, query)
     return replace(tree, metrics=tree.metrics[at : at + 1], self=tree.self[at : at + 1])
 
 
@@ -115,9 +113,9 @@ class Peeked(NamedTuple):
     callees: dict[str, int]
 
 
-def pprofs_peek(question: Question) -> Iterator[Peeked]:
+def pprofs_peek(query: GoldenQuery) -> Iterator[Peeked]:
     """Parse sections between dashed lines; the callers are printed above the function."""
-    text = question.path.read_text().partition("\n")[2]
+    text = query.path.read_text().partition("\n")[2]
     for part in re.split(r"-+\+-+\n", text):
         lines = part.splitlines()
         if not lines:
@@ -135,8 +133,8 @@ def _beside(line: str) -> tuple[str, int]:
     return row[2], int(row[1])
 
 
-def around(question: Question, name: str) -> Peeked:
-    tree, metric = _peeked_tree(question)
+def around(query: GoldenQuery, name: str) -> Peeked:
+    tree, metric = _peeked_tree(query)
     row = next(row for row in top(tree, metric) if row.name == name)
     found = peek(tree, name, metric)
     callers, callees = (
@@ -146,9 +144,9 @@ def around(question: Question, name: str) -> Peeked:
 
 
 @cache
-def _peeked_tree(question: Question) -> tuple[Tree, int]:
-    tree = shown(question.sample, question)
-    return tree, metric_of(tree, question)
+def _peeked_tree(query: GoldenQuery) -> tuple[Tree, int]:
+    tree = shown(query.sample, query)
+    return tree, metric_of(tree, query)
 
 
 def _beside_root(tree: Tree, metric: int) -> dict[str, int]:
@@ -171,8 +169,8 @@ def _names(tree: Tree) -> list[str]:
     return [tree.frames.strings[i] for i in tree.frames.name[tree.frame].tolist()]
 
 
-def shown(sample: Sample, question: Question) -> Tree:
-    return by_function(_without_files(filtered(merged(sample), question.filters())))
+def shown(sample: Sample, query: GoldenQuery) -> Tree:
+    return by_function(_without_files(filtered(merged(sample), query.filters())))
 
 
 @cache
@@ -180,8 +178,8 @@ def merged(sample: Sample) -> Tree:
     return tree_of(sample)
 
 
-def metric_of(tree: Tree, question: Question) -> int:
-    return [metric.name for metric in tree.metrics].index(question.metric)
+def metric_of(tree: Tree, query: GoldenQuery) -> int:
+    return [metric.name for metric in tree.metrics].index(query.metric)
 
 
 def _costs(rows: list[tuple[str, int, int]]) -> Costs:

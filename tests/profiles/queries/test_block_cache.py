@@ -42,7 +42,7 @@ def nothing_remembered(settings: Settings) -> None:
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
+def cache(monkeypatch: pytest.MonkeyPatch) -> BlockCache:
     made = BlockCache(2**24)
     monkeypatch.setattr(scan_input, "block_cache", made)
     return made
@@ -76,7 +76,7 @@ def selection(project: Project) -> Selection:
     return Selection(project.pk, "shop", ProfileType.CPU, start, end)
 
 
-def answers(selection: Selection) -> list[object]:
+def all_results(selection: Selection) -> list[object]:
     middle = rows.NOON + timedelta(hours=15)
     first, second = (
         dataclasses.replace(selection, end=middle),
@@ -106,17 +106,17 @@ def answers(selection: Selection) -> list[object]:
 
 @pytest.mark.django_db
 def test_answers_are_the_same_from_kept_blocks(
-    selection: Selection, kept: BlockCache, monkeypatch: pytest.MonkeyPatch
+    selection: Selection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = answers(selection), answers(selection)
-    assert len(kept) > 1
+    first, second = all_results(selection), all_results(selection)
+    assert len(cache) > 1
     monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
-    assert first == second == answers(selection)
+    assert first == second == all_results(selection)
 
 
 @pytest.mark.django_db
 def test_a_kept_block_is_not_read_again(
-    selection: Selection, kept: BlockCache, reads: Callable[[], int]
+    selection: Selection, cache: BlockCache, reads: Callable[[], int]
 ) -> None:
     run_tree(query_context(selection), selection, View())
     before = reads()
@@ -128,7 +128,7 @@ def test_a_kept_block_is_not_read_again(
 @pytest.mark.django_db
 def test_a_kept_block_is_not_fetched_again_from_far_away(
     selection: Selection,
-    kept: BlockCache,
+    cache: BlockCache,
     reads: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -137,7 +137,7 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
         query_context(selection), run_tree(query_context(selection), selection, View())
     )
     before = reads()
-    assert before == len(kept) > 1  # each block as a whole
+    assert before == len(cache) > 1  # each block as a whole
     assert (
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
         == first
@@ -151,13 +151,13 @@ def test_a_kept_block_is_not_fetched_again_from_far_away(
 
 @pytest.mark.django_db
 def test_a_block_that_went_meanwhile_is_fetched_after_all(
-    selection: Selection, kept: BlockCache, monkeypatch: pytest.MonkeyPatch
+    selection: Selection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FileBlobs, "is_remote", True)
     first = tree_json(
         query_context(selection), run_tree(query_context(selection), selection, View())
     )
-    monkeypatch.setattr(kept, "get", lambda _place: None)
+    monkeypatch.setattr(cache, "get", lambda _place: None)
     assert (
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
         == first
@@ -180,39 +180,39 @@ def block(stacks: int = 3) -> HourBlock:
     return open_hour(build_hour([profile_of(tree) for tree in trees]))
 
 
-def place(number: int) -> BlockLocation:
+def location(number: int) -> BlockLocation:
     return BlockLocation(f"blob-{number}", 0, 100)
 
 
 def test_those_that_were_not_used_for_longest_go_first() -> None:
     blocks = [block() for _ in range(3)]
     one = blocks[0].size + 100
-    kept = BlockCache(2 * one + 50)
+    cache = BlockCache(2 * one + 50)
     for number in (0, 1):
-        kept.put_block(place(number), blocks[number])
-    assert kept.get(place(0)) is blocks[0]
-    kept.put_block(place(2), blocks[2])
-    assert [kept.get(place(number)) is not None for number in range(3)] == [True, False, True]
+        cache.put_block(location(number), blocks[number])
+    assert cache.get(location(0)) is blocks[0]
+    cache.put_block(location(2), blocks[2])
+    assert [cache.get(location(number)) is not None for number in range(3)] == [True, False, True]
 
 
 def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
     first, second, read = block(), block(), block()
     assert len(read.lines.parent) > 0
     # Both fit as long as none of their sections is decoded; each key counts as 100 bytes.
-    kept = BlockCache(first.size + (second.size + read.size) // 2 + 200)
-    kept.put_block(place(0), first)
-    kept.put_block(place(1), second)
-    assert len(kept) == 2
+    cache = BlockCache(first.size + (second.size + read.size) // 2 + 200)
+    cache.put_block(location(0), first)
+    cache.put_block(location(1), second)
+    assert len(cache) == 2
     assert len(second.lines.parent) > 0
-    kept.put_block(place(1), second)
-    assert kept.get(place(0)) is None
-    assert kept.get(place(1)) is second
+    cache.put_block(location(1), second)
+    assert cache.get(location(0)) is None
+    assert cache.get(location(1)) is second
 
 
 def test_a_block_larger_than_all_is_not_kept() -> None:
-    kept = BlockCache(10)
-    kept.put_block(place(0), block())
-    assert len(kept) == 0
+    cache = BlockCache(10)
+    cache.put_block(location(0), block())
+    assert len(cache) == 0
 
 
 def test_a_block_counts_what_its_columns_take() -> None:

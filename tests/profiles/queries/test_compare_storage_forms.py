@@ -73,8 +73,8 @@ def test_intervals_by_blocks_are_those_of_the_head(
 def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
     sides: tuple[Selection, Selection], in_blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = sides if in_blocks == 0 else sides[::-1]
-    before = run_compare(query_context(asked[0]), *asked, View())
+    ordered_sides = sides if in_blocks == 0 else sides[::-1]
+    before = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     Profile.objects.update(stored_at=F("time"))
     hour_blocks.compact_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
@@ -85,7 +85,7 @@ def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
         return aggregate.add_all(*arguments)
 
     monkeypatch.setattr(compare, "add_all", add_all)
-    after = run_compare(query_context(asked[0]), *asked, View())
+    after = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
     assert len(set(threads)) == len(threads) == 2
 

@@ -58,7 +58,7 @@ FILTERS = (
     ViewFilter(FilterOption.HIDE_FRAMES, "/^f3$/"),
     ViewFilter(FilterOption.FROM, "main"),
 )
-QUESTIONS: dict[str, Ask] = {
+QUERIES: dict[str, Ask] = {
     "tree": lambda of, until: run_tree(query_context(of, until), of, View(max_nodes=3)),
     "filtered": lambda of, until: run_tree(query_context(of, until), of, View(filters=FILTERS)),
     "bottom up": lambda of, until: run_tree(
@@ -131,11 +131,11 @@ def stored(request: pytest.FixtureRequest, selection: Selection, shop: Deploymen
     return selection
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", QUERIES)
 def test_it_ends_at_the_first_look_behind_its_deadline(
     name: str, stored: Selection, clock: AdvancingClock
 ) -> None:
-    ask = QUESTIONS[name]
+    ask = QUERIES[name]
     ask(stored, AHEAD + 1e6)
     whole = clock.looks
     for moment in range(whole):
@@ -145,7 +145,7 @@ def test_it_ends_at_the_first_look_behind_its_deadline(
         assert clock.looks <= moment + 2  # one extra check when a second thread runs
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", QUERIES)
 def test_it_looks_at_the_clock_when_all_is_merged(
     name: str, stored: Selection, clock: AdvancingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +158,7 @@ def test_it_looks_at_the_clock_when_all_is_merged(
         return found
 
     monkeypatch.setattr(Merge, "tree", noted)
-    QUESTIONS[name](stored, AHEAD + 1e6)
+    QUERIES[name](stored, AHEAD + 1e6)
     assert clock.looks > merged[-1]
 
 
@@ -185,11 +185,11 @@ class Hanging:
     """Folder whose file system does not answer until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.again, self.asked = Event(), 0
+        self.again, self.requests = Event(), 0
         get = FileBlobs.get
 
         def hang(of: FileBlobs, key: str, offset: int = 0, length: int | None = None) -> bytes:
-            self.asked += 1
+            self.requests += 1
             self.again.wait()
             return get(of, key, offset, length)
 
@@ -213,15 +213,15 @@ def test_a_folder_that_hangs_keeps_no_question_beyond_its_deadline(
     stored: Selection, hanging: Hanging
 ) -> None:
     before = readers()
-    for ask in (*QUESTIONS.values(), *LISTS):
+    for ask in (*QUERIES.values(), *LISTS):
         with pytest.raises(DeadlinePassed, match="did not come in time"):
             ask(stored, time.monotonic() + MINUTE)
-    assert hanging.asked == 2
+    assert hanging.requests == 2
     assert len(readers() - before) == 2
     hanging.again.set()
     context = query_context(stored, time.monotonic() + 10 * MINUTE)
     assert run_tree(context, stored, View()).coverage.profiles == 10
-    assert hanging.asked > 2
+    assert hanging.requests > 2
 
 
 def readers() -> set[threading.Thread]:
@@ -243,16 +243,16 @@ class Left(Event):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = itertools.count()
+        self.requests = itertools.count()
 
     def is_set(self) -> bool:
-        return next(self.asked) >= 1
+        return next(self.requests) >= 1
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", QUERIES)
 def test_it_ends_once_nobody_waits(
     name: str, stored: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contexts, "Event", Left)
     with pytest.raises(DeadlinePassed):
-        QUESTIONS[name](stored, time.monotonic() + 1e6)
+        QUERIES[name](stored, time.monotonic() + 1e6)

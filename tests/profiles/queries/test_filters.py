@@ -27,7 +27,7 @@ def view(*filters: str, root: int | None = None) -> View:
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("filtered", "expected"),
     [
         (view("show:foo1"), {"main": 0, "main;foo1": 1_500_000, "main;foo1;bar": 2_500_000}),
         (view("hide:foo"), {"main": 2_000_000}),
@@ -41,14 +41,14 @@ def view(*filters: str, root: int | None = None) -> View:
     ],
 )
 def test_what_is_shown(
-    selection: Selection, shop: Deployment, asked: View, expected: dict[str, int]
+    selection: Selection, shop: Deployment, filtered: View, expected: dict[str, int]
 ) -> None:
     rows.stored(shop)
-    result = run_tree(query_context(selection), selection, asked)
+    result = run_tree(query_context(selection), selection, filtered)
     assert paths(tree_json(query_context(result.selection), result)) == expected
     assert (result.coverage.profiles, result.coverage.total) == (1, 9_000_000)
     named = {
-        (row.name, row.self) for row in run_top(query_context(selection), selection, asked).rows
+        (row.name, row.self) for row in run_top(query_context(selection), selection, filtered).rows
     }
     assert sum(own for _, own in named) == sum(expected.values())
     assert {name for name, _ in named} == {name for path in expected for name in path.split(";")}

@@ -19,13 +19,13 @@ from profiles.query import (
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
-from tests.golden.queries import MANY_GO, QUESTIONS, Question, Sample
+from tests.golden.queries import MANY_GO, QUERIES, GoldenQuery, Sample
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.engine.test_golden import Costs, pprofs
 
 pytestmark = pytest.mark.django_db
-ASKED = [q for q in QUESTIONS if q.sample == MANY_GO and not q.peek and not q.base]
+MERGED = [q for q in QUERIES if q.sample == MANY_GO and not q.peek and not q.base]
 
 
 def stored(project: Project, sample: Sample) -> Selection:
@@ -38,15 +38,15 @@ def stored(project: Project, sample: Sample) -> Selection:
     return Selection(project.pk, "shop", type_, rows.NOON, rows.NOON + hour)
 
 
-def view(question: Question) -> View:
+def view(query: GoldenQuery) -> View:
     said = {
-        FilterOption.SHOW: question.focus,
-        FilterOption.HIDE: question.ignore,
-        FilterOption.HIDE_FRAMES: question.hide,
-        FilterOption.FROM: question.show_from,
+        FilterOption.SHOW: query.focus,
+        FilterOption.HIDE: query.ignore,
+        FilterOption.HIDE_FRAMES: query.hide,
+        FilterOption.FROM: query.show_from,
     }
     filters = tuple(ViewFilter(option, f"/{text}/") for option, text in said.items() if text)
-    return View(metric=Metric(question.metric, ""), filters=filters)
+    return View(metric=Metric(query.metric, ""), filters=filters)
 
 
 def by_name(listed: Sequence[FunctionRow]) -> Costs:
@@ -60,10 +60,10 @@ def by_name(listed: Sequence[FunctionRow]) -> Costs:
 
 def test_twenty_profiles_are_as_pprof_says(project: Project) -> None:
     selection = stored(project, MANY_GO)
-    assert len(ASKED) == 8
-    for question in ASKED:
-        result = run_top(query_context(selection), selection, view(question))
+    assert len(MERGED) == 8
+    for query in MERGED:
+        result = run_top(query_context(selection), selection, view(query))
         assert result.coverage.profiles == 20
-        assert by_name(result.rows) == pprofs(question), question.path.name
-        tree = run_tree(query_context(selection), selection, view(question)).tree
+        assert by_name(result.rows) == pprofs(query), query.path.name
+        tree = run_tree(query_context(selection), selection, view(query)).tree
         assert int(tree.self.sum()) == sum(row.self for row in result.rows)

@@ -111,13 +111,13 @@ def test_versions_are_taken_from_deployments_that_were_read(
     for version, zone in (("1", "eu-1"), ("2", "eu-1"), ("2", "us")):
         rows.stored(rows.deployment(project, version=version, zone=zone))
     rows.stored(rows.deployment(project, service="other", version="2"))
-    asked = replace(selection, versions=("2",), zones=("us",))
+    narrowed = replace(selection, versions=("2",), zones=("us",))
     context = query_context(project.pk)
-    alone = matching_deployments(context, asked)
+    alone = matching_deployments(context, narrowed)
     with context.snapshot:
         run_service_names(context)
         with count_queries() as statements:
-            beside = matching_deployments(context, asked)
+            beside = matching_deployments(context, narrowed)
     assert beside.tolist() == alone.tolist()
     assert (len(alone), statements) == (1, [])
 

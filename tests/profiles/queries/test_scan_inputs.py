@@ -113,12 +113,12 @@ def test_the_dimension_knows_profiles_without_their_trees(
     context = query_context(selection)
     with scanning(context, selection, trees=Trees.NONE) as inputs:
         (head,) = inputs
-    known = head.dimension(context)
+    dimension = head.dimension(context)
     noon = int(rows.NOON.timestamp()) * 10**6
-    assert known.time.tolist() == [noon + 60 * 10**6]
-    assert known.deployment.tolist() == [shop.pk]
-    assert (known.weight.tolist(), known.total.tolist()) == ([9_000_000], [9_000_000])
-    assert known.duration_ns.tolist() == [10**10]
+    assert dimension.time.tolist() == [noon + 60 * 10**6]
+    assert dimension.deployment.tolist() == [shop.pk]
+    assert (dimension.weight.tolist(), dimension.total.tolist()) == ([9_000_000], [9_000_000])
+    assert dimension.duration_ns.tolist() == [10**10]
 
 
 def test_profiles_without_the_metric_are_no_part(selection: Selection, shop: Deployment) -> None:

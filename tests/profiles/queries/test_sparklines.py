@@ -75,14 +75,14 @@ def test_a_closed_hour_has_no_gaps_and_counts_what_is_inside(shop: Deployment) -
 def test_all_services_take_two_queries(
     project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    wanted = {}
+    expected = {}
     for number in range(20):
         name = f"service-{number}"
-        wanted[name] = CPU if number % 2 else ProfileType.WALL
-        rows.stored(rows.deployment(project, name), type=wanted[name])
+        expected[name] = CPU if number % 2 else ProfileType.WALL
+        rows.stored(rows.deployment(project, name), type=expected[name])
     with django_assert_num_queries(2):
-        lines = run_sparklines(query_context(project.pk), wanted, rows.NOON, rows.NOON + DAY)
-    assert set(lines) == set(wanted)
+        lines = run_sparklines(query_context(project.pk), expected, rows.NOON, rows.NOON + DAY)
+    assert set(lines) == set(expected)
 
 
 def test_other_types_and_projects_are_left_out(shop: Deployment, charlie: User) -> None:

@@ -40,7 +40,7 @@ def in_blocks(shop: Deployment) -> Deployment:
 
 
 @pytest.fixture
-def asked(in_blocks: Deployment) -> Iterator[list[str]]:
+def statements(in_blocks: Deployment) -> Iterator[list[str]]:
     run_tree(
         query_context(_selection(in_blocks)), _selection(in_blocks), View()
     )  # fills the cache of the project's metadata
@@ -53,23 +53,23 @@ def _selection(of: Deployment, hours: int = 1) -> Selection:
     return Selection(of.project_id, of.service, ProfileType.CPU, rows.NOON, end)
 
 
-def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, asked: list[str]) -> None:
+def test_a_tree_from_blocks_takes_two(in_blocks: Deployment, statements: list[str]) -> None:
     assert (
         run_tree(
             query_context(_selection(in_blocks)), _selection(in_blocks), View()
         ).coverage.profiles
         == 1
     )
-    assert len(asked) <= 2 + BEGIN_AND_END
+    assert len(statements) <= 2 + BEGIN_AND_END
 
 
 def test_postgresql_is_sent_them_with_the_beginning(
-    in_blocks: Deployment, asked: list[str]
+    in_blocks: Deployment, statements: list[str]
 ) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite takes one statement at a time, and no journey.")
     run_tree(query_context(_selection(in_blocks)), _selection(in_blocks), View())
-    assert len(asked) == 2
+    assert len(statements) == 2
     hour = timedelta(hours=1)
     second = Selection(
         in_blocks.project_id, "shop", ProfileType.CPU, rows.NOON + hour, rows.NOON + 2 * hour
@@ -78,11 +78,11 @@ def test_postgresql_is_sent_them_with_the_beginning(
         query_context(_selection(in_blocks)), _selection(in_blocks), second, View()
     )
     assert [coverage.profiles for coverage in compared.coverages] == [1, 1]
-    assert len(asked) == 4
+    assert len(statements) == 4
 
 
 def test_a_history_takes_two_and_one_for_its_versions(
-    in_blocks: Deployment, asked: list[str]
+    in_blocks: Deployment, statements: list[str]
 ) -> None:
     assert (
         run_history(
@@ -90,19 +90,21 @@ def test_a_history_takes_two_and_one_for_its_versions(
         ).coverage.profiles
         == 1
     )
-    assert len(asked) <= 3 + BEGIN_AND_END
+    assert len(statements) <= 3 + BEGIN_AND_END
 
 
-def test_what_many_questions_need_is_read_once(in_blocks: Deployment, asked: list[str]) -> None:
+def test_what_many_questions_need_is_read_once(
+    in_blocks: Deployment, statements: list[str]
+) -> None:
     selection = _selection(in_blocks, hours=2)
     context = query_context(selection)
     with context.snapshot:
         run_profiles(context, selection)
-        alone = len(asked)
+        alone = len(statements)
         run_tree(context, selection, View())
         run_strip(context, selection)
         run_options(context, selection.service, selection.type, selection.start, selection.end)
-    assert len(asked) - alone <= 2
+    assert len(statements) - alone <= 2
 
 
 def test_a_question_that_its_selection_narrows_is_another(in_blocks: Deployment) -> None:

@@ -146,11 +146,11 @@ def everything(project: Project, selection: Selection) -> dict[str, Any]:
 @pytest.mark.parametrize("stage", ["half", "parts", "hours", "days", "late"])
 def test_it_is_the_same_before_and_after(project: Project, stage: str) -> None:
     fill(project)
-    asked = selections(project)
-    before = [everything(project, selection) for selection in asked]
+    all_selections = selections(project)
+    before = [everything(project, selection) for selection in all_selections]
     with at_stage(project, stage):
         assert Block.objects.filter(level=BlockLevel.DAY).exists() == (stage in {"days", "late"})
-        for selection, expected in zip(asked, before, strict=True):
+        for selection, expected in zip(all_selections, before, strict=True):
             after = everything(project, selection)
             for name in expected:
                 assert after[name] == expected[name], (name, selection)
@@ -166,9 +166,9 @@ def test_pages_of_the_newest_go_through_all(project: Project) -> None:
         found: list[str] = []
         page = ""
         while True:
-            answer = run_profiles(query_context(selection), selection, size=9, page=page)
-            found.extend(row.name_id for row in answer.rows)
-            page = answer.next_page or ""
+            response = run_profiles(query_context(selection), selection, size=9, page=page)
+            found.extend(row.name_id for row in response.rows)
+            page = response.next_page or ""
             if not page:
                 break
     assert found == expected
@@ -182,7 +182,7 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
         (rows.NOON - DAY, rows.NOON + 3 * DAY),
         (rows.NOON + timedelta(hours=1), rows.NOON + timedelta(hours=14)),
     ]
-    asked: list[Callable[[], object]] = [
+    queries: list[Callable[[], object]] = [
         call
         for start, end in ranges
         for call in (
@@ -192,14 +192,14 @@ def test_menus_and_services_are_the_same(project: Project, stage: str) -> None:
             lambda start=start, end=end: run_services(query_context(project.pk), start, end),
         )
     ]
-    before = [ask() for ask in asked]
+    before = [ask() for ask in queries]
     with at_stage(project, stage):
-        assert [ask() for ask in asked] == before
+        assert [ask() for ask in queries] == before
 
 
 def test_lists_of_all_services_are_the_same(project: Project) -> None:
     fill(project)
-    wanted = [
+    queries = [
         ProfileListing(project.pk),
         ProfileListing(project.pk, zone="us", start=rows.NOON + timedelta(hours=3)),
         ProfileListing(project.pk, type=ProfileType.WALL),
@@ -211,10 +211,10 @@ def test_lists_of_all_services_are_the_same(project: Project) -> None:
             found.extend(more)
         return [(each.profile.name_id, each.profile.service, each.profile.type) for each in found]
 
-    before = [listed(which) for which in wanted]
+    before = [listed(which) for which in queries]
     assert len(before[0]) == len(set(before[0])) == 92
     with at_stage(project, "late"):
-        assert [listed(which) for which in wanted] == before
+        assert [listed(which) for which in queries] == before
 
 
 def test_sparklines_are_the_same_to_the_hour(project: Project) -> None:

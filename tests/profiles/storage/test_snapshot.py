@@ -93,21 +93,21 @@ def test_an_error_inside_ends_it(project: Project) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_question_is_asked_once_in_it_and_in_those_inside(project: Project) -> None:
-    answers = iter(range(9))
+    values = iter(range(9))
     state = Snapshot()
     with state:
-        assert state.once("how many", lambda: next(answers)) == 0
+        assert state.once("how many", lambda: next(values)) == 0
         with state:
-            assert state.once("how many", lambda: next(answers)) == 0
-            assert state.once("another", lambda: next(answers)) == 1
-        assert state.once("another", lambda: next(answers)) == 1
+            assert state.once("how many", lambda: next(values)) == 0
+            assert state.once("another", lambda: next(values)) == 1
+        assert state.once("another", lambda: next(values)) == 1
     with state:
-        assert state.once("how many", lambda: next(answers)) == 2
+        assert state.once("how many", lambda: next(values)) == 2
 
 
 def test_outside_every_question_is_asked() -> None:
-    answers, state = iter(range(9)), Snapshot()
-    assert [state.once("how many", lambda: next(answers)) for _ in range(2)] == [0, 1]
+    values, state = iter(range(9)), Snapshot()
+    assert [state.once("how many", lambda: next(values)) for _ in range(2)] == [0, 1]
 
 
 @pytest.mark.django_db(transaction=True)

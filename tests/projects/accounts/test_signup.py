@@ -50,9 +50,9 @@ def test_an_address_is_an_account_once_however_it_is_written(client: Client, ali
 
 
 def test_after_many_tries_an_address_has_to_wait(client: Client) -> None:
-    answers = [client.post("/account/signup/", {}).status_code for _ in range(21)]
-    assert answers[:20] == [200] * 20
-    assert answers[20] == 429
+    statuses = [client.post("/account/signup/", {}).status_code for _ in range(21)]
+    assert statuses[:20] == [200] * 20
+    assert statuses[20] == 429
 
 
 def test_passwords_cannot_be_tried_at_will(client: Client, alice: User) -> None:
@@ -67,8 +67,8 @@ def test_passwords_cannot_be_tried_at_will(client: Client, alice: User) -> None:
 
 @pytest.mark.usefixtures("with_mail")
 def test_with_mail_an_address_is_confirmed_first(client: Client) -> None:
-    answer = client.post("/account/signup/", FORM)
-    assert answer.headers["Location"] == "/account/confirm-email/"
+    response = client.post("/account/signup/", FORM)
+    assert response.headers["Location"] == "/account/confirm-email/"
     (sent,) = mail.outbox
     assert sent.subject.startswith("[Flamewatch] ")
     link = re.search(r"http://testserver(/account/confirm-email/\S+)", str(sent.body))

@@ -39,8 +39,8 @@ def change_project(project: Project, **quota: str) -> dict[str, str]:
 def test_an_override_is_in_force_at_once(admin: Client, project: Project) -> None:
     admit(project)
     url = reverse("admin:projects_project_change", args=[project.pk])
-    answer = admin.post(url, change_project(project, profiles_per_minute="1"))
-    assert answer.status_code == 302
+    response = admin.post(url, change_project(project, profiles_per_minute="1"))
+    assert response.status_code == 302
     with pytest.raises(QuotaReached, match="limit of 1 profiles a minute"):
         admit(project)
     admin.post(url, change_project(project, profiles_per_minute=""))

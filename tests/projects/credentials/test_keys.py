@@ -14,8 +14,8 @@ def test_a_key_parses_into_what_it_was_made_of() -> None:
 
 
 @given(st.integers(0, len(KEY) - 1), st.characters(codec="ascii", categories=["L", "N"]))
-def test_a_typing_error_is_noticed(place: int, letter: str) -> None:
-    typo = KEY[:place] + letter + KEY[place + 1 :]
+def test_a_typing_error_is_noticed(position: int, letter: str) -> None:
+    typo = KEY[:position] + letter + KEY[position + 1 :]
     if typo != KEY:
         with pytest.raises(keys.MalformedKey):
             keys.parse(typo)

@@ -13,8 +13,8 @@ from tests.scheduler.long_poll.parking import LONG, held
 
 
 async def main(url: str, agent: str) -> None:
-    room = RedisQueue(url, 3, 0.3)
-    (wait,) = await held(room, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
+    queue = RedisQueue(url, 3, 0.3)
+    (wait,) = await held(queue, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
     print("held", flush=True)
     print(await wait, flush=True)
 

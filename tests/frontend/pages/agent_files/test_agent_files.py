@@ -148,15 +148,15 @@ def test_the_index_answers_in_json_if_asked(client: Client, folder: Path) -> Non
 @pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "x/y"])
 def test_the_index_is_html_for_everybody_else(accept: str, client: Client, folder: Path) -> None:
     for address in ("/agents/python/simple/", "/agents/python/simple/flamewatch-agent/"):
-        answer = client.get(address, headers={"Accept": accept})
-        assert answer.headers["Content-Type"].startswith("text/html")
+        response = client.get(address, headers={"Accept": accept})
+        assert response.headers["Content-Type"].startswith("text/html")
 
 
 def test_it_serves_them_to_anyone(client: Client, folder: Path) -> None:
-    answer = client.get(f"/agents/python/{SDIST}")
-    assert answer.content == sdist()
-    assert answer.headers["Content-Type"] == "application/gzip"
-    assert "immutable" not in answer.headers["Cache-Control"]
+    response = client.get(f"/agents/python/{SDIST}")
+    assert response.content == sdist()
+    assert response.headers["Content-Type"] == "application/gzip"
+    assert "immutable" not in response.headers["Cache-Control"]
 
 
 def test_an_address_of_earlier_versions_still_answers(client: Client, folder: Path) -> None:
@@ -165,9 +165,9 @@ def test_an_address_of_earlier_versions_still_answers(client: Client, folder: Pa
 
 
 def test_one_build_may_be_cached_for_ever(client: Client, folder: Path) -> None:
-    answer = client.get(address_of(client, WHEEL))
-    assert answer.content == wheel()
-    assert "immutable" in answer.headers["Cache-Control"]
+    response = client.get(address_of(client, WHEEL))
+    assert response.content == wheel()
+    assert "immutable" in response.headers["Cache-Control"]
 
 
 def test_a_file_that_is_built_again_has_another_address(client: Client, folder: Path) -> None:

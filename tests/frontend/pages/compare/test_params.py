@@ -11,41 +11,43 @@ NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def asked(query: str) -> CompareQuery:
+def read_query(query: str) -> CompareQuery:
     found, notices = read(QueryDict(query), NOW)
     assert notices == ()
     return found
 
 
 def test_side_b_has_what_it_does_not_override() -> None:
-    found = asked("service=shop&zone=eu&version=2&span=1d&b.version=1")
+    found = read_query("service=shop&zone=eu&version=2&span=1d&b.version=1")
     assert (found.b.service, found.b.zones, found.b.versions) == ("shop", ("eu",), ("1",))
     assert found.b.span == timedelta(days=1)
     assert found.b.end is None
 
 
 def test_an_empty_override_is_all_of_them() -> None:
-    assert asked("version=2&b.version=").b.versions == ()
-    assert asked("version=2&b.version=").parameters().endswith("b.version=")
+    assert read_query("version=2&b.version=").b.versions == ()
+    assert read_query("version=2&b.version=").parameters().endswith("b.version=")
 
 
 def test_without_overrides_b_is_the_span_before() -> None:
-    found = asked("span=6h")
+    found = read_query("span=6h")
     assert (found.b.end, found.b.span) == (NOW - timedelta(hours=6), timedelta(hours=6))
     assert found.before
     assert found.parameters() == "span=6h"
 
 
 def test_b_may_have_its_own_range() -> None:
-    found = asked("from=2026-11-20T06:00:00Z&to=2026-11-20T12:00:00Z&b.to=2026-11-19T12:00:00Z")
+    found = read_query(
+        "from=2026-11-20T06:00:00Z&to=2026-11-20T12:00:00Z&b.to=2026-11-19T12:00:00Z"
+    )
     assert found.a.end == NOON
     assert found.b.end == NOON - timedelta(days=1)
-    own = asked("span=6h&b.from=2026-11-20T10:00:00Z&b.to=2026-11-20T12:00:00Z")
+    own = read_query("span=6h&b.from=2026-11-20T10:00:00Z&b.to=2026-11-20T12:00:00Z")
     assert (own.a.span, own.b.span, own.b.end) == (timedelta(hours=6), timedelta(hours=2), NOON)
 
 
 def test_a_form_sends_the_moment_beside_the_choice() -> None:
-    found = asked("span=1h&b.end=2026-11-20T12:00:00Z&b.version=")
+    found = read_query("span=1h&b.end=2026-11-20T12:00:00Z&b.version=")
     assert (found.a.end, found.b.end) == (None, NOON)
 
 
@@ -61,14 +63,14 @@ def test_a_form_sends_the_moment_beside_the_choice() -> None:
     ],
 )
 def test_an_address_is_written_as_it_is_read(query: str) -> None:
-    assert asked(query).parameters() == query
+    assert read_query(query).parameters() == query
 
 
 def test_sides_are_swapped() -> None:
-    found = asked("version=2&span=1h&b.version=1").swapped()
+    found = read_query("version=2&span=1h&b.version=1").swapped()
     assert (found.a.versions, found.b.versions) == (("1",), ("2",))
-    assert asked(found.parameters()) == found
+    assert read_query(found.parameters()) == found
 
 
 def test_other_names_of_b_are_passed_over() -> None:
-    assert asked("service=shop&b.service=other&b.nonsense=1").b.service == "shop"
+    assert read_query("service=shop&b.service=other&b.nonsense=1").b.service == "shop"

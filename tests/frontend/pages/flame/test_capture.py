@@ -12,7 +12,7 @@ from scheduler import capture_now
 from scheduler.capture_requests import CaptureRequest, RequestOrigin
 from tests.frontend import shop
 
-WANTED = {"service": "checkout", "type": "CPU"}
+PARAMS = {"service": "checkout", "type": "CPU"}
 HTMX = {"HX-Request": "true"}
 
 
@@ -30,7 +30,7 @@ def answered(waiting: int) -> capture_now.PendingCapture:
 def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     with patch("scheduler.capture_now.request_capture", return_value=answered(2)) as ask:
-        text = client.post(url, WANTED, headers=HTMX).content.decode()
+        text = client.post(url, PARAMS, headers=HTMX).content.decode()
     assert "Asked for a CPU time profile of checkout. 2 agents are waiting" in text
     assert ask.call_args.kwargs["actor"] == bob
 
@@ -38,13 +38,13 @@ def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: s
 def test_it_says_that_no_agent_is_free(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     with patch("scheduler.capture_now.request_capture", return_value=answered(0)):
-        text = client.post(url, WANTED, headers=HTMX).content.decode()
+        text = client.post(url, PARAMS, headers=HTMX).content.decode()
     assert "No agent is free right now" in text
 
 
 def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
-    text = client.post(url, WANTED | {"service": "nobody"}, headers=HTMX).content.decode()
+    text = client.post(url, PARAMS | {"service": "nobody"}, headers=HTMX).content.decode()
     assert 'class="toast"' in text
     assert "nobody" in text
 
@@ -52,15 +52,15 @@ def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None
 def test_without_htmx_the_answer_is_on_the_page(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     with patch("scheduler.capture_now.request_capture", return_value=answered(1)):
-        answer = client.post(url, WANTED, follow=True)
-    assert answer.redirect_chain[0][0].endswith("/flame?service=checkout&type=CPU&span=1h")
-    assert answer.content.decode().count("1 agent is waiting") == 1
+        response = client.post(url, PARAMS, follow=True)
+    assert response.redirect_chain[0][0].endswith("/flame?service=checkout&type=CPU&span=1h")
+    assert response.content.decode().count("1 agent is waiting") == 1
 
 
 def test_a_viewer_only_looks(client: Client, project: Project, charlie: User, url: str) -> None:
     Member.objects.create(project=project, user=charlie, role=Role.VIEWER)
     client.force_login(charlie)
-    assert client.post(url, WANTED).status_code == 403
+    assert client.post(url, PARAMS).status_code == 403
     assert (
         "Capture now"
         not in client.get(reverse("flame", args=[project.project_id])).content.decode()
@@ -72,4 +72,4 @@ def test_it_takes_a_post_with_a_token(client: Client, bob: User, url: str) -> No
     assert client.get(url).status_code == 405
     careful = Client(enforce_csrf_checks=True)
     careful.force_login(bob)
-    assert careful.post(url, WANTED).status_code == 403
+    assert careful.post(url, PARAMS).status_code == 403

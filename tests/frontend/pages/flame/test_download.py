@@ -39,12 +39,12 @@ def url(project: Project, form: str) -> str:
 
 def test_pprof(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
-    answer = client.get(url(project, "pprof") + QUERY)
-    assert answer.headers["Content-Disposition"] == (
+    response = client.get(url(project, "pprof") + QUERY)
+    assert response.headers["Content-Disposition"] == (
         'attachment; filename="profiler_checkout_CPU_20261120T110000Z_20261120T130000Z'
         '_all_all.pb.gz"'
     )
-    digested = decode_profile(gunzip(answer.content, 2**20), "CPU", DecodeLimits())
+    digested = decode_profile(gunzip(response.content, 2**20), "CPU", DecodeLimits())
     assert digested.weight == TOTAL
     assert digested.time_ns == round(NOON.timestamp()) * 10**9
     assert 0 not in digested.tree.frames.line.tolist()
@@ -65,9 +65,9 @@ def test_speedscope(client: Client, bob: User, project: Project) -> None:
 
 def test_the_list_of_functions(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
-    answer = client.get(url(project, "csv") + QUERY)
-    assert '_all_all.csv"' in answer.headers["Content-Disposition"]
-    rows = list(csv.reader(io.StringIO(answer.content.decode())))
+    response = client.get(url(project, "csv") + QUERY)
+    assert '_all_all.csv"' in response.headers["Content-Disposition"]
+    rows = list(csv.reader(io.StringIO(response.content.decode())))
     assert rows[0][2] == "self (nanoseconds, sum of 2 profiles)"
     assert sum(int(row[2]) for row in rows[1:]) == TOTAL
 

@@ -50,10 +50,10 @@ def test_a_pattern_is_checked_before_it_is_kept(
     client.force_login(alice)
     settings = reverse("settings", args=[project.project_id])
     said = {"name": project.name, "rate": "1.0", "source_url": "javascript:alert({file})"}
-    refused = client.post(settings, said)
-    assert refused.status_code == 400
-    assert "begins with https://" in refused.content.decode()
-    kept = client.post(settings, said | {"source_url": "https://git.example.org/{file}"})
-    assert kept.status_code == 302
+    rejected = client.post(settings, said)
+    assert rejected.status_code == 400
+    assert "begins with https://" in rejected.content.decode()
+    accepted = client.post(settings, said | {"source_url": "https://git.example.org/{file}"})
+    assert accepted.status_code == 302
     project.refresh_from_db()
     assert project.source_url == "https://git.example.org/{file}"

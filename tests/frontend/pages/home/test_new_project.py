@@ -6,15 +6,15 @@ from projects.models import Member, Project, Role, User
 
 
 def test_strangers_sign_in_first(client: Client, db: None) -> None:
-    answer = client.post("/projects/new", {"name": "Acme Shop"})
-    assert answer.headers["Location"].startswith("/account/login/")
+    response = client.post("/projects/new", {"name": "Acme Shop"})
+    assert response.headers["Location"].startswith("/account/login/")
     assert not Project.objects.exists()
 
 
 def test_whoever_makes_it_owns_it_and_goes_on_to_its_setup(client: Client, charlie: User) -> None:
     client.force_login(charlie)
-    answer = client.post("/projects/new", {"name": "Acme Shop"})
-    assert answer.headers["Location"] == "/p/acme-shop/setup"
+    response = client.post("/projects/new", {"name": "Acme Shop"})
+    assert response.headers["Location"] == "/p/acme-shop/setup"
     assert Member.objects.get(user=charlie).role == Role.OWNER
 
 

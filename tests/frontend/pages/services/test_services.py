@@ -43,9 +43,9 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 
 
 def shown(signed_in: Client, **parameters: str) -> str:
-    answer = signed_in.get(SERVICES, parameters)
-    assert answer.status_code == 200
-    return html_of(answer)
+    response = signed_in.get(SERVICES, parameters)
+    assert response.status_code == 200
+    return html_of(response)
 
 
 def names(html: str) -> list[str]:
@@ -178,10 +178,10 @@ def test_what_it_cannot_read_it_says_and_shows_the_nearest(
 
 def test_htmx_gets_the_list_and_the_summary(signed_in: Client, project: Project) -> None:
     add_service(project, "checkout")
-    answer = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
-    assert html_of(answer).startswith('<div class="card" id="services">')
-    assert 'id="summary" role="status" hx-swap-oob="true"' in html_of(answer)
-    assert answer.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
+    response = signed_in.get(SERVICES, {"find": "x"}, headers={"HX-Request": "true"})
+    assert html_of(response).startswith('<div class="card" id="services">')
+    assert 'id="summary" role="status" hx-swap-oob="true"' in html_of(response)
+    assert response.headers["HX-Push-Url"] == "/p/acme-shop/services?find=x"
 
 
 def test_thousands_of_services_come_in_pages(

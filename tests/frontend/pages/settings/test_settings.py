@@ -52,10 +52,10 @@ def test_the_name_and_the_rate_can_be_changed(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    answer = client.post(SETTINGS, {"name": "Acme", "rate": "0.5"}, follow=True)
+    response = client.post(SETTINGS, {"name": "Acme", "rate": "0.5"}, follow=True)
     project.refresh_from_db()
     assert (project.name, project.profiles_per_minute) == ("Acme", 0.5)
-    assert "Settings saved" in html_of(answer)
+    assert "Settings saved" in html_of(response)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor) == ("project.change", alice)
     assert entry.detail == {"changed": {"name": "Acme", "profiles_per_minute": 0.5}}
@@ -65,11 +65,11 @@ def test_a_rate_that_is_not_offered_is_refused(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    answer = client.post(SETTINGS, {"name": "Acme", "rate": "9000"})
-    assert answer.status_code == 400
+    response = client.post(SETTINGS, {"name": "Acme", "rate": "9000"})
+    assert response.status_code == 400
     project.refresh_from_db()
     assert project.profiles_per_minute == 1.0
-    assert 'name="rate" aria-invalid="true"' in html_of(answer)
+    assert 'name="rate" aria-invalid="true"' in html_of(response)
 
 
 def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, project: Project) -> None:
@@ -81,13 +81,13 @@ def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, projec
 
 def test_a_new_key_is_shown_once(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
-    answer = client.post(KEYS, {"name": "laptop", "scope": "both"})
-    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', html_of(answer))
+    response = client.post(KEYS, {"name": "laptop", "scope": "both"})
+    found = re.search(r'<code id="new-key">(fw_\w{10}_\w{38})</code>', html_of(response))
     assert found
     row = ApiKey.objects.get()
     assert keys.matches(keys.parse(found[1]).secret, row.secret_hash)
     assert (row.name, row.may_write, row.may_read, row.created_by) == ("laptop", True, True, alice)
-    assert "no-store" in answer.headers["Cache-Control"]
+    assert "no-store" in response.headers["Cache-Control"]
     again = html_of(client.get(SETTINGS))
     assert found[1] not in again
     assert row.prefix in again

@@ -45,17 +45,17 @@ def digest(raw: bytes, profile_type: str) -> Meaning:
             if labels:
                 labelled[path, labels][k] += sample.value[k] * factor
     totals = [sum(row[k] for row in own.values()) for k in range(len(kinds))]
-    kept = [
+    metric_indexes = [
         k
         for k, (metric, _) in enumerate(kinds)
         if totals[k] or not dropped_when_zero(profile_type, metric)
     ] or list(range(len(kinds)))
     return Meaning(
-        metrics=tuple(kinds[k][0] for k in kept),
-        own=_pruned(own, kept),
-        labelled=_pruned(labelled, kept),
+        metrics=tuple(kinds[k][0] for k in metric_indexes),
+        own=_pruned(own, metric_indexes),
+        labelled=_pruned(labelled, metric_indexes),
         ids={path[:i]: node_id(path[:i]) for path in own for i in range(1, len(path) + 1)},
-        totals=tuple(totals[k] for k in kept),
+        totals=tuple(totals[k] for k in metric_indexes),
         samples=len(message.sample),
     )
 
@@ -82,19 +82,19 @@ def meaning_of(tree: Tree, totals: tuple[int, ...], samples: int) -> Meaning:
             key = (paths[node], rows.label_sets[labels])
             before = labelled.get(key, [0] * len(values))
             labelled[key] = [a + b for a, b in zip(before, values, strict=True)]
-    kept = list(range(len(tree.metrics)))
+    metric_indexes = list(range(len(tree.metrics)))
     return Meaning(
         metrics=tree.metrics,
-        own=_pruned(dict(zip(paths, columns, strict=True)), kept),
-        labelled=_pruned(labelled, kept),
+        own=_pruned(dict(zip(paths, columns, strict=True)), metric_indexes),
+        labelled=_pruned(labelled, metric_indexes),
         ids=dict(zip(paths, tree.id.tolist(), strict=True)),
         totals=totals,
         samples=samples,
     )
 
 
-def _pruned(sums: dict[Any, list[int]], kept: list[int]) -> dict[Any, tuple[int, ...]]:
-    rows = {key: tuple(row[k] for k in kept) for key, row in sums.items()}
+def _pruned(sums: dict[Any, list[int]], metric_indexes: list[int]) -> dict[Any, tuple[int, ...]]:
+    rows = {key: tuple(row[k] for k in metric_indexes) for key, row in sums.items()}
     return {key: row for key, row in rows.items() if any(row)}
 
 

@@ -48,9 +48,9 @@ def test_a_profile_without_negative_values_has_no_warnings() -> None:
 
 
 def test_nothing_but_differences_is_refused() -> None:
-    with pytest.raises(BadProfile) as refused:
+    with pytest.raises(BadProfile) as raised:
         read({"main": [5, -7]}, HEAP[2:])
-    assert refused.value.reason == (
+    assert raised.value.reason == (
         "Every sample type of the profile has values below zero: inuse_space (bytes) has -7. It is "
         "a difference of two profiles; send the profiles themselves."
     )

@@ -32,6 +32,6 @@ def test_it_says_how_to_convert_it(data: bytes) -> None:
 
 
 def test_other_bytes_are_no_legacy_profile() -> None:
-    with pytest.raises(BadProfile) as refused:
+    with pytest.raises(BadProfile) as raised:
         decode_profile(b"hello, world", "CPU", DecodeLimits())
-    assert "legacy" not in refused.value.reason
+    assert "legacy" not in raised.value.reason
