@@ -33,7 +33,7 @@ from tests.services import postgresql, redis
 
 SECONDS = 4.0  # upper limit of the time spent on one query
 STATE = "filled.json"
-OURS = {"FLAMEWATCH_QUERIES_PER_MINUTE": "1000000", "FLAMEWATCH_REMEMBERED_ANSWERS": "0"}
+OURS = {"FLAMEWATCH_QUERIES_PER_MINUTE": "1000000", "FLAMEWATCH_RESULT_CACHE_BYTES": "0"}
 
 
 def main(arguments: list[str] | None = None) -> int:

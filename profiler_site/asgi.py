@@ -20,7 +20,7 @@ django.setup(set_prefix=False)
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
-from profiler_site import health  # noqa: E402
+from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
@@ -40,6 +40,8 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
         await health.answer(scope, send)
+    elif scope["type"] == "http" and scope["path"] == metrics.PATH:
+        await metrics.answer(scope, send)
     elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):
         await static_files(scope, receive, send)
     else:

@@ -50,9 +50,14 @@ MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
-REMEMBERED_ANSWERS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
+# FLAMEWATCH_REMEMBERED_ANSWERS is the older name: a number of results of 5 MB.
+_RESULTS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
+RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", _RESULTS * 5_000_000)
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
+
+# -- Metrics --------------------------------------------------------------------------
+METRICS_TOKEN = env.text("FLAMEWATCH_METRICS_TOKEN", "")
 
 # -- Free disk space ------------------------------------------------------------------
 MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)

@@ -8,6 +8,7 @@ what they read.
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
+from profiles.queries.cache import cache_page, cache_stats, cached_page
 from profiles.queries.compare import run_compare
 from profiles.queries.concurrency import (
     RETRY_SECONDS,
@@ -124,6 +125,9 @@ __all__ = [
     "View",
     "ViewFilter",
     "WeightChoice",
+    "cache_page",
+    "cache_stats",
+    "cached_page",
     "compare_document",
     "compare_json",
     "coverage_fields",

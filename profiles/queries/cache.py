@@ -1,30 +1,45 @@
 """Block cache and result cache of queries.
 
 Blocks never change, so cached blocks never expire. The key of a sum over blocks contains the
-blocks, so it needs no invalidation: compaction and retention replace blocks by others.
+blocks, so it needs no invalidation: compaction and retention replace blocks by others. The results
+of a page are cached for a minute, for the requests that follow it.
 """
 
+import logging
 import threading
-from collections.abc import Hashable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
-from math import inf
-from typing import Any, Generic, NamedTuple, TypeVar
+from math import ceil, inf
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import redis
 from cachetools import TLRUCache
 from django.conf import settings
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from profiles.engine.blocks import DayBlock, HourBlock
+from profiles.queries import result_codec
 from profiles.queries.plan import QueryPlan
 from profiles.queries.selection import Selection
 from profiles.storage.block_reader import BlockLocation
 
 CLOSED = timedelta(hours=1)  # this long after a range's end, hardly any more profiles arrive
 BYTES_PER_NUMBER = 25  # of a tree's array elements, with its strings
-ENTRY_BYTES = 200_000 * BYTES_PER_NUMBER  # of a sum that is worth caching
+SUM_BYTES = 200_000 * BYTES_PER_NUMBER  # of the largest sum that is cached
+SUM_SECONDS = 3600.0
+PAGE_SECONDS = 60.0
+ENTRIES_AT_LEAST = 4  # that fit into the cache: an entry has a quarter of its bytes at most
+REDIS_PREFIX = f"flamewatch:result:{result_codec.VERSION}:"
+REDIS_SECONDS = 0.5  # for one command
+WITHOUT_REDIS_SECONDS = 5.0  # after a failure
 
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 AnyBlock = HourBlock | DayBlock
@@ -39,6 +54,7 @@ class CacheStats:
     evictions: int = 0  # for lack of room
     bytes: int = 0
     entries: int = 0
+    errors: int = 0  # failures of Redis, each of which is a miss
 
 
 class _Entry(NamedTuple):
@@ -136,19 +152,103 @@ class ResultKey(NamedTuple):
     blocks: tuple[int, ...]  # Block.pk
 
 
-class ResultCache(MemoryCache[Hashable, Any]):
-    """Results of queries: sums over blocks, and for a minute those of pages."""
+class ResultCache(Protocol):
+    """Results of queries, by keys that `result_codec.digest` accepts. Do not modify results."""
+
+    def get(self, key: Hashable) -> Any | None: ...
+
+    def put(self, key: Hashable, value: object, size: int, seconds: float) -> None:
+        """Store a value of about `size` bytes for some seconds."""
+
+    def clear(self) -> None: ...
+
+    def stats(self) -> CacheStats: ...
+
+
+class RedisCache:
+    """Result cache in Redis, shared by all processes; implements ResultCache.
+
+    A failure of Redis is a miss: it is counted, and the next seconds do without Redis.
+    """
+
+    def __init__(self, url: str, most: int) -> None:
+        waits: Any = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), REDIS_SECONDS)
+        self._redis = redis.Redis.from_url(url, **waits)
+        self._most = most // ENTRIES_AT_LEAST  # bytes of an entry
+        self._lock = threading.Lock()
+        self._stats = CacheStats()
+        self._without_until = 0.0  # time.monotonic()
+
+    def get(self, key: Hashable) -> Any | None:
+        value = None
+        data: Any = self._call(self._redis.get, key)
+        if data is not None:
+            try:
+                value = result_codec.decode(data)
+            except result_codec.UnknownFormat as error:
+                self._failed(error)
+        with self._lock:
+            if value is None:
+                self._stats.misses += 1
+            else:
+                self._stats.hits += 1
+        return value
+
+    def put(self, key: Hashable, value: object, size: int, seconds: float) -> None:
+        if size > self._most:
+            return
+        try:
+            data = result_codec.encode(value)
+        except result_codec.UnknownFormat as error:
+            self._failed(error)
+            return
+        if len(data) <= self._most:
+            self._call(lambda name: self._redis.set(name, data, ex=ceil(seconds)), key)
+
+    def clear(self) -> None:
+        for name in self._redis.scan_iter(f"{REDIS_PREFIX}*"):
+            self._redis.delete(name)
+
+    def stats(self) -> CacheStats:
+        """Return this process's counters. Entries and bytes are Redis's own to report."""
+        with self._lock:
+            return replace(self._stats)
+
+    def _call(self, command: Callable[[str], T], key: Hashable) -> T | None:
+        if time.monotonic() < self._without_until:
+            return None
+        try:
+            return command(REDIS_PREFIX + result_codec.digest(key))
+        except RedisError as error:
+            self._without_until = time.monotonic() + WITHOUT_REDIS_SECONDS
+            self._failed(error)
+            return None
+
+    def _failed(self, error: Exception) -> None:
+        logger.warning("The result cache in Redis failed, which counts as a miss: %s", error)
+        with self._lock:
+            self._stats.errors += 1
 
 
 @cache
+def _memory_cache(most: int) -> MemoryCache[Hashable, Any]:
+    return MemoryCache(most)
+
+
+@cache
+def _redis_cache(url: str, most: int) -> RedisCache:
+    return RedisCache(url, most)
+
+
 def result_cache() -> ResultCache:
-    """Return the result cache of this process."""
-    return ResultCache(settings.REMEMBERED_ANSWERS * ENTRY_BYTES)
+    """Return the result cache: in Redis if settings.REDIS_URL is set, else of this process."""
+    most = settings.RESULT_CACHE_BYTES
+    return _redis_cache(settings.REDIS_URL, most) if settings.REDIS_URL else _memory_cache(most)
 
 
 def result_key(plan: QueryPlan, of: Hashable, now: datetime | None = None) -> ResultKey | None:
     """Return the cache key of a sum; None if the sum may change or caching is switched off."""
-    if not settings.REMEMBERED_ANSWERS:
+    if not settings.RESULT_CACHE_BYTES:
         return None
     if plan.selection.end > (now or timezone.now()) - CLOSED:
         return None
@@ -159,7 +259,7 @@ def result_key(plan: QueryPlan, of: Hashable, now: datetime | None = None) -> Re
 
 def cached_sum(key: ResultKey | None) -> Any | None:
     """Return the cached sum, or None."""
-    return None if key is None else result_cache().get(key)
+    return None if key is None else result_cache().get(tuple(key))
 
 
 def cache_sum(key: ResultKey | None, value: object, numbers: int, *, is_readable: bool) -> None:
@@ -168,5 +268,22 @@ def cache_sum(key: ResultKey | None, value: object, numbers: int, *, is_readable
     A sum that lacks unreadable profiles is not stored: they may be readable later.
     """
     size = numbers * BYTES_PER_NUMBER
-    if key is not None and size <= ENTRY_BYTES and is_readable:
-        result_cache().put(key, value, size)
+    if key is not None and size <= SUM_BYTES and is_readable:
+        result_cache().put(tuple(key), value, size, SUM_SECONDS)
+
+
+def cached_page(project: int, address: str) -> Any | None:
+    """Return the results of a page that was rendered in the last minute, or None."""
+    return result_cache().get(("page", project, address))
+
+
+def cache_page(project: int, address: str, results: object, numbers: int) -> None:
+    """Store a page's results for the requests that follow it: for its graph, and further rows."""
+    if settings.RESULT_CACHE_BYTES:
+        size = numbers * BYTES_PER_NUMBER
+        result_cache().put(("page", project, address), results, size, PAGE_SECONDS)
+
+
+def cache_stats() -> dict[str, CacheStats]:
+    """Return the counters of this process's caches, by name."""
+    return {"block": block_cache.stats(), "result": result_cache().stats()}

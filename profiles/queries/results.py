@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.metrics import Metric
-from profiles.queries.context import Coverage
+from profiles.queries.context import Coverage, ScanStats
 from profiles.queries.selection import Selection, View
 from projects.profile_types import ProfileType
 
@@ -169,6 +169,30 @@ class VersionSpan:
     first: datetime
     last: datetime
     profiles: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Profiles between two times."""
+
+    first: int  # µs since 1970
+    last: int
+    profiles: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSums:
+    """Sums of a history by time step, before its view."""
+
+    tree: Tree  # its metrics are the steps
+    stats: list[ScanStats]  # by step
+    deployments: dict[int, TimeSpan]  # by Deployment.pk
+
+    def coverage(self) -> Coverage:
+        whole = ScanStats()
+        for stats in self.stats:
+            whole.add(stats)
+        return whole.coverage()
 
 
 @dataclass(frozen=True, slots=True)

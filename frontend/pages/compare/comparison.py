@@ -1,7 +1,6 @@
 """Result of a comparison, merged once for its page, its graph and its CSV file."""
 
 from frontend.pages.compare.params import CompareQuery
-from frontend.queries.page_cache import LIST_ROW, PageCache
 from frontend.queries.page_query import find_metric
 from profiles.query import (
     CompareResult,
@@ -9,13 +8,16 @@ from profiles.query import (
     Metric,
     QueryContext,
     Selection,
+    cache_page,
+    cached_page,
     run_compare,
 )
 
 Pair = tuple[Selection, Selection]
 
-_COLUMNS = 4  # per node in addition to those of a tree: the other side, the interval's ends, and q
-_cache: PageCache[CompareResult] = PageCache()
+# Per node, in addition to a tree: the other side, the interval's ends, and q.
+_COLUMNS = 4
+_ROW = 8  # memory of a changed function, in array elements
 
 
 def compared(
@@ -23,8 +25,8 @@ def compared(
 ) -> CompareResult:
     """Compare both sides and cache the result. Raise `DeadlinePassed` or `InvalidQuery`."""
     result = run_compare(context, *sides, query.a.shown(metric))
-    weight = _COLUMNS * len(result.tree.parent) + LIST_ROW * len(result.functions)
-    _cache.keep(sides[0].project, _address(query, seen_of(result)), result, weight)
+    numbers = (2 + _COLUMNS) * len(result.tree.parent) + _ROW * len(result.functions)
+    cache_page(sides[0].project, _address(query, seen_of(result)), result, numbers)
     return result
 
 
@@ -35,9 +37,11 @@ def found_or_compared(
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    found = _cache.find(sides[0].project, _address(query, seen)) if seen else None
-    if found:
-        return found
+    cached: CompareResult | None = (
+        cached_page(sides[0].project, _address(query, seen)) if seen else None
+    )
+    if cached:
+        return cached
     metric = find_metric(context, sides[0], query.a.metric)
     return compared(context, query, sides, metric)
 
@@ -52,4 +56,4 @@ def _seen(of: Coverage) -> str:
 
 
 def _address(query: CompareQuery, seen: str) -> str:
-    return f"{query.of_sides()}&{seen}"
+    return f"compare?{query.of_sides()}&{seen}"

@@ -16,8 +16,7 @@ from frontend.pages.flame import summary
 from frontend.pages.flame.comparisons import Comparison, comparisons
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
-from frontend.pages.flame.merged_tree import address_of, merged
-from frontend.queries.page_cache import CachedPage
+from frontend.pages.flame.merged_tree import MergedPage, address_of, merged
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -101,7 +100,7 @@ def flame_page(of: PageQuery) -> FlamePage:
 
 def _nearest(
     of: PageQuery, params: PageParams, metric: Metric | None
-) -> tuple[PageParams, CachedPage, list[InvalidQuery]]:
+) -> tuple[PageParams, MergedPage, list[InvalidQuery]]:
     """Merge with the requested parameters, dropping those that the profiles do not have.
 
     These are the metric, the root and the focus; each dropped one adds an error.
@@ -128,7 +127,7 @@ def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
 
 
 def _assembled(
-    of: PageQuery, options: OptionsResult, results: CachedPage, unanswerable: bool
+    of: PageQuery, options: OptionsResult, results: MergedPage, unanswerable: bool
 ) -> FlamePage:
     params, top = of.params, results.top
     coverage = top.coverage
@@ -164,7 +163,7 @@ def _history_url(of: PageQuery) -> str:
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 
-def _empty(of: PageQuery, options: OptionsResult, results: CachedPage) -> EmptyStateLinks | None:
+def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyStateLinks | None:
     coverage = results.top.coverage
     if not coverage.profiles:
         return with_links(no_profiles(of, options), reverse_flame(of.project))
@@ -203,7 +202,7 @@ def _share(params: PageParams, top: TopResult) -> Share | None:
     )
 
 
-def _focus(of: PageQuery, results: CachedPage) -> FocusSummary | None:
+def _focus(of: PageQuery, results: MergedPage) -> FocusSummary | None:
     found, coverage = results.drawn, results.top.coverage
     if not isinstance(found, FocusResult) or found.row is None:
         return None

@@ -1,11 +1,35 @@
-"""Cached call tree and function list of a flame page URL, merged once."""
+"""Call tree and function list of a flame page URL, merged once for all of its requests."""
 
+from typing import NamedTuple
 from urllib.parse import urlencode
 
-from frontend.queries.page_cache import CachedPage, cached_pages
 from frontend.queries.page_query import find_metric, seen_of
 from frontend.queries.params import PageParams
-from profiles.query import Metric, QueryContext, Selection, run_tree_and_top
+from profiles.query import (
+    FocusResult,
+    Metric,
+    QueryContext,
+    Selection,
+    TopResult,
+    TreeResult,
+    cache_page,
+    cached_page,
+    run_tree_and_top,
+)
+
+_ROW = 4  # memory of a list row, in nodes
+
+
+class MergedPage(NamedTuple):
+    drawn: TreeResult | FocusResult
+    top: TopResult
+
+    @property
+    def nodes(self) -> int:
+        """Return the memory that the results take, in nodes of a call tree."""
+        of = self.drawn
+        trees = (of.callers, of.callees) if isinstance(of, FocusResult) else (of.tree,)
+        return sum(len(tree.parent) for tree in trees) + _ROW * len(self.top.rows)
 
 
 def address_of(params: PageParams, seen: str) -> str:
@@ -18,14 +42,14 @@ def address_of(params: PageParams, seen: str) -> str:
 
 def found_or_merged(
     context: QueryContext, params: PageParams, selection: Selection, seen: str
-) -> CachedPage:
+) -> MergedPage:
     """Return the cached page if `seen` matches it, otherwise merge again.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    found = cached_pages.find(selection.project, address_of(params, seen)) if seen else None
-    if found:
-        return found
+    cached = cached_page(selection.project, address_of(params, seen)) if seen else None
+    if cached:
+        return MergedPage(*cached)
     metric = find_metric(context, selection, params.metric)
     return merged(context, params, selection, metric, seen)
 
@@ -36,12 +60,12 @@ def merged(
     selection: Selection,
     metric: Metric | None,
     seen: str = "",
-) -> CachedPage:
+) -> MergedPage:
     """Merge and cache under `seen`; "" caches under the version tag of the result.
 
     Raise `DeadlinePassed` or `InvalidQuery`.
     """
-    results = CachedPage(*run_tree_and_top(context, selection, params.shown(metric)))
-    address = address_of(params, seen or seen_of(results.top.coverage))
-    cached_pages.keep(selection.project, address, results, results.nodes)
-    return results
+    page = MergedPage(*run_tree_and_top(context, selection, params.shown(metric)))
+    address = address_of(params, seen or seen_of(page.top.coverage))
+    cache_page(selection.project, address, tuple(page), 2 * page.nodes)
+    return page

@@ -1,7 +1,6 @@
 """Base class of hour and day blocks: symbols, the two call trees, and the values of rows."""
 
 from collections.abc import Callable, Hashable, Sequence
-from copy import copy
 from functools import cached_property
 from typing import NamedTuple, Protocol, Self, TypeVar, cast
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, metric_columns
-from profiles.engine.blocks.sections.container import Container, Source
+from profiles.engine.blocks.sections.container import Container, Source, shallow_copy
 from profiles.engine.blocks.sections.dictionary import (
     BlockFunctions,
     FunctionTree,
@@ -78,7 +77,7 @@ class Block:
 
     def with_source(self, source: Source) -> Self:
         """Return the block with all that was read so far, which reads the rest from `source`."""
-        other = copy(self)
+        other = shallow_copy(self)
         other._container = self._container.with_source(source)
         if "cells" in vars(other):
             vars(other)["cells"] = self.cells.with_container(other._container)

@@ -5,7 +5,6 @@ metric, so that a query reads only the metrics that it needs. The sections are n
 """
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, added
-from profiles.engine.blocks.sections.container import Container
+from profiles.engine.blocks.sections.container import Container, shallow_copy
 from profiles.engine.blocks.sections.packed_columns import pack
 from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
 from profiles.engine.cancellation import Check, unchecked
@@ -92,7 +91,7 @@ class SparseValueReader:
 
     def with_container(self, container: Container) -> "SparseValueReader":
         """Return the reader for another container of the same bytes."""
-        other = copy(self)
+        other = shallow_copy(self)
         other._container = container
         return other
 

@@ -1,7 +1,7 @@
 """History: costs of functions over time, step by step."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -12,11 +12,18 @@ from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
 from profiles.queries.aggregate import explain_errors, require_64_bits
 from profiles.queries.cache import cache_sum, cached_sum, result_key
-from profiles.queries.context import Coverage, QueryContext, ScanStats
+from profiles.queries.context import QueryContext, ScanStats
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.render import apply_view
-from profiles.queries.results import HistoryLine, HistoryResult, HistoryStep, VersionSpan
+from profiles.queries.results import (
+    HistoryLine,
+    HistoryResult,
+    HistoryStep,
+    SeriesSums,
+    TimeSpan,
+    VersionSpan,
+)
 from profiles.queries.scan import Trees, scan
 from profiles.queries.scan_input import ScanInput
 from profiles.queries.selection import InvalidQuery, Selection, Shape, View
@@ -74,7 +81,7 @@ def run_history(
         step_seconds=step.total_seconds(),
         steps=_steps(starts, sums.stats, tree),
         lines=_lines(series, names, is_offered, len(starts), min(lines, MAX_LINES)),
-        versions=sums.versions(context),
+        versions=_versions(context, sums.deployments),
     )
 
 
@@ -116,47 +123,28 @@ def _starts(selection: Selection, step: timedelta) -> list[datetime]:
     return [first + i * step for i in range(count)]
 
 
-@dataclass(slots=True)
-class _Span:
-    first: int  # µs since 1970
-    last: int
-    profiles: int
+def _versions(
+    context: QueryContext, deployments: Mapping[int, TimeSpan]
+) -> tuple[VersionSpan, ...]:
+    versions: dict[str, TimeSpan] = {}
+    by_pk = deployments_by_pk(context, deployments)
+    for pk, span in deployments.items():
+        if pk not in by_pk:
+            continue
+        version = by_pk[pk].version
+        versions[version] = _joined(versions[version], span) if version in versions else span
+    spans = [
+        VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
+        for version, span in versions.items()
+    ]
+    return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Result of the merge by step, which may come from the result cache: do not modify it."""
-
-    tree: Tree  # its metrics are the steps
-    stats: list[ScanStats]  # by step
-    deployments: dict[int, _Span]
-
-    def coverage(self) -> Coverage:
-        whole = ScanStats()
-        for stats in self.stats:
-            whole.add(stats)
-        return whole.coverage()
-
-    def versions(self, context: QueryContext) -> tuple[VersionSpan, ...]:
-        versions: dict[str, _Span] = {}
-        by_pk = deployments_by_pk(context, self.deployments)
-        for pk, span in self.deployments.items():
-            if pk not in by_pk:
-                continue
-            version = by_pk[pk].version
-            versions[version] = _joined(versions[version], span) if version in versions else span
-        spans = [
-            VersionSpan(version, moment(span.first), moment(span.last), span.profiles)
-            for version, span in versions.items()
-        ]
-        return tuple(sorted(spans, key=lambda span: (span.first, span.version)))
-
-
-def _joined(span: _Span, new: _Span) -> _Span:
+def _joined(span: TimeSpan, new: TimeSpan) -> TimeSpan:
     if span is new:
         return new
     first, last = min(span.first, new.first), max(span.last, new.last)
-    return _Span(first, last, span.profiles + new.profiles)
+    return TimeSpan(first, last, span.profiles + new.profiles)
 
 
 def _merge(
@@ -165,13 +153,13 @@ def _merge(
     metric: Metric,
     starts: list[datetime],
     step: timedelta,
-) -> _Sums:
+) -> SeriesSums:
     """Merge all matching profiles by step.
 
     The result of a plan that is entirely in blocks is cached and shared: do not modify it.
     """
     key = result_key(plan, (metric, step))
-    sums: _Sums | None = cached_sum(key)
+    sums: SeriesSums | None = cached_sum(key)
     if sums is None:
         sums = _sum_steps(context, plan, metric, starts, step)
         is_readable = not any(stats.missing for stats in sums.stats)
@@ -185,9 +173,9 @@ def _sum_steps(
     metric: Metric,
     starts: list[datetime],
     step: timedelta,
-) -> _Sums:
+) -> SeriesSums:
     contexts = [context.for_scan() for _ in starts]
-    deployments: dict[int, _Span] = {}
+    deployments: dict[int, TimeSpan] = {}
     with (
         explain_errors(),
         scan(context, plan, metric, cuts=starts, trees=Trees.FUNCTIONS) as inputs,
@@ -199,16 +187,16 @@ def _sum_steps(
             _add_deployments(context, each, deployments)
         stats = [of_step.stats for of_step in contexts]
         require_64_bits(sum(each.total for each in stats))
-        return _Sums(merge.tree(), stats, deployments)
+        return SeriesSums(merge.tree(), stats, deployments)
 
 
 def _add_deployments(
-    context: QueryContext, scan_input: ScanInput, deployments: dict[int, _Span]
+    context: QueryContext, scan_input: ScanInput, deployments: dict[int, TimeSpan]
 ) -> None:
     columns = scan_input.dimension(context.for_scan())  # `add_to` has counted the profiles
     for pk in np.unique(columns.deployment).tolist():
         times = columns.time[columns.deployment == pk]
-        new = _Span(int(times.min()), int(times.max()), len(times))
+        new = TimeSpan(int(times.min()), int(times.max()), len(times))
         deployments[pk] = _joined(deployments.get(pk, new), new)
 
 

@@ -38,7 +38,7 @@ from tests.profiles.pprofs import EXAMPLE
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(settings: Settings) -> None:
-    settings.REMEMBERED_ANSWERS = 0
+    settings.RESULT_CACHE_BYTES = 0
 
 
 @pytest.fixture

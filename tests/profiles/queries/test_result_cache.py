@@ -12,6 +12,15 @@ from pytest_django import Settings
 from profiles.compaction import hour_blocks
 from profiles.models import Blob, Profile
 from profiles.queries import aggregate as merging
+from profiles.queries import cache
+from profiles.queries.cache import (
+    MemoryCache,
+    RedisCache,
+    ResultCache,
+    cache_page,
+    cached_page,
+    result_cache,
+)
 from profiles.queries.scan_input import HourInput
 from profiles.query import (
     Group,
@@ -22,6 +31,7 @@ from profiles.query import (
     run_history,
     run_top,
     run_tree,
+    tree_json,
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
@@ -177,8 +187,90 @@ def test_a_history_with_gaps_is_not_remembered(project: Project, selection: Sele
 def test_a_site_may_remember_nothing(
     project: Project, selection: Selection, merges: Callable[[], int], settings: Settings
 ) -> None:
-    settings.REMEMBERED_ANSWERS = 0
+    settings.RESULT_CACHE_BYTES = 0
     rolled_up(project)
     for _ in range(2):
         run_tree(query_context(selection), selection, View())
     assert merges() == 2
+
+
+@pytest.fixture
+def in_redis(settings: Settings, redis_url: str) -> ResultCache:
+    settings.REDIS_URL = redis_url
+    made = result_cache()
+    made.clear()
+    return made
+
+
+@pytest.mark.real
+def test_processes_share_sums_in_redis(
+    project: Project,
+    selection: Selection,
+    reads: Callable[[], int],
+    in_redis: ResultCache,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rolled_up(project)
+    context, view = query_context(selection), View()
+    middle = rows.NOON + timedelta(hours=1)
+    sides = (
+        dataclasses.replace(selection, end=middle),
+        dataclasses.replace(selection, start=middle),
+    )
+
+    def results() -> list[object]:
+        return [
+            tree_json(context, run_tree(context, selection, view)),
+            run_top(context, selection, view),
+            compare_json(context, run_compare(context, *sides, view)),
+            run_history(context, selection, view),
+        ]
+
+    first = results()
+    once = reads()
+    # Another process has another client.
+    monkeypatch.setattr(cache, "_redis_cache", RedisCache)
+    assert results() == first
+    assert reads() == once
+    stats = in_redis.stats()
+    assert (stats.misses, stats.errors) == (4, 0)
+
+
+@pytest.mark.real
+def test_pages_are_shared_in_redis(in_redis: ResultCache) -> None:
+    cache_page(1, "flame?x", ("result",), 1)
+    assert cached_page(1, "flame?x") == ("result",)
+    assert cached_page(2, "flame?x") is None
+    assert cached_page(1, "flame?y") is None
+
+
+def test_without_redis_each_query_merges(
+    project: Project, selection: Selection, merges: Callable[[], int], settings: Settings
+) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    rolled_up(project)
+    context = query_context(selection)
+    assert run_tree(context, selection, View()).coverage.profiles == 3
+    assert run_tree(context, selection, View()).coverage.profiles == 3
+    assert merges() == 2
+    stats = result_cache().stats()
+    assert (stats.hits, stats.misses) == (0, 2)
+    assert stats.errors == 1  # the second query did not try again
+
+
+def test_the_bytes_of_results_are_bounded() -> None:
+    results = MemoryCache[str, str](100)
+    for name in "abcde":
+        results.put(name, name, 30)
+    results.put("large", "large", 101)
+    assert [results.get(name) for name in ("a", "b", "c", "large")] == [None, None, "c", None]
+    stats = results.stats()
+    assert (stats.hits, stats.misses, stats.evictions, stats.bytes) == (1, 3, 2, 90)
+    assert stats.entries == 3
+
+
+def test_results_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = MemoryCache[str, str](100)
+    results.put("a", "a", 1, seconds=0)
+    results.put("b", "b", 1, seconds=60)
+    assert (results.get("a"), results.get("b")) == (None, "b")

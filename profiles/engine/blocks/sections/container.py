@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -13,6 +12,8 @@ from profiles.engine.errors import BadBlock
 
 # Function (offset, length) -> bytes; it may return fewer bytes at the end of the block.
 Source = Callable[[int, int], bytes | memoryview]
+
+T = TypeVar("T")
 
 MAGIC = b"fb"
 VERSION = 1
@@ -49,7 +50,7 @@ class Container:
 
     def with_source(self, source: Source) -> "Container":
         """Return the container with another source of the same bytes."""
-        other = copy(self)
+        other = shallow_copy(self)
         other._source = source
         return other
 
@@ -111,6 +112,13 @@ class Container:
             yield
         except DAMAGE as error:
             raise BadBlock(f"The block is damaged, in its section {section}: {error}.") from error
+
+
+def shallow_copy(of: T) -> T:
+    """Copy an object that keeps its state in `__dict__`, in a tenth of the time of copy.copy."""
+    other: T = object.__new__(type(of))
+    vars(other).update(vars(of))
+    return other
 
 
 def _slices(data: memoryview) -> Source:

@@ -1,0 +1,65 @@
+"""Metrics of this process for Prometheus, at /metrics.
+
+They count what all tenants do, so they are only for holders of FLAMEWATCH_METRICS_TOKEN; without
+this setting there is nothing at the address.
+"""
+
+import hmac
+from dataclasses import asdict
+
+from asgiref.typing import (
+    ASGISendCallable,
+    HTTPResponseBodyEvent,
+    HTTPResponseStartEvent,
+    HTTPScope,
+)
+from django.conf import settings
+
+from profiles.query import cache_stats
+
+PATH = "/metrics"
+_CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+# By field of CacheStats: kind and description.
+_CACHE_METRICS = {
+    "hits": ("counter", "Values found in a cache."),
+    "misses": ("counter", "Values not found in a cache."),
+    "evictions": ("counter", "Values removed from a cache for lack of room."),
+    "errors": ("counter", "Failures of a cache, each of which is a miss."),
+    "bytes": ("gauge", "Bytes that the values in a cache take; 0 for a cache in Redis."),
+    "entries": ("gauge", "Values in a cache; 0 for a cache in Redis."),
+}
+
+
+def text() -> str:
+    """Return the metrics in Prometheus's text format."""
+    caches = {name: asdict(stats) for name, stats in cache_stats().items()}
+    lines = []
+    for field, (kind, description) in _CACHE_METRICS.items():
+        metric = f"flamewatch_cache_{field}{'_total' if kind == 'counter' else ''}"
+        lines += [f"# HELP {metric} {description}", f"# TYPE {metric} {kind}"]
+        lines += [f'{metric}{{cache="{name}"}} {values[field]}' for name, values in caches.items()]
+    return "\n".join(lines) + "\n"
+
+
+async def answer(scope: HTTPScope, send: ASGISendCallable) -> None:
+    """Answer with the metrics, 401 without the token, or 404 if there is no token."""
+    if not settings.METRICS_TOKEN:
+        status, body = 404, "There is nothing at this address.\n"
+    elif not _is_allowed(scope):
+        status, body = 401, "Send FLAMEWATCH_METRICS_TOKEN as a Bearer token.\n"
+    else:
+        status, body = 200, text()
+    headers = [(b"content-type", _CONTENT_TYPE), (b"cache-control", b"no-store")]
+    await send(
+        HTTPResponseStartEvent(
+            type="http.response.start", status=status, headers=headers, trailers=False
+        )
+    )
+    await send(
+        HTTPResponseBodyEvent(type="http.response.body", body=body.encode(), more_body=False)
+    )
+
+
+def _is_allowed(scope: HTTPScope) -> bool:
+    given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+    return hmac.compare_digest(given, b"Bearer " + settings.METRICS_TOKEN.encode())

@@ -1,0 +1,210 @@
+"""Bytes of query results, for a result cache that several processes share.
+
+The bytes are the length of a header, the header in JSON, which describes the value, and the aligned
+buffers of its arrays and strings, all in one zstd frame. Only scalars, containers, arrays and the
+classes listed here can be encoded; decoding creates nothing else.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from profiles.engine.calltree.functions import TreeFunctions
+from profiles.engine.calltree.peek import Neighbour, Peek
+from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
+from profiles.engine.encoding.compression import DAMAGE, compress, decompress
+from profiles.engine.metrics import Metric
+from profiles.engine.stats.spread import MeasuredSum, Spread
+from profiles.engine.string_table import StringTable
+from profiles.queries.context import Coverage, Missing, Reason, ScanStats
+from profiles.queries.results import (
+    CompareResult,
+    FocusResult,
+    FunctionChange,
+    FunctionRow,
+    Intervals,
+    SeriesSums,
+    TimeSpan,
+    TopResult,
+    TreeResult,
+)
+from profiles.queries.selection import (
+    FilterOption,
+    Group,
+    Order,
+    Selection,
+    Shape,
+    View,
+    ViewFilter,
+)
+from projects.profile_types import ProfileType
+
+VERSION = 1  # of the format; part of the keys of shared caches
+_ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
+_CLASSES = {
+    each.__name__: each
+    for each in (
+        *(Tree, Frames, LabelledSelf, Label, Metric, TreeFunctions, Spread, MeasuredSum),
+        *(Coverage, Missing, ScanStats, SeriesSums, TimeSpan, Peek, Neighbour),
+        *(TreeResult, TopResult, FocusResult, CompareResult, Intervals),
+        *(Selection, View, ViewFilter, FunctionRow, FunctionChange),
+    )
+}
+_ENUMS = {each.__name__: each for each in (Reason, FilterOption, Group, Order, Shape, ProfileType)}
+_ROWS = {"FunctionRow": FunctionRow, "FunctionChange": FunctionChange}  # of scalars only
+_DTYPES = {"<i8", "<i4", "<u8", "<f8", "|u1", "|b1"}
+
+
+class UnknownFormat(Exception):
+    """Value that cannot be encoded, or bytes that are not an encoded value of this version."""
+
+
+def encode(value: object) -> bytes:
+    """Encode a value. Raise UnknownFormat if it contains anything but the known types."""
+    buffers: list[bytes] = []
+    header = _dumps([_describe(value, buffers), [len(buffer) for buffer in buffers]])
+    parts = [len(header).to_bytes(_ALIGNMENT, "little")]
+    for part in (header, *buffers):
+        parts += [part, bytes(-len(part) % _ALIGNMENT)]
+    return compress(b"".join(parts))
+
+
+def digest(key: object) -> str:
+    """Return a hash of a key, the same in every process. Raise UnknownFormat like `encode`."""
+    return hashlib.blake2b(_dumps(_describe(key, [])), digest_size=16).hexdigest()
+
+
+def _dumps(form: object) -> bytes:
+    try:
+        return orjson.dumps(form)
+    except TypeError as error:  # for example an integer of more than 64 bits
+        raise UnknownFormat(str(error)) from error
+
+
+def decode(data: bytes) -> Any:
+    """Decode the bytes of `encode`. Raise UnknownFormat."""
+    try:
+        body = memoryview(bytearray(decompress(data)))  # compiled loops take writable arrays
+        length = int.from_bytes(body[:_ALIGNMENT], "little")
+        at = _ALIGNMENT + length
+        form, sizes = orjson.loads(body[_ALIGNMENT:at])
+        buffers = []
+        for size in sizes:
+            at += -at % _ALIGNMENT
+            if at + size > len(body):
+                raise ValueError("a buffer is cut short")
+            buffers.append(body[at : at + size])
+            at += size
+        return _build(form, buffers)
+    except (*DAMAGE, AttributeError) as error:
+        raise UnknownFormat(str(error)) from error
+
+
+def _describe(value: Any, buffers: list[bytes]) -> Any:
+    """Return the JSON form of a value: scalars as they are, everything else as [tag, ...]."""
+    if isinstance(value, Enum):
+        return ["enum", type(value).__name__, value.value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    describe = _DESCRIPTIONS.get(type(value))
+    if describe is not None:
+        return describe(value, buffers)
+    name = type(value).__name__
+    if _CLASSES.get(name) is not type(value):
+        raise UnknownFormat(f"{type(value)} has no format.")
+    return ["class", name, [_describe(each, buffers) for each in _members(value)]]
+
+
+def _describe_array(value: NDArray[Any], buffers: list[bytes]) -> list[Any]:
+    if value.dtype.str not in _DTYPES:
+        raise UnknownFormat(f"Arrays of {value.dtype} have no format.")
+    buffers.append(np.ascontiguousarray(value).tobytes())
+    return ["array", value.dtype.str, list(value.shape), len(buffers) - 1]
+
+
+def _describe_strings(value: StringTable, buffers: list[bytes]) -> list[Any]:
+    buffers.append(bytes(value.data))
+    return ["strings", len(buffers) - 1, _describe(value.ends, buffers)]
+
+
+def _describe_collection(value: Collection[Any], buffers: list[bytes]) -> list[Any]:
+    """Return the items, or columns if all of them are rows of one kind."""
+    kinds = {type(each) for each in value}
+    if len(kinds) == 1 and (kind := kinds.pop()) in _ROWS.values():
+        columns = [*zip(*map(_members, value), strict=True)]
+        return ["rows", type(value).__name__, kind.__name__, columns]
+    return [type(value).__name__, [_describe(each, buffers) for each in value]]
+
+
+def _describe_dict(value: dict[Any, Any], buffers: list[bytes]) -> list[Any]:
+    return ["dict", [_describe(item, buffers) for item in value.items()]]
+
+
+def _members(value: Any) -> Sequence[Any]:
+    """Return the fields of a dataclass, or the items of a named tuple."""
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value)]
+    items: tuple[Any, ...] = value
+    return items
+
+
+_DESCRIPTIONS: dict[type, Callable[[Any, list[bytes]], list[Any]]] = {
+    np.ndarray: _describe_array,
+    StringTable: _describe_strings,
+    dict: _describe_dict,
+    **dict.fromkeys((tuple, list, set, frozenset), _describe_collection),
+    datetime: lambda value, _: ["datetime", value.isoformat()],
+    timedelta: lambda value, _: ["timedelta", value // timedelta(microseconds=1)],
+}
+
+
+def _build(form: Any, buffers: Sequence[memoryview]) -> Any:
+    if not isinstance(form, list):
+        return form
+    tag, *rest = form
+    return _BUILDERS[tag](buffers, *rest)
+
+
+def _build_all(forms: Iterable[Any], buffers: Sequence[memoryview]) -> Iterator[Any]:
+    return (_build(each, buffers) for each in forms)
+
+
+def _build_array(
+    buffers: Sequence[memoryview], dtype: str, shape: Sequence[int], number: int
+) -> NDArray[Any]:
+    if dtype not in _DTYPES:
+        raise ValueError(f"arrays of {dtype} have no format")
+    return np.frombuffer(buffers[number], dtype).reshape(shape)
+
+
+def _build_strings(buffers: Sequence[memoryview], number: int, ends: Any) -> StringTable:
+    return StringTable(bytes(buffers[number]), _build(ends, buffers))
+
+
+_CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
+    "tuple": tuple,
+    "list": list,
+    "set": set,
+    "frozenset": frozenset,
+    "dict": dict,
+}
+_BUILDERS: dict[str, Callable[..., Any]] = {
+    "enum": lambda _, name, value: _ENUMS[name](value),
+    "class": lambda buffers, name, forms: _CLASSES[name](*_build_all(forms, buffers)),
+    "array": _build_array,
+    "strings": _build_strings,
+    "rows": lambda _, container, name, columns: _CONTAINERS[container](map(_ROWS[name], *columns)),
+    "datetime": lambda _, text: datetime.fromisoformat(text),
+    "timedelta": lambda _, micros: timedelta(microseconds=micros),
+    **{
+        name: lambda buffers, forms, make=make: make(_build_all(forms, buffers))
+        for name, make in _CONTAINERS.items()
+    },
+}
