@@ -1,7 +1,7 @@
 # One command each: up, install, check, test, test-all, coverage, lint, format, golden, bench, screenshots, requirements,
 # wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest format golden bench screenshots requirements wheels interpreters clean
+.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -125,6 +125,12 @@ wheels: $(STAMPS)/venv
 # missing, and does without where they cannot be had.
 interpreters: $(STAMPS)/venv
 	@$(BIN)/python agents/python/tests/interpreters.py
+
+# Spanish texts of templates and Python: extract new ones into the catalog, and compile it. Needs gettext.
+translations: $(STAMPS)/dev
+	@$(BIN)/python manage.py makemessages --locale=es --no-location --no-wrap --no-obsolete \
+		--ignore='tests/*' --ignore='agents/python/*' --ignore='benchmarks/*' --ignore='node_modules/*' --ignore='build/*' --ignore='data/*'
+	@$(BIN)/python manage.py compilemessages --locale=es --ignore=.venv
 
 # Pictures of every page, in docs/screenshots.
 screenshots: $(STAMPS)/dev

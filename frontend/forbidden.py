@@ -11,6 +11,6 @@ def only_who_may_change(member: Member) -> None:
     """Raise `PermissionDenied` with the message to show unless the member may change settings."""
     if not may_change(member):
         raise PermissionDenied(
-            _("You are a %(role)s of %(project)s. Its owners and admins change this.")
+            _("Your role in %(project)s is %(role)s. Owners and admins can change this.")
             % {"role": member.get_role_display().lower(), "project": member.project.name}
         )

@@ -18,18 +18,21 @@ def too_many_requests(scope: Scope, of_tenant: bool, limit: int) -> HttpResponse
     """Return 429 if one project or user has too many requests queued, 503 if all together have."""
     if of_tenant:
         sentence = _(
-            "%(limit)d requests of this project, or from you, are waiting to be answered already, "
-            "as many as may. Close some tabs, or wait a moment and reload this page."
+            "%(limit)d requests of this project or from you are already waiting, which is the "
+            "limit. Close some tabs, or wait a moment and reload this page."
         )
         return _busy(scope, HTTPStatus.TOO_MANY_REQUESTS, sentence % {"limit": limit})
-    sentence = _("%(limit)d requests are waiting already. Wait a moment and reload this page.")
+    sentence = _(
+        "%(limit)d requests are already waiting, which is the limit. "
+        "Wait a moment and reload this page."
+    )
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"limit": limit})
 
 
 def waited_too_long(scope: Scope, seconds: float) -> HttpResponse:
     """Return 503 for a request that got no thread in time."""
     sentence = _(
-        "Other pages of this project were asked for first, and took longer than %(seconds)d s. "
+        "This page waited more than %(seconds)d s for other queries of this project. "
         "Wait a moment and reload this page."
     )
     return _busy(scope, HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"seconds": seconds})

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from frontend.pages.account import language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agents import view as agents
 from frontend.pages.compare import view as compare
@@ -53,6 +54,7 @@ urlpatterns = [
     path(
         "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
     ),
+    path("account/language", language.language, name="language"),
     path("help/concepts", concepts.concepts, name="concepts"),
     path("agents/python/", agent_files.index, name="agent_files"),
     path("agents/python/simple/", agent_files.simple_projects, name="agent_index"),

@@ -54,7 +54,7 @@ def request_capture(
     target = max(matching, key=lambda target: target.agents)
     if queue_of_process().count_user_requests(target.deployment, type) >= MAX_PENDING:
         raise TooManyPending(
-            _("%(most)d captures of %(type)s wait for an agent already, and that is the most.")
+            _("%(most)d captures of %(type)s are already waiting for an agent, which is the limit.")
             % {"most": MAX_PENDING, "type": type}
         )
     request = _new_request(target, type)
@@ -89,9 +89,9 @@ def _targets(
 def _no_agent_message(service: str, kind: ProfileType, targets: Sequence[CaptureTarget]) -> str:
     """Return the message of NoMatchingAgent."""
     if not targets:
-        return _("No agent of %(service)s has asked for work of late.") % {"service": service}
+        return _("No agent of %(service)s has connected recently.") % {"service": service}
     types = sorted({kind for target in targets for kind in target.types - NEVER_REQUESTED})
-    return _("No agent of %(service)s offers %(type)s; it could be: %(types)s.") % {
+    return _("No agent of %(service)s offers %(type)s. Available types: %(types)s.") % {
         "service": service,
         "type": kind,
         "types": ", ".join(types),

@@ -21,6 +21,9 @@ PACKAGES = {
     "chromium": "chromium",
     "node": "nodejs",
     "npm": "npm",
+    "xgettext": "gettext",
+    "msgcmp": "gettext",
+    "msgfmt": "gettext",
 }
 
 

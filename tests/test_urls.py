@@ -52,6 +52,8 @@ class Page:
 PAGES = [
     Page("agent_files", For.EVERYONE),
     Page("concepts", For.EVERYONE),
+    Page("language", For.EVERYONE),
+    Page("language", For.EVERYONE, data={"language": "es"}),
     Page("agent_file", For.EVERYONE, ("no-such-file.whl",)),
     Page("agent_file_build", For.EVERYONE, ("0123456789abcdef", "no-such-file.whl")),
     Page("agent_index", For.EVERYONE),

@@ -20,13 +20,13 @@ _TYPES: dict[ProfileType, Promise] = {
 }
 
 _WORDS: dict[ProfileType, Promise] = {
-    ProfileType.CPU: _("Time that threads spent computing; waiting is not in it."),
-    ProfileType.WALL: _("Time that passed in each function, waiting included."),
-    ProfileType.HEAP: _("Memory in use at one moment, by the functions that allocated it."),
-    ProfileType.HEAP_ALLOC: _("Memory allocated over the capture, also what was freed since."),
-    ProfileType.CONTENTION: _("Time that threads waited for each other’s locks."),
-    ProfileType.THREADS: _("How many threads there were, and where each of them stood."),
-    ProfileType.PEAK_HEAP: _("Memory in use when it was most, by the functions that allocated it."),
+    ProfileType.CPU: _("On-CPU time; excludes waiting."),
+    ProfileType.WALL: _("Elapsed time in each function, including waiting."),
+    ProfileType.HEAP: _("Memory in use at the time of capture, by allocating function."),
+    ProfileType.HEAP_ALLOC: _("Memory allocated during the capture, including memory freed since."),
+    ProfileType.CONTENTION: _("Time that threads waited for locks."),
+    ProfileType.THREADS: _("Number of threads by stack."),
+    ProfileType.PEAK_HEAP: _("Peak memory in use, by allocating function."),
 }
 
 _METRICS: dict[str, Promise] = {

@@ -61,8 +61,8 @@ def without_profiles(
 
 
 def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> EmptyState:
-    title = _("No service is called “%(service)s” here") % {"service": params.service[:80]}
-    text = _("It may have another name, or it has not sent a profile to this project yet.")
+    title = _("No service named “%(service)s”") % {"service": params.service[:80]}
+    text = _("It may have another name, or it has not sent profiles to this project yet.")
     first = tuple(
         Action(row.service, replace(params, service=row.service, type=None, zones=(), versions=()))
         for row in by_last_seen(services)[:3]
@@ -72,13 +72,13 @@ def _unknown_service(params: PageParams, services: Sequence[ServiceName]) -> Emp
 
 def _one_alone(params: PageParams, matched: int) -> EmptyState:
     """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
-    title = _("This profile is not there") if params.profile else _("No profile weighs that")
+    title = _("Profile not found") if params.profile else _("No profiles in this range")
     text = ngettext(
-        "There is %(n)d profile in its range.",
-        "There are %(n)d profiles in its range.",
+        "There is %(n)d profile in this timespan.",
+        "There are %(n)d profiles in this timespan.",
         matched,
     )
-    every = Action(_("Show all of the range"), replace(params, profile="", weights=None), True)
+    every = Action(_("Show all profiles"), replace(params, profile="", weights=None), True)
     return EmptyState(title, text % {"n": matched}, actions=(every,))
 
 
@@ -90,8 +90,8 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
         title = _("No %(type)s profiles of this zone and version") % {"type": of}
         name = _("All zones and versions")
     text = ngettext(
-        "Without that there is %(n)d profile in this range.",
-        "Without that there are %(n)d profiles in this range.",
+        "Without this filter there is %(n)d profile in this range.",
+        "Without this filter there are %(n)d profiles in this range.",
         matched,
     )
     wide = Action(name, replace(params, zones=(), versions=(), labels=()), True)
@@ -99,15 +99,15 @@ def _narrowed(params: PageParams, of: str, matched: int) -> EmptyState:
 
 
 def _waiting(row: ServiceName) -> EmptyState:
-    title = _("%(service)s has not sent a profile yet") % {"service": row.service}
-    text = _("Its agent is known; the first profile usually comes within two minutes.")
+    title = _("No profiles from %(service)s yet") % {"service": row.service}
+    text = _("Its agent is connected. The first profile usually arrives within two minutes.")
     return EmptyState(title, text)
 
 
 def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
     title = _("%(service)s sends no %(type)s profiles") % {"service": row.service, "type": of}
     names = ", ".join(type_name(other_type) for other_type in row.types)
-    text = _("What it sends: %(types)s.") % {"types": names}
+    text = _("Available types: %(types)s.") % {"types": names}
     actions = tuple(
         Action(type_name(other_type), replace(params, type=other_type, metric=""), i == 0)
         for i, other_type in enumerate(row.types[:3])
@@ -117,9 +117,9 @@ def _other_types(params: PageParams, of: str, row: ServiceName) -> EmptyState:
 
 def _quiet(params: PageParams, of: str, row: ServiceName, last: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
-    text = _("The last profile of %(service)s is of") % {"service": row.service}
+    text = _("Last profile:") % {"service": row.service}
     there = replace(params, end=last + timedelta(minutes=1), zones=(), versions=())
-    actions = [Action(_("Go there"), there, True)]
+    actions = [Action(_("Jump to last profile"), there, True)]
     if params.span < _WIDE:
         actions.append(Action(_("Last 7 days"), replace(params, span=_WIDE, end=None)))
     return EmptyState(title, text, since=last, actions=tuple(actions))
@@ -130,17 +130,17 @@ def without_values(selection: Selection, coverage: Coverage) -> EmptyState:
     counted = ngettext("%(n)d profile", "%(n)d profiles", coverage.profiles)
     profiles = counted % {"n": coverage.profiles}
     if selection.type is ProfileType.CONTENTION:
-        text = _("%(profiles)s, and none saw a wait. That is a result.")
-        return EmptyState(_("Nobody waited for a lock"), text % {"profiles": profiles})
-    title = _("Nothing was measured")
-    text = _("%(profiles)s, and every value in them is zero. That is a result.")
+        text = _("%(profiles)s without lock waits.")
+        return EmptyState(_("No lock contention"), text % {"profiles": profiles})
+    title = _("All values are zero")
+    text = _("%(profiles)s, all with value zero.")
     return EmptyState(title, text % {"profiles": profiles})
 
 
 def filtered_away(params: PageParams) -> EmptyState:
     """Return the empty state for profiles of which the filters leave no stack."""
     last = params.filters[-1] if params.filters else None
-    text = _("Matching is case-sensitive; a value between slashes is a regular expression.")
+    text = _("Matching is case-sensitive. Put regular expressions between slashes.")
     actions = []
     if last and len(params.filters) > 1:
         name = _("Remove “%(filter)s”") % {"filter": NAMES[last.option]}
@@ -148,16 +148,16 @@ def filtered_away(params: PageParams) -> EmptyState:
     clear = replace(params, filters=(), root=None)
     actions.append(Action(_("Clear all filters"), clear, not actions))
     title = ngettext(
-        "No stack matches this filter", "No stack matches these filters", len(params.filters)
+        "No stacks match this filter", "No stacks match these filters", len(params.filters)
     )
     return EmptyState(title, text, actions=tuple(actions))
 
 
 def out_of_focus(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
-    title = _("No stack reaches this function")
-    text = _("“%(name)s” is not in the profiles and stacks that are shown.")
-    leave = Action(_("Leave focus"), replace(params, focus="", root=None), True)
+    title = _("Function not found")
+    text = _("“%(name)s” is not in the selected profiles and stacks.")
+    leave = Action(_("Clear focus"), replace(params, focus="", root=None), True)
     actions = [leave]
     if params.filters:
         actions.append(Action(_("Clear all filters"), replace(params, filters=())))
@@ -165,16 +165,16 @@ def out_of_focus(params: PageParams) -> EmptyState:
 
 
 def nothing_to_compare(params: PageParams) -> EmptyState:
-    title = _("Neither side has a profile")
-    text = _("Choose a longer timespan, or other versions, zones and ends.")
+    title = _("No profiles on either side")
+    text = _("Choose a longer timespan, or other versions, zones or end times.")
     wide = Action(_("Last 7 days"), replace(params, span=_WIDE, end=None), True)
     return EmptyState(title, text, actions=(wide,) if params.span < _WIDE else ())
 
 
 def deadline_state(params: PageParams, seconds: float) -> EmptyState:
-    title = _("Still merging after %(n)d s") % {"n": seconds}
-    text = _("That many profiles take longer than a page may. A shorter timespan is quicker.")
-    shorter = Action(_("Half of it"), replace(params, span=params.span / 2), True)
+    title = _("Query timed out after %(n)d s") % {"n": seconds}
+    text = _("The selection has too many profiles. Choose a shorter timespan.")
+    shorter = Action(_("Half the timespan"), replace(params, span=params.span / 2), True)
     return EmptyState(title, text, actions=(shorter,))
 
 

@@ -15,7 +15,7 @@ def left_out(*coverages: Coverage) -> tuple[str, ...]:
     found = []
     if unreadable:
         sentence = _(
-            "%(n)s parts of this range could not be read and are left out. The first: %(why)s"
+            "%(n)s parts of this range could not be read and are left out. First error: %(why)s"
         )
         found.append(sentence % _values(len(unreadable), unreadable[0]))
     if lacking:

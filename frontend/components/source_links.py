@@ -19,16 +19,18 @@ def check_pattern(pattern: str) -> None:
     """
     parts = urlsplit(pattern)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InvalidLinkTemplate(_("An address begins with https:// and a host."))
+        raise InvalidLinkTemplate(_("The URL must start with https:// and a host."))
     try:
         fields = [field for field in string.Formatter().parse(pattern) if field[1] is not None]
     except ValueError as error:
-        raise InvalidLinkTemplate(_("Braces stand around file, line and version alone.")) from error
+        raise InvalidLinkTemplate(
+            _("Braces are allowed around file, line and version only.")
+        ) from error
     # Reject format specs, whose width could be huge, and conversions.
     plain = all(name in NAMES and not spec and not turned for _t, name, spec, turned in fields)
     if not plain or not any(name == "file" for _t, name, _s, _c in fields):
         raise InvalidLinkTemplate(
-            _("It needs {file}, and may have {line} and {version}; nothing else.")
+            _("The template must contain {file}; {line} and {version} are optional.")
         )
 
 

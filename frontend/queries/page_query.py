@@ -79,7 +79,7 @@ def metric_named(name: str, options: OptionsResult) -> Metric | None:
 def metric_notice(name: str, found: Metric | None) -> tuple[str, ...]:
     if not name or found:
         return ()
-    sentence = _("These profiles have no metric “%(metric)s”; the usual one is shown.")
+    sentence = _("These profiles have no metric “%(metric)s”; showing the default one.")
     return (sentence % {"metric": name[:60]},)
 
 

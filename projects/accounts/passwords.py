@@ -19,7 +19,10 @@ class LongEnoughValidator(MinimumLengthValidator):
         if len(password) < self.min_length:
             lengths = {"length": len(password), "least": self.min_length}
             raise ValidationError(
-                _("%(length)d characters so far; %(least)d or more, please. A sentence works well.")
+                _(
+                    "This password has %(length)d characters; at least %(least)d are required. "
+                    "A sentence works well."
+                )
                 % lengths
             )
 

@@ -56,7 +56,7 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def profiles_today(self, project: Any) -> int:
         return project._profiles or 0
 
-    @admin.display(description=_("refused today"), ordering="_refused")
+    @admin.display(description=_("rejected today"), ordering="_refused")
     def refused_today(self, project: Any) -> int:
         return project._refused or 0
 

@@ -16,7 +16,7 @@ _SENTENCES = {
     ),
     LimitName.NEW_DEPLOYMENTS_PER_DAY: gettext_lazy(
         "The project's limit of %(allowed)s new deployments a day is reached; it resets at midnight"
-        " UTC, in %(wait)s. Deployments that are known already go on."
+        " UTC, in %(wait)s. Existing deployments continue."
     ),
     LimitName.STORED_BYTES: gettext_lazy(
         "The project's limit of %(allowed)s of stored profiles is reached; the oldest are deleted"

@@ -130,5 +130,5 @@ def _reported() -> Iterator[None]:
         yield
     except RedisError as error:
         raise QueueUnavailable(
-            _("The long-poll queue cannot be reached now; try again later.")
+            _("The long-poll queue is not available. Try again later.")
         ) from error

@@ -91,7 +91,7 @@ def opened_by(newcomer: httpx.Client, lines: str, folder: Path, bin: Path) -> ht
 def test_the_pasted_lines_bring_the_first_flame_graph(
     newcomer: httpx.Client, empty_environment: Path, tmp_path: Path
 ) -> None:
-    assert "No agent yet" in newcomer.get(STATUS).text
+    assert "Waiting for agent" in newcomer.get(STATUS).text
     page = shown_lines(newcomer)
     run_as_pasted(text_of(page, "install-lines"), tmp_path, empty_environment)
     (tmp_path / "app.py").write_text(EXAMPLE.read_text())

@@ -37,6 +37,7 @@ PAGES = (
     Shown("sign in", "account_login", "/account/login/", stranger=True),
     Shown("sign out", "account_logout", "/account/logout/"),
     Shown("change password", "account_change_password", "/account/password/change/"),
+    Shown("language", "language", "/account/language"),
     Shown("new project", "new_project", "/projects/new"),
     Shown("services", "services", f"{P}/services"),
     Shown("flame", "flame", f"{P}/flame?{OF}&f=hide:nothing&f=highlight:django&search=pricing"),

@@ -22,7 +22,7 @@ def test_an_unknown_address_is_404_with_a_way_on(client: Client, db: None) -> No
     response = client.get("/nowhere")
     assert response.status_code == 404
     page = response.content.decode()
-    assert "Nothing is at this address" in page
+    assert "There is no page at this address" in page
     assert 'href="/"' in page
 
 
@@ -31,7 +31,7 @@ def test_a_form_without_its_token_is_told_what_to_do(alice: User, project: Proje
     client.force_login(alice)
     response = client.post("/projects/new", {"name": "Acme"})
     assert response.status_code == 403
-    assert "This form was out of date" in response.content.decode()
+    assert "This form has expired" in response.content.decode()
 
 
 @pytest.mark.parametrize("name", ["400.html", "500.html"])

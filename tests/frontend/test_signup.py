@@ -24,7 +24,9 @@ def test_it_makes_the_account_and_its_project_and_goes_on_to_setup(
 
 def test_a_short_password_is_counted(client: Client, db: None) -> None:
     page = client.post("/account/signup/", FORM | {"password1": "short"}).content.decode()
-    assert "5 characters so far; 12 or more, please. A sentence works well." in page
+    assert (
+        "This password has 5 characters; at least 12 are required. A sentence works well." in page
+    )
     assert 'aria-invalid="true"' in page
     assert not User.objects.exists()
     assert not Project.objects.exists()

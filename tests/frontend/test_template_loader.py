@@ -16,9 +16,8 @@ TEMPLATES = Path(__file__).parents[2] / "frontend" / "templates"
         ("<p>\n  one\n  <b>two</b>\n</p>\n", "<p>\none\n<b>two</b>\n</p>\n"),
         ("{% load i18n %}\n<p>one</p>\n", "{% load i18n %}<p>one</p>\n"),
         (
-            "<p>\n  one\n  {% if two %}\n    two\n  {% else %}\n    three\n  {% endif %}\n"
-            "  four\n</p>",
-            "<p>\none\n{% if two %}two\n{% else %}three\n{% endif %}four\n</p>",
+            "<p>\n  {% if two %}\n    two\n  {% else %}\n    three\n  {% endif %}\n  four\n</p>",
+            "<p>\n{% if two %}two\n{% else %}three\n{% endif %}four\n</p>",
         ),
         ("one {% if two %}two{% endif %}\nthree", "one {% if two %}two{% endif %}\nthree"),
         ('<a {% change "x" "" %}\n   href="">', '<a {% change "x" "" %}\nhref="">'),

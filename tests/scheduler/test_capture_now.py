@@ -89,7 +89,7 @@ async def test_it_says_what_is_offered_where_this_is_not(
     project: Project, alice: User, shop: int
 ) -> None:
     await held(queue_of_process(), agent(project, shop, CPU, WALL))
-    with pytest.raises(NoMatchingAgent, match="shop offers HEAP; it could be: CPU, WALL"):
+    with pytest.raises(NoMatchingAgent, match=r"shop offers HEAP\. Available types: CPU, WALL"):
         await ask(project, alice, HEAP)
     assert not await database_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
 

@@ -16,10 +16,10 @@ def look_reason(report: AgentReport, since: datetime) -> str:
     Upload errors from before `since` are ignored.
     """
     if report.refused_at and report.refused_at >= since:
-        return _("was refused an upload, %(reason)s") % {"reason": report.refusal[:_LONGEST]}
+        return _("had an upload rejected: %(reason)s") % {"reason": report.refusal[:_LONGEST]}
     share = format_percent(report.cpu_share or 0, 1)
     if not report.dropped:
-        return _("spends %(share)s of a core on profiling.") % {"share": share}
+        return _("uses %(share)s of a core for profiling.") % {"share": share}
     values = {
         "share": share,
         "dropped": format_count(report.dropped),
@@ -28,6 +28,6 @@ def look_reason(report: AgentReport, since: datetime) -> str:
     if report.cpu_share is None:
         return _("dropped %(dropped)s of %(all)s samples.") % values
     return (
-        _("spends %(share)s of a core on profiling and dropped %(dropped)s of %(all)s samples.")
+        _("uses %(share)s of a core for profiling and dropped %(dropped)s of %(all)s samples.")
         % values
     )

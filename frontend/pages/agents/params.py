@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 STATES: dict[str, Promise] = {
     "all": pgettext_lazy("agents", "all"),
-    "look": gettext_lazy("needs a look"),
-    "connected": gettext_lazy("connected"),
-    "silent": gettext_lazy("silent"),
+    "look": gettext_lazy("Needs attention"),
+    "connected": gettext_lazy("Connected"),
+    "silent": gettext_lazy("Not reporting"),
 }
 SHOWN: dict[str, Promise] = {
     "agents": gettext_lazy("Agents"),
@@ -71,7 +71,7 @@ def _plain(text: str) -> str:
 
 
 def _unread(name: str, value: str, instead: str) -> str:
-    return _("%(name)s=%(value)s could not be read; %(instead)s is shown instead.") % {
+    return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
         "name": name,
         "value": value[:40],
         "instead": instead,

@@ -29,7 +29,7 @@ class ChangeRow:
     interval: str  # 95% confidence interval of the difference of totals; "" if not tested
     a: str
     b: str
-    only: str  # "new" if only in A, "gone" if only in B, else ""
+    only: str  # "new" if selected only, "gone" if baseline only, else ""
     real: bool
 
 

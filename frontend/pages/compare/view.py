@@ -90,7 +90,7 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     service, type_ = query.a.service, query.a.type
     seen = request.GET.get("seen", "")[:100]
     if not service or type_ is None:
-        sentence = _("The address has to name a service and a type.")
+        sentence = _("The address must name a service and a type.")
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
     a, b = (side.selection(project.pk, service, type_, now) for side in (query.a, query.b))
     try:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
 from frontend.components.empty_state import EmptyStateLinks, with_links
@@ -37,7 +38,7 @@ from projects.models import Project
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    letter: str
+    side_name: str
     selection: Selection
     profiles: int
     average: str  # per profile; "" without profiles
@@ -151,7 +152,7 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
 def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
     return [
         Side(
-            letter=letter,
+            side_name=side_name,
             selection=selection,
             profiles=coverage.profiles,
             average=format_value(coverage.total / coverage.profiles, result.metric.unit)
@@ -159,8 +160,12 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             else "",
             parameters=replace(side, root=None).parameters(),
         )
-        for letter, side, selection, coverage in zip(
-            "AB", (query.a, query.b), result.selections, result.coverages, strict=True
+        for side_name, side, selection, coverage in zip(
+            (_("Selected"), _("Baseline")),
+            (query.a, query.b),
+            result.selections,
+            result.coverages,
+            strict=True,
         )
     ]
 

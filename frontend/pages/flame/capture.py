@@ -34,9 +34,7 @@ def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
     """
     member = membership(request.user, project_id)
     if not may_capture(member):
-        raise PermissionDenied(
-            _("Viewers of a project look at its profiles; members capture them.")
-        )
+        raise PermissionDenied(_("Viewers cannot capture profiles. Ask a member of the project."))
     params = read(request.POST, timezone.now()).params
     sentence, is_rejected = _request_capture(member, params, cast("User", request.user))
     if HtmxDetails(request):
@@ -65,17 +63,17 @@ def _said(service: str, of: ProfileType, waiting: int) -> str:
     if not waiting:
         return (
             _(
-                "Asked for a %(type)s profile of %(service)s. No agent is free right now;"
-                " the next that comes within a minute takes it."
+                "Requested a %(type)s profile of %(service)s. No agent is available right now;"
+                " the first one within a minute captures it."
             )
             % values
         )
     return (
         ngettext(
-            "Asked for a %(type)s profile of %(service)s. %(n)d agent is waiting;"
-            " the profile is here in about %(seconds)d s.",
-            "Asked for a %(type)s profile of %(service)s. %(n)d agents are waiting;"
-            " the profile is here in about %(seconds)d s.",
+            "Requested a %(type)s profile of %(service)s. %(n)d agent is waiting;"
+            " the profile arrives in about %(seconds)d s.",
+            "Requested a %(type)s profile of %(service)s. %(n)d agents are waiting;"
+            " the profile arrives in about %(seconds)d s.",
             waiting,
         )
         % values

@@ -31,7 +31,7 @@ def comparisons(params: PageParams, options: OptionsResult, project: Project) ->
     def against(name: str, parameter: str, values: Sequence[str]) -> Comparison:
         return Comparison(name, f"{here}&{urlencode([(f'b.{parameter}', v) for v in values])}")
 
-    found = [Comparison(_("The time before"), here)]
+    found = [Comparison(_("Previous period"), here)]
     others = _others(options.versions, params.versions)
     if len(params.versions) == 1:
         sentence = _("Version %(version)s")
@@ -40,7 +40,7 @@ def comparisons(params: PageParams, options: OptionsResult, project: Project) ->
             for version in others[-_MOST_VERSIONS:]
         ]
     rest = _rest(params, options)
-    return [*found, against(_("The rest of the service"), *rest)] if rest else found
+    return [*found, against(_("All other versions"), *rest)] if rest else found
 
 
 def _rest(params: PageParams, options: OptionsResult) -> tuple[str, list[str]] | None:

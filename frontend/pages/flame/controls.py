@@ -77,10 +77,10 @@ def _views(params: PageParams, top: TopResult) -> list[ControlChoice]:
 
 def _words(params: PageParams) -> str:
     words = {
-        "flame": _("Width is the share of the total; what is called stands below its caller."),
-        "bottomup": _("Functions by their own cost; below each stand those that called it."),
-        "sandwich": _("One function over all its calls: callers above, callees below."),
-        "list": _("Self is a function’s own cost; total has what it called, too."),
+        "flame": _("Width = share of total; callees below callers"),
+        "bottomup": _("Functions by self time, callers below"),
+        "sandwich": _("One function: callers above, callees below"),
+        "list": _("Self excludes callees; total includes them"),
     }
     return words["sandwich" if params.focus and params.view != "list" else params.view]
 
@@ -98,7 +98,7 @@ def _colours(params: PageParams) -> list[ControlChoice]:
 
 
 def _orders(params: PageParams) -> list[Item]:
-    shown = [("weight", _("by weight")), ("name", _("by name"))]
+    shown = [("weight", _("Sort by value")), ("name", _("Sort by name"))]
     return [Item(by, name, params.order == by) for by, name in shown]
 
 
@@ -110,7 +110,7 @@ def columns(params: PageParams) -> list[SortColumn]:
         ("", _("Self %"), True),
         ("total", _("Total"), True),
         ("", _("Total %"), True),
-        ("count", _("Count"), True),
+        ("count", _("Stacks"), True),
     ]
     found, before = [], ""
     for key, name, numeric in shown:

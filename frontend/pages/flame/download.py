@@ -37,7 +37,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     now = timezone.now()
     params = read(request.GET, now).params
     if not params.service or params.type is None:
-        sentence = _("The address has to name a service and a type.")
+        sentence = _("The address must name a service and a type.")
         return _error(HTTPStatus.BAD_REQUEST, sentence)
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)

@@ -27,7 +27,7 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     params = read(request.GET, now).params
     if not params.service or params.type is None:
-        return _error(HTTPStatus.BAD_REQUEST, _("The address has to name a service and a type."))
+        return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     name, file = (request.GET.get(key, "")[:_LONGEST] for key in ("name", "file"))
     context = query_context(request, project)

@@ -47,7 +47,7 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
         context = query_context(request, project)
         of = page_query(context, project, ParsedParams(query.params, ()), now)
         if of is None or not query.params.service or query.params.type is None:
-            sentence = _("The address has to name a service and a type.")
+            sentence = _("The address must name a service and a type.")
             return _error_response(HTTPStatus.BAD_REQUEST, sentence)
         result = history_of(of, query, options_of(context, of.selection))
     except InvalidQuery as error:

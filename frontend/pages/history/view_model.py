@@ -192,7 +192,7 @@ def _top_words(count: int) -> str:
 
 
 def _chosen_words(count: int) -> str:
-    return ngettext("%(n)d chosen", "%(n)d chosen", count) % {"n": count}
+    return ngettext("%(n)d selected", "%(n)d selected", count) % {"n": count}
 
 
 def _notices(query: HistoryQuery, options: OptionsResult) -> tuple[str, ...]:

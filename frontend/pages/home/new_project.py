@@ -17,7 +17,7 @@ class NewProjectForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=100,
-        help_text=_("One per team or product. You can rename it later; its id stays."),
+        help_text=_("One per team or product. You can rename it later; its ID does not change."),
     )
 
 

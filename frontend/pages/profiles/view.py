@@ -64,7 +64,7 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     query, _notices = read(request.GET, now)
     if not query.params.service or query.params.type is None:
-        sentence = _("The address has to name a service and a type.")
+        sentence = _("The address must name a service and a type.")
         return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)
     selection = query.selection(project.pk, query.params.service, query.params.type, now)
     try:

@@ -60,7 +60,7 @@ def read(parameters: QueryDict) -> tuple[ServiceQuery, list[str]]:
 
 
 def _unread(name: str, value: str, instead: str) -> str:
-    return _("%(name)s=%(value)s could not be read; %(instead)s is shown instead.") % {
+    return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
         "name": name,
         "value": value[:40],
         "instead": instead,

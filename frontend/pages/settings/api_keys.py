@@ -65,7 +65,7 @@ def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
 def _key_for(project: Project, key_id: str) -> ApiKey:
     key = ApiKey.objects.filter(project=project, key_id=key_id, revoked=None).first()
     if key is None:
-        raise Http404(_("There is no such key in this project, or it is revoked already."))
+        raise Http404(_("There is no such key in this project, or it is already revoked."))
     return key
 
 

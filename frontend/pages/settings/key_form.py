@@ -13,9 +13,9 @@ class Scope(models.TextChoices):
 
 class KeyForm(forms.Form):
     name = forms.CharField(
-        label=_("Name"), max_length=100, help_text=_("Where it is used: production-eu, laptop.")
+        label=_("Name"), max_length=100, help_text=_("For example production-eu or laptop.")
     )
-    scope = forms.ChoiceField(label=_("May"), choices=Scope, initial=Scope.WRITE)
+    scope = forms.ChoiceField(label=_("Scope"), choices=Scope, initial=Scope.WRITE)
 
     @property
     def may_write(self) -> bool:

@@ -11,12 +11,12 @@ from frontend.components.source_links import InvalidLinkTemplate, check_pattern
 from projects.models import Project
 
 _RATES: dict[float, Promise] = {
-    0.0: gettext_lazy("none: capturing stops"),
-    0.1: gettext_lazy("1 in 10 minutes"),
-    0.5: gettext_lazy("1 in 2 minutes"),
-    1.0: gettext_lazy("1 a minute"),
-    2.0: gettext_lazy("2 a minute"),
-    4.0: gettext_lazy("4 a minute"),
+    0.0: gettext_lazy("off"),
+    0.1: gettext_lazy("1 every 10 minutes"),
+    0.5: gettext_lazy("1 every 2 minutes"),
+    1.0: gettext_lazy("1 per minute"),
+    2.0: gettext_lazy("2 per minute"),
+    4.0: gettext_lazy("4 per minute"),
 }
 
 
@@ -24,23 +24,26 @@ class ProjectForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=100,
-        help_text=gettext_lazy("Shown to people. The project id stays as it is."),
+        help_text=gettext_lazy("Display name. The project ID does not change."),
     )
     rate = forms.ChoiceField(
-        label=gettext_lazy("Profiles of each deployment and type"),
-        help_text=gettext_lazy("On average. A CPU or wall profile is 10 seconds of one agent."),
+        label=gettext_lazy("Capture rate"),
+        help_text=gettext_lazy(
+            "Average for each deployment and type. A CPU or wall profile is 10 seconds of one "
+            "agent."
+        ),
     )
     source_url = forms.CharField(
-        label=gettext_lazy("Address of the source"),
+        label=gettext_lazy("Source link template"),
         max_length=500,
         required=False,
         help_text=gettext_lazy("https://git.example.org/shop/blob/{version}/{file}#L{line}"),
     )
     source_root = forms.CharField(
-        label=gettext_lazy("Folder of the code where it runs"),
+        label=gettext_lazy("Path prefix to strip"),
         max_length=500,
         required=False,
-        help_text=gettext_lazy("What stands before the repository's own paths: /app/"),
+        help_text=gettext_lazy("Leading path to remove, for example /app/"),
     )
 
     def __init__(self, project: Project, data: Mapping[str, object] | None = None) -> None:
@@ -83,7 +86,7 @@ class ProjectForm(forms.Form):
 def _choices(current: float) -> list[tuple[str, str]]:
     """Return the usual rates, and the current rate if it is another one (set in the admin)."""
     words = {rate: str(text) for rate, text in _RATES.items()}
-    words.setdefault(current, _("%(rate)g a minute") % {"rate": current})
+    words.setdefault(current, _("%(rate)g per minute") % {"rate": current})
     return [(str(rate), words[rate]) for rate in sorted(words)]
 
 

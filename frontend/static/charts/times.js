@@ -1,11 +1,13 @@
 /** Formatting of times on charts, in the browser's time zone. */
 
+import { locale } from '../shell/texts.js';
+
 const DAY = 86_400;
 
-const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
-const month = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const whole = new Intl.DateTimeFormat(undefined, {
+const minute = new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
+const month = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short' });
+const whole = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',

@@ -14,6 +14,7 @@ import { frameOf, rowsInSight } from '../flame-graph/sight.js';
 import { filled, harmless } from '../flame-graph/text.js';
 import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
 import { Zoom } from '../flame-graph/zoom.js';
+import { textOf } from '../shell/texts.js';
 import { formatValue } from '../units.js';
 import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
 import { paint, readPalette, ROW } from './paint.js';
@@ -183,8 +184,8 @@ export class FlameDiff extends HTMLElement {
     return {
       name: this.labelOf(node, ''),
       where: harmless(file && line ? `${file}:${line}` : file),
-      total: `total: ${of('total')}`,
-      self: `self: ${of('self')}`,
+      total: filled(textOf('total', 'total: {value}'), { value: of('total') }),
+      self: filled(textOf('self', 'self: {value}'), { value: of('self') }),
       say: this.verdictOf(node),
     };
   }

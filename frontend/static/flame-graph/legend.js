@@ -1,5 +1,6 @@
 /** Legend of the graph: each package's share of self time, or the colour scale of self or total. */
 
+import { textOf } from '../shell/texts.js';
 import { formatPercent, formatValue } from '../units.js';
 import { mostSelf } from './colours.js';
 import { packagesBySelf } from './packaged.js';
@@ -41,7 +42,10 @@ function packageItem(packaged, share) {
   const swatch = document.createElement('i');
   swatch.className = `sw p-${PACKAGE_TOKENS[slotOf(packaged)].replace('-', '')}`;
   const name = document.createElement('b');
-  name.textContent = harmless(packaged.name);
+  name.textContent =
+    packaged.kind === 'native' && packaged.name === 'native'
+      ? textOf('native', 'Native code')
+      : harmless(packaged.name);
   entry.append(swatch, name, share);
   return entry;
 }

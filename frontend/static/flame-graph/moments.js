@@ -1,7 +1,9 @@
 /** Times in the browser's time zone, for chart axes and input fields. */
 
-const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
+import { locale } from '../shell/texts.js';
+
+const minute = new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(locale(), { weekday: 'short', day: 'numeric' });
 
 /** @param {ParentNode} root */
 export function showMoments(root) {

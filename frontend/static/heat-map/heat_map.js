@@ -2,12 +2,13 @@
  * Selection in a heat map: drag over cells or click one; by keyboard with arrows, Shift and Enter.
  */
 
+import { locale } from '../shell/texts.js';
 import { visitWith } from '../shell/visit.js';
 import { boxOf, cellAt, moved, picking, profilesIn, readGrid, timesOf } from './cells.js';
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const minute = new Intl.DateTimeFormat(undefined, {
+const minute = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',

@@ -1,14 +1,16 @@
 // <time datetime="…"> in the browser's time zone: `data-ago` shows the elapsed time ("14 s ago"),
 // `data-day` the day, `data-second` day and time with seconds; otherwise day and time.
 
+import { locale, textOf } from './texts.js';
+
 const SECOND = 1000,
   MINUTE = 60 * SECOND,
   HOUR = 60 * MINUTE,
   DAY = 24 * HOUR;
 const REFRESH_MS = 5 * SECOND;
 
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const second = new Intl.DateTimeFormat(undefined, {
+const day = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', year: 'numeric' });
+const second = new Intl.DateTimeFormat(locale(), {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
@@ -17,7 +19,7 @@ const second = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 });
-const moment = new Intl.DateTimeFormat(undefined, {
+const moment = new Intl.DateTimeFormat(locale(), {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -30,12 +32,17 @@ const moment = new Intl.DateTimeFormat(undefined, {
  * @param {number} elapsed milliseconds
  */
 export function ago(elapsed) {
-  if (elapsed < SECOND) return 'now';
-  if (elapsed < MINUTE) return `${Math.floor(elapsed / SECOND)} s ago`;
-  if (elapsed < HOUR) return `${Math.floor(elapsed / MINUTE)} min ago`;
-  if (elapsed < DAY) return `${Math.floor(elapsed / HOUR)} h ago`;
-  const days = Math.floor(elapsed / DAY);
-  return days === 1 ? '1 day ago' : `${days} days ago`;
+  if (elapsed < SECOND) return textOf('now', 'now');
+  if (elapsed < MINUTE) return counted('seconds', '{n} s ago', elapsed / SECOND);
+  if (elapsed < HOUR) return counted('minutes', '{n} min ago', elapsed / MINUTE);
+  if (elapsed < DAY) return counted('hours', '{n} h ago', elapsed / HOUR);
+  if (elapsed < 2 * DAY) return textOf('day', '1 day ago');
+  return counted('days', '{n} days ago', elapsed / DAY);
+}
+
+/** @param {string} name @param {string} english @param {number} elapsed in the unit of the text */
+function counted(name, english, elapsed) {
+  return textOf(name, english).replace('{n}', String(Math.floor(elapsed)));
 }
 
 /** @param {Element} element @param {number} now */

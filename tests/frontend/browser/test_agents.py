@@ -54,7 +54,7 @@ def test_back_shows_the_agents_again(agents: Page) -> None:
     agents.wait_for_url("**/agents?show=deployments")
     expect(agents.get_by_role("columnheader", name="Version")).to_be_visible()
     agents.go_back()
-    expect(agents.get_by_role("columnheader", name="Own CPU")).to_be_visible()
+    expect(agents.get_by_role("columnheader", name="Agent CPU")).to_be_visible()
 
 
 def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
@@ -62,7 +62,7 @@ def test_a_capture_is_asked_for_from_a_deployment(agents: Page) -> None:
     row = agents.locator("tbody tr").filter(has_text="checkout")
     row.get_by_text("Capture now").click()
     row.get_by_role("button", name="CPU").click()
-    expect(agents.locator("#said")).to_contain_text("Asked for a CPU time profile of checkout.")
+    expect(agents.locator("#said")).to_contain_text("Requested a CPU time profile of checkout.")
 
 
 def test_it_fits_a_narrow_window(agents: Page) -> None:

@@ -48,7 +48,7 @@ def test_the_tooltip_compares_as_documented(versions: Page) -> None:
     expect(tip.locator("[data-tip=total]")).to_have_text(
         "total: 4.67 s vs. 6.91 s (-2.24 s), 46.6% vs 69% (-22.4%)"
     )
-    expect(tip.locator("[data-tip=say]")).to_contain_text("Real change. 95% interval")
+    expect(tip.locator("[data-tip=say]")).to_contain_text("Significant. 95% interval")
     expect(tip.locator("[data-tip=say]")).to_contain_text("over 10 and 10 profiles")
 
 
@@ -99,19 +99,19 @@ def test_a_choice_changes_one_side(versions: Page) -> None:
     expect(versions.locator(".over")).to_contain_text("B 10 profiles")
     versions.locator('select[name="b.version"]').select_option("2")
     versions.wait_for_url("**b.version=2**")
-    expect(versions.locator("#changes")).to_contain_text("No real change")
+    expect(versions.locator("#changes")).to_contain_text("No significant changes")
     expect(versions.locator(".over")).to_contain_text("no change")
     versions.go_back()
-    versions.get_by_role("link", name="Swap A and B").click()
+    versions.get_by_role("link", name="Swap sides").click()
     expect(versions.locator("#changes tbody")).to_contain_text("gone")
 
 
 def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
-    button = versions.get_by_role("button", name="Real changes only")
+    button = versions.get_by_role("button", name="Significant changes only")
     expect(button).to_have_attribute("aria-pressed", "false")
     button.click()
     versions.wait_for_url("**real=1**")
-    expect(versions.get_by_role("button", name="Real changes only")).to_have_attribute(
+    expect(versions.get_by_role("button", name="Significant changes only")).to_have_attribute(
         "aria-pressed", "true"
     )
 

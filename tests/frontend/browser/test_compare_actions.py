@@ -144,7 +144,7 @@ def test_the_list_alone_is_searched(versions: Page) -> None:
     expect(rows).to_have_count(1)
     field.fill("nothing has this name")
     field.press("Enter")
-    expect(versions.locator("#changes")).to_contain_text("No function matches")
+    expect(versions.locator("#changes")).to_contain_text("No matches")
     field.fill("")
     field.press("Enter")
     expect(rows).to_have_count(4)

@@ -96,9 +96,7 @@ def test_a_version_is_compared_with_the_rest(page: Page, url: str, project: Proj
     drawn(page)
     page.locator("#comparisons summary").click()
     links = page.locator("#comparisons a")
-    expect(links).to_have_text(
-        ["The time before", "Version 1", "Version 3", "The rest of the service"]
-    )
+    expect(links).to_have_text(["Previous period", "Version 1", "Version 3", "All other versions"])
     links.last.click()
     page.wait_for_url("**/compare?**b.version=1&b.version=3**")
     expect(page.locator(".over")).to_contain_text(re.compile(r"A 5 profiles.*B 10 profiles"))

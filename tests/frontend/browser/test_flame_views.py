@@ -50,7 +50,7 @@ def test_a_frame_is_filtered_from_its_tooltip(page: Page, shop_url: str) -> None
 
 def test_several_filters_stay_in_order_and_all_go_by_one_click(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?f=show:discounts&f=hide:Rule&f=hide:discounts")
-    expect(page.get_by_role("heading", level=2)).to_have_text("No stack matches these filters")
+    expect(page.get_by_role("heading", level=2)).to_have_text("No stacks match these filters")
     expect(page.locator(".chip")).to_have_count(3)
     page.get_by_role("link", name="Remove “Hide stacks”").click()
     expect(page.locator(".chip")).to_have_text(["Show stacks :discounts", "Hide stacks :Rule"])
@@ -82,7 +82,7 @@ def test_a_focus_has_callers_above_and_callees_below(page: Page, shop_url: str) 
         "rank.score_all",
     }
     expect(page.locator("#views [aria-current]")).to_have_text("Sandwich")
-    page.get_by_role("link", name="Leave focus").click()
+    page.get_by_role("link", name="Clear focus").click()
     expect(page).not_to_have_url(re.compile("focus="))
     expect(page.locator("#callers")).to_have_count(0)
     assert box(page, "checkout")["width"] == pytest.approx(width_of(page))
@@ -132,7 +132,7 @@ def test_recursion_is_folded_and_unfolded(page: Page, url: str, project: Project
     shop.send(shop.deployment(project), shop.minutes_before(timezone.now(), 2), stacks)
     page.goto(url)
     assert len(drawn(page)) == 7
-    page.get_by_label("Fold recursion").check()
+    page.get_by_label("Collapse recursion").check()
     expect(page).to_have_url(re.compile("recursion=folded"))
     expect(page.locator("#crumbs")).to_contain_text("3 frames")
     assert [found["name"] for found in drawn(page)] == ["checkout", "main", "walk", "visit"]
@@ -140,7 +140,7 @@ def test_recursion_is_folded_and_unfolded(page: Page, url: str, project: Project
     expect(page.locator("#crumbs")).to_contain_text("3 frames")
     page.go_back()
     expect(page.locator("#crumbs")).to_contain_text("6 frames")
-    expect(page.get_by_label("Fold recursion")).not_to_be_checked()
+    expect(page.get_by_label("Collapse recursion")).not_to_be_checked()
 
 
 def test_a_search_marks_dims_and_sums_once_for_each_stack(page: Page, shop_url: str) -> None:
@@ -159,7 +159,7 @@ def test_a_search_marks_dims_and_sums_once_for_each_stack(page: Page, shop_url: 
     expect(found).to_contain_text("2 matches")
     expect(found).to_contain_text("Matched 880 ms, 51.5%")
     page.locator("#search").fill("nothing like it")
-    expect(found).to_contain_text("No function matches; case matters")
+    expect(found).to_contain_text("No matches (case-sensitive)")
     page.locator("#search").fill("/(/")
     expect(found).to_contain_text("Not a regular expression")
 
@@ -294,7 +294,7 @@ def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
     drawn(page)
     page.get_by_text("Download", exact=True).click()
     with page.expect_download() as started:
-        page.get_by_role("button", name="Picture of this view").click()
+        page.get_by_role("button", name="Image of this view").click()
     assert re.fullmatch(
         r"profiler_checkout_CPU_\d{8}T\d{6}Z_\d{8}T\d{6}Z\.svg", started.value.suggested_filename
     )

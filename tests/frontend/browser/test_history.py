@@ -107,7 +107,7 @@ def test_functions_are_the_top_ones_or_chosen(history: Page) -> None:
     expect(rows).to_have_count(3)
     for name, count in (("orders.place", 1), ("Cursor.execute", 2)):
         menu.locator("summary").click()
-        menu.get_by_label("A function’s whole name").fill(name)
+        menu.get_by_label("Full name of a function").fill(name)
         menu.get_by_role("button", name="Add function").click()
         expect(rows).to_have_count(count)
     expect(rows.last).to_contain_text("Cursor.execute")
@@ -144,7 +144,7 @@ def test_a_link_is_copied_and_keys_are_told(history: Page) -> None:
     assert {"from", "to"} <= asked.keys()
     assert not {"span", "end"} & asked.keys()
     history.locator("#links summary").click()
-    history.get_by_role("button", name="Copy link that follows the clock").click()
+    history.get_by_role("button", name="Copy relative link").click()
     assert "span=1h" in history.evaluate("() => navigator.clipboard.readText()")
     history.keyboard.press("?")
     expect(history.locator("#keys")).to_contain_text("Select a range")

@@ -37,7 +37,7 @@ def test_it_is_ordered_and_paged_and_back_goes_back(profiles: Page) -> None:
     profiles.get_by_role("link", name="Weight", exact=True).click()
     heaviest = f"{100 + PAGE_SIZE + 5} ms"
     expect(profiles.locator("#picked tbody tr").first).to_contain_text(heaviest)
-    profiles.get_by_role("link", name="Lighter ones").click()
+    profiles.get_by_role("link", name="Next (smaller)").click()
     expect(profiles.locator("#picked tbody tr")).to_have_count(6)
     profiles.reload()
     expect(profiles.locator("#picked tbody tr")).to_have_count(6)
@@ -59,8 +59,8 @@ def test_a_profile_opens_alone(profiles: Page) -> None:
     profiles.locator("#picked tbody tr").nth(2).get_by_role("link").first.click()
     expect(profiles.locator(".over")).to_contain_text("1 profile")
     expect(profiles.locator(".over")).to_contain_text("Average 102 ms")
-    profiles.get_by_role("link", name="Show all of the range").click()
-    expect(profiles.locator(".over")).not_to_contain_text("one profile alone")
+    profiles.get_by_role("link", name="Show all profiles").click()
+    expect(profiles.locator(".over")).not_to_contain_text("single profile")
 
 
 def test_it_fits_a_narrow_window(profiles: Page) -> None:
@@ -93,7 +93,7 @@ def test_a_drag_over_the_map_lists_those_profiles(profiles: Page) -> None:
     page.wait_for_url("**pick_from=*weights=*")
     assert listed(page) == int(said.rpartition(" ")[2]) > 0
     page.get_by_role("link", name="Flame graph of these").click()
-    expect(page.locator(".over")).to_contain_text("of selected weights")
+    expect(page.locator(".over")).to_contain_text("filtered by profile total")
     page.go_back()
     page.get_by_role("link", name="Clear").click()
     expect(page.locator("#picked-title")).to_have_text(f"{PAGE_SIZE + 6} profiles")
@@ -113,11 +113,11 @@ def test_the_map_is_used_by_keyboard(profiles: Page) -> None:
 
 
 def test_the_map_is_a_table_too(profiles: Page) -> None:
-    profiles.get_by_role("link", name="As a table").click()
+    profiles.get_by_role("link", name="Show as table").click()
     expect(profiles.locator("#map tbody tr").first).to_be_visible()
     counts = profiles.locator("#map tbody td").all_inner_texts()
     assert sum(map(int, counts)) == PAGE_SIZE + 6
     profiles.locator("#map thead a").last.click()
     expect(profiles.locator("#picked-title")).to_contain_text("selected")
-    profiles.get_by_role("link", name="As a picture").click()
+    profiles.get_by_role("link", name="Show as chart").click()
     expect(profiles.locator("rect.pick")).to_be_visible()

@@ -33,7 +33,7 @@ def setup(
 
 def test_the_lines_get_their_key_without_leaving_the_page(setup: Page) -> None:
     expect(setup.locator("#run-lines")).to_contain_text("FLAMEWATCH_KEY=fw_…")
-    setup.get_by_role("button", name="Create key and show the lines").click()
+    setup.get_by_role("button", name="Create key").click()
     expect(setup.locator("#run-lines")).to_contain_text(re.compile(r"FLAMEWATCH_KEY=fw_\w{49}"))
     assert setup.url.endswith(SETUP)
     setup.reload()
@@ -51,7 +51,7 @@ def test_a_button_copies_the_lines_word_for_word(setup: Page) -> None:
 
 
 def test_it_follows_the_agent_to_its_first_profile(setup: Page, project: Project) -> None:
-    expect(setup.get_by_role("heading", name="No agent yet")).to_be_visible()
+    expect(setup.get_by_role("heading", name="Waiting for agent")).to_be_visible()
     now = timezone.now()
     deployment = Deployment.objects.create(
         project=project, service="checkout", version="2.31.0", first_seen=now, last_seen=now
@@ -67,7 +67,7 @@ def test_it_follows_the_agent_to_its_first_profile(setup: Page, project: Project
     expect(setup.get_by_role("heading", name="Agent seen")).to_be_visible()
     expect(setup.locator("#waiting")).to_contain_text("web-1")
     Deployment.objects.update(profiled=["CPU"])
-    link = setup.get_by_role("link", name="Open its flame graph")
+    link = setup.get_by_role("link", name="Open flame graph")
     expect(link).to_have_attribute("href", "/p/acme-shop/flame?service=checkout&type=CPU")
 
 
@@ -78,7 +78,7 @@ def test_it_says_so_while_the_server_does_not_answer(
     trouble = setup.locator("#trouble")
     setup.route("**/setup/status*", lambda route: route.abort())
     expect(trouble).to_contain_text("The server does not answer.")
-    expect(setup.get_by_role("heading", name="No agent yet")).to_be_visible()
+    expect(setup.get_by_role("heading", name="Waiting for agent")).to_be_visible()
     setup.unroute("**/setup/status*")
     expect(trouble).to_be_hidden()
 

@@ -24,7 +24,7 @@ def theme(page: Page) -> str | None:
 def test_the_theme_that_was_chosen_is_remembered(alices: Page) -> None:
     alices.goto(SERVICES)
     assert theme(alices) is None
-    alices.get_by_role("button", name="Switch between light and dark").click()
+    alices.get_by_role("button", name="Toggle dark mode").click()
     assert theme(alices) == "dark"
     alices.goto("/projects/new")
     assert theme(alices) == "dark"

@@ -66,5 +66,5 @@ def test_the_page_of_agents_says_what_was_stored_in_part(
     old = {"warning": "alloc_space is left out.", "warned_at": now - timedelta(days=2)}
     add_agent(project, "long-ago", report=old)
     html = signed_in.get("/p/acme-shop/agents").content.decode()
-    assert f"Stored in part: {warning}" in html
+    assert f"Partially stored: {warning}" in html
     assert "alloc_space is left out" not in html

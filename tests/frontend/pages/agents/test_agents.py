@@ -73,7 +73,7 @@ def cells(html: str) -> list[str]:
 
 def test_without_agents_it_leads_to_the_setup(signed_in: Client) -> None:
     html = shown(signed_in)
-    assert "No agent was here in the last 24 hours" in html
+    assert "No agents in the last 24 hours" in html
     assert 'href="/p/acme-shop/setup"' in html
 
 
@@ -95,7 +95,7 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
     assert row[2:7] == ["Python 1.0.2", "CPU Wall", "0.2%", "6.1 MiB", "3 samples"]
     assert row[7].endswith("UTC Wall")
     assert "1 connected, 0 waiting now · 1 seen in the last 24 hours" in html
-    assert "needs a look" not in html.replace("needs a look</option>", "")
+    assert "needs attention" not in html.replace("needs attention</option>", "")
 
 
 def test_what_is_not_reported_is_said_in_words(signed_in: Client, project: Project) -> None:
@@ -117,9 +117,9 @@ def test_those_that_cost_drop_or_are_refused_need_a_look(
     old = {"refusal": "413: too large", "refused_at": now - timedelta(days=2)}
     add_agent(project, "recovered", report=old)
     html = shown(signed_in)
-    assert "3 agents need a look." in html
-    assert "spends 1.3% of a core on profiling and dropped 12,480 of 96,000 samples." in html
-    assert "Upload refused, 413: too large" in html
+    assert "3 agents need attention." in html
+    assert "uses 1.3% of a core for profiling and dropped 12,480 of 96,000 samples." in html
+    assert "Upload rejected: 413: too large" in html
     assert '<span class="tag bad">31 profiles</span>' in html
     assert hosts(shown(signed_in, state="look")) == ["costly", "lossy", "refused"]
 
@@ -151,7 +151,7 @@ def test_it_says_what_each_does_at_this_moment(
 
     monkeypatch.setattr(InProcessQueue, "activities", of_all)
     firsts = [cell for cell in cells(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
-    assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Told to return"]
+    assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Backing off"]
 
 
 def test_without_its_waiting_room_it_shows_the_rest(
@@ -166,7 +166,7 @@ def test_without_its_waiting_room_it_shows_the_rest(
     html = shown(signed_in)
     assert hosts(html) == ["web-1"]
     assert "1 connected ·" in html
-    assert "no agent asks" in shown(signed_in, show="deployments")
+    assert "No agents connected" in shown(signed_in, show="deployments")
 
 
 def test_one_finds_by_host_service_and_version(signed_in: Client, project: Project) -> None:
@@ -175,7 +175,7 @@ def test_one_finds_by_host_service_and_version(signed_in: Client, project: Proje
     assert hosts(shown(signed_in, find="GW")) == ["gw-1"]
     assert hosts(shown(signed_in, find="v3")) == ["gw-1"]
     assert hosts(shown(signed_in, service="checkout")) == ["web-1"]
-    assert "No agent fits" in shown(signed_in, find="nothing")
+    assert "No matching agents" in shown(signed_in, find="nothing")
 
 
 def test_thousands_come_in_pages(signed_in: Client, project: Project) -> None:
@@ -216,9 +216,9 @@ def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
 
 def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
     html = shown(signed_in, state="asleep", show="pods", page="-3", find="\0")
-    assert "state=asleep could not be read; all is shown instead." in html
-    assert "show=pods could not be read; agents is shown instead." in html
-    assert "page=-3 could not be read; 1 is shown instead." in html
+    assert "state=asleep could not be read; showing all instead." in html
+    assert "show=pods could not be read; showing agents instead." in html
+    assert "page=-3 could not be read; showing 1 instead." in html
 
 
 def test_another_tenants_agents_are_not_counted(
@@ -230,7 +230,7 @@ def test_another_tenants_agents_are_not_counted(
         html = shown(signed_in, show=show)
         assert "their-host" not in html
         assert "checkout" not in html
-    assert "needs a look." not in shown(signed_in)
+    assert "needs attention." not in shown(signed_in)
 
 
 def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> None:

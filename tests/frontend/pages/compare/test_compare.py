@@ -75,8 +75,8 @@ def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Proj
 def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS)
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
-    assert "A 30 profiles, average 956 ms" in line
-    assert "B 30 profiles, average 805 ms" in line
+    assert "Selected: 30 profiles, average 956 ms" in line
+    assert "Baseline: 30 profiles, average 805 ms" in line
     assert "Total: +151 ms" in line
     assert "among 3 functions" in line
 
@@ -88,8 +88,8 @@ def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> N
     assert grew[1:3] == ["+100 ms", "+100 ms"]
     assert re.fullmatch(r"\+9\d(\.\d)? … \+10\d ms", grew[3])
     assert grew[4:] == ["202 ms", "102 ms"]
-    assert found["tax new"][2] == "+51 ms"
-    assert found["tax new"][5] == "0"
+    assert found["tax added"][2] == "+51 ms"
+    assert found["tax added"][5] == "0"
 
 
 @pytest.mark.usefixtures("versions")
@@ -104,14 +104,14 @@ def test_differences_are_relative_at_first(signed_in: Client) -> None:
 def test_only_real_changes_where_that_is_asked(signed_in: Client) -> None:
     same = WHAT | {"version": "2.31.0", "b.version": "2.31.0", "b.end": "now"}
     html = shown(signed_in, same)
-    assert "No real change" in html
-    assert "0 real changes" in html
+    assert "No significant changes" in html
+    assert "0 significant changes" in html
     assert len(rows(html)) == 3
     real = shown(signed_in, same | {"real": "1"})
-    assert "No difference between these profiles is larger than chance explains." in real
+    assert "All differences between these profiles can be explained by chance." in real
     assert {row[0] for row in rows(shown(signed_in, VERSIONS | {"real": "1"}))} == {
         "shop.Rule.matches",
-        "tax new",
+        "tax added",
         "main",
     }
 
@@ -121,8 +121,8 @@ def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
     def names(order: str) -> list[str]:
         return [row[0] for row in rows(shown(signed_in, VERSIONS | {"sort": order}))]
 
-    assert names("name") == ["main", "shop.Rule.matches", "tax new"]
-    assert names("-name") == ["tax new", "shop.Rule.matches", "main"]
+    assert names("name") == ["main", "shop.Rule.matches", "tax added"]
+    assert names("-name") == ["tax added", "shop.Rule.matches", "main"]
     assert names("self")[0] == "main"
 
 
@@ -130,8 +130,8 @@ def test_the_list_is_sorted_as_asked(signed_in: Client) -> None:
 def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
     few = VERSIONS | {"span": "3m"}
     html = shown(signed_in, few)
-    assert "Too few profiles to tell." in html
-    assert "Differences mean something from about 30 profiles" in html
+    assert "Not enough profiles to compare." in html
+    assert "A comparison needs about 30 profiles" in html
     assert all(row[3] == "not tested" for row in rows(html))
 
 
@@ -139,8 +139,8 @@ def test_too_few_profiles_are_said(signed_in: Client, now: datetime) -> None:
 def test_without_a_second_side_it_is_the_span_before(signed_in: Client, project: Project) -> None:
     html = shown(signed_in, WHAT | {"span": "15m"})
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
-    assert "A 28 profiles" in line
-    assert "B 30 profiles" in line
+    assert "Selected: 28 profiles" in line
+    assert "Baseline: 30 profiles" in line
 
 
 @pytest.mark.usefixtures("versions")
@@ -235,5 +235,5 @@ def test_nothing_on_either_side_says_what_to_change(
 ) -> None:
     shop.send(shop.deployment(project), [now - timedelta(days=3)])
     html = shown(signed_in, WHAT)
-    assert "Neither side has a profile" in html
+    assert "No profiles on either side" in html
     assert "Last 7 days" in html

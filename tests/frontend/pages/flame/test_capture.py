@@ -31,7 +31,7 @@ def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: s
     client.force_login(bob)
     with patch("scheduler.capture_now.request_capture", return_value=answered(2)) as ask:
         text = client.post(url, PARAMS, headers=HTMX).content.decode()
-    assert "Asked for a CPU time profile of checkout. 2 agents are waiting" in text
+    assert "Requested a CPU time profile of checkout. 2 agents are waiting" in text
     assert ask.call_args.kwargs["actor"] == bob
 
 
@@ -39,7 +39,7 @@ def test_it_says_that_no_agent_is_free(client: Client, bob: User, url: str) -> N
     client.force_login(bob)
     with patch("scheduler.capture_now.request_capture", return_value=answered(0)):
         text = client.post(url, PARAMS, headers=HTMX).content.decode()
-    assert "No agent is free right now" in text
+    assert "No agent is available right now" in text
 
 
 def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None:

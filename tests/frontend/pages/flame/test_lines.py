@@ -40,7 +40,7 @@ def test_lines_link_to_the_repository_at_the_version(
 def test_a_function_that_is_not_there_has_no_lines(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     text = client.get(f"{url}&f=hide:discounts").content.decode()
-    assert "No line of this function" in text
+    assert "No lines of this function" in text
     assert client.get(url.partition("?")[0]).status_code == 400
 
 
@@ -52,7 +52,7 @@ def test_a_pattern_is_checked_before_it_is_kept(
     said = {"name": project.name, "rate": "1.0", "source_url": "javascript:alert({file})"}
     rejected = client.post(settings, said)
     assert rejected.status_code == 400
-    assert "begins with https://" in rejected.content.decode()
+    assert "must start with https://" in rejected.content.decode()
     accepted = client.post(settings, said | {"source_url": "https://git.example.org/{file}"})
     assert accepted.status_code == 302
     project.refresh_from_db()

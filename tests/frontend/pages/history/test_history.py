@@ -83,7 +83,7 @@ def test_each_function_has_its_last_values_and_its_range(signed_in: Client) -> N
             "700 ms",
             "900 ms",
             "700 ms – 700 ms",
-            "Too few steps to tell",
+            "Not enough steps to compare",
             "Focus",
         ],
         [
@@ -92,7 +92,7 @@ def test_each_function_has_its_last_values_and_its_range(signed_in: Client) -> N
             "200 ms",
             "200 ms",
             "100 ms – 200 ms",
-            "Too few steps to tell",
+            "Not enough steps to compare",
             "Focus",
         ],
     ]
@@ -126,8 +126,8 @@ def test_functions_are_chosen_or_left_out(signed_in: Client) -> None:
     assert names(show="^shop") == ["shop.Rule.matches"]
     assert names(hide="shop") == ["main"]
     html = shown(signed_in, show="nothing")
-    assert "No function is left" in html
-    assert "Clear Show and Hide" in html
+    assert "No functions" in html
+    assert "Clear expressions" in html
 
 
 @pytest.mark.django_db

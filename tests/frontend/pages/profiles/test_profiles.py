@@ -81,7 +81,7 @@ def test_a_profile_says_when_how_heavy_and_where_from(
         "endpoint=/payinstance=i-7",
         "pprof",
     ]
-    assert "Time that threads spent computing; waiting is not in it." in html
+    assert "On-CPU time; excludes waiting." in html
 
 
 def test_each_opens_alone_in_the_flame_graph(
@@ -136,7 +136,7 @@ def test_nothing_in_a_picked_part_says_so(
 ) -> None:
     add(checkout, now - timedelta(minutes=1), 100)
     html = shown(signed_in, weights="1..2")
-    assert "No profile is in this selection" in html
+    assert "No profiles in this selection" in html
     assert "0 selected profiles" in html
 
 
@@ -157,7 +157,7 @@ def test_many_come_in_pages(signed_in: Client, checkout: Deployment, now: dateti
     assert following
     rest = html_of(signed_in.get(following[1].replace("&amp;", "&")))
     assert weights(rest) == ["102 ms", "101 ms", "100 ms"]
-    assert "From the beginning" in rest
+    assert "First page" in rest
 
 
 def test_a_page_that_cannot_be_read_shows_the_first(

@@ -107,10 +107,10 @@ def test_it_tells_reporting_silent_and_absent_apart(signed_in: Client, project: 
     assert re.findall(r'<i class="(dot[^"]*)"></i><span class="sr">([^<]+)</span>', html) == [
         ("dot off", "no agents"),
         ("dot", "reporting"),
-        ("dot warn", "silent"),
+        ("dot warn", "not reporting"),
     ]
     assert "1 agent waiting" in html
-    assert "· 1 silent" in html
+    assert "· 1 not reporting" in html
 
 
 def test_a_low_rate_is_not_silence(signed_in: Client, project: Project) -> None:
@@ -143,7 +143,7 @@ def test_it_finds_by_a_part_of_the_name(signed_in: Client, project: Project) -> 
     html = shown(signed_in, find="Ca")
     assert names(html) == ["catalog"]
     assert "1 found" in html
-    assert "No service’s name contains" in shown(signed_in, find="<nothing>")
+    assert "No matching services for" in shown(signed_in, find="<nothing>")
     assert "&lt;nothing&gt;" in shown(signed_in, find="<nothing>")
 
 

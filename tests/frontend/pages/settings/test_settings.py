@@ -41,7 +41,7 @@ def test_members_see_it_and_are_told_who_may_change(client: Client, bob: User, r
     client.force_login(bob)
     page = html_of(client.get(SETTINGS))
     assert "production" in page
-    assert "You are a member of Acme Shop; its owners and admins change this." in page
+    assert "Your role in Acme Shop is member. Owners and admins can change this." in page
     assert 'method="post" action="/p/' not in page
     for address in (SETTINGS, KEYS, revoke):
         assert client.post(address, {"name": "x", "scope": "write"}).status_code == 403
@@ -76,7 +76,7 @@ def test_a_rate_set_elsewhere_stays_as_it_is(client: Client, alice: User, projec
     Project.objects.update(profiles_per_minute=3.0)
     client.force_login(alice)
     page = html_of(client.get(SETTINGS))
-    assert '<option value="3.0" selected>3 a minute</option>' in page
+    assert '<option value="3.0" selected>3 per minute</option>' in page
 
 
 def test_a_new_key_is_shown_once(client: Client, alice: User, project: Project) -> None:

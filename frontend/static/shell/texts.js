@@ -1,0 +1,22 @@
+/**
+ * Translated texts and locale of the page. page.html has the texts, as attributes of
+ * `<meta name="texts">`.
+ */
+
+const page = globalThis.document;
+
+/**
+ * Return a translated text of the page.
+ * @param {string} name of the attribute, without `data-`
+ * @param {string} english for a page without the attribute
+ */
+export function textOf(name, english) {
+  return page?.querySelector('meta[name="texts"]')?.getAttribute(`data-${name}`) ?? english;
+}
+
+/** Return the locale for dates: the browser's if it has the page's language, else that language. */
+export function locale() {
+  const language = page?.documentElement.lang;
+  if (!language || navigator.language.split('-')[0] === language) return undefined;
+  return language;
+}

@@ -1,0 +1,25 @@
+"""Choice of a language, stored in a cookie."""
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests.frontend.html import html_of
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/account/language"
+
+
+def test_a_chosen_language_takes_precedence_over_the_browsers(client: Client) -> None:
+    page = client.post(ADDRESS, {"language": "es"}, follow=True, headers={"Accept-Language": "en"})
+    text = html_of(page)
+    assert "Idioma guardado" in text
+    assert '<option value="es" lang="es" selected>Español</option>' in text
+    assert client.cookies[settings.LANGUAGE_COOKIE_NAME]["max-age"] == 365 * 24 * 3600
+    again = client.get("/account/login/", headers={"Accept-Language": "en"}).content.decode()
+    assert "Iniciar sesión" in again
+
+
+def test_an_unknown_language_is_rejected(client: Client) -> None:
+    assert client.post(ADDRESS, {"language": "tlh"}).status_code == 400
+    assert settings.LANGUAGE_COOKIE_NAME not in client.cookies

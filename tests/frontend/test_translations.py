@@ -1,0 +1,172 @@
+"""Spanish: the catalog is complete, and each visitor gets the language of their choice."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from gettext import GNUTranslations
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import formats, timezone, translation
+
+from projects.models import Project, User
+from tests import services
+from tests.frontend.every_page import PAGES, STATES, P, Shown, furnish
+from tests.paths import ROOT
+
+CATALOG = ROOT / "frontend" / "locale" / "es" / "LC_MESSAGES" / "django.po"
+APPS = ("api", "common", "endpoints", "frontend", "ingest", "profiler_site", "profiles")
+SOURCES = (*APPS, "projects", "scheduler")
+SPANISH = {"Accept-Language": "es-MX,es;q=0.9,en;q=0.1"}
+ENGLISH = {"Accept-Language": "en-GB,en;q=0.9"}
+PLACEHOLDER = re.compile(r"%\(\w+\)(?:\.\d+)?\w|\{[\w-]*\}|%%|</?code>")
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    yield
+    translation.deactivate()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a catalog template with all texts that the sources mark for translation."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in SOURCES:
+        ignored = shutil.ignore_patterns("static", "*.mo", "*.so", "*.c", "__pycache__", "locale")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    (folder / "locale").mkdir()
+    services.find("xgettext")
+    subprocess.run(
+        [sys.executable, "-m", "django", "makemessages", "--keep-pot", "--locale=es"],
+        cwd=folder,
+        env={name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+        check=True,
+        capture_output=True,
+    )
+    return folder / "locale" / "django.pot"
+
+
+def test_every_text_is_translated(template: Path) -> None:
+    done = subprocess.run(
+        [services.find("msgcmp"), CATALOG, template], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_catalog_has_no_other_texts(template: Path) -> None:
+    done = subprocess.run(
+        [services.find("msgcmp"), "--use-untranslated", template, CATALOG],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_compiled_catalog_is_of_this_text(tmp_path: Path) -> None:
+    compiled = tmp_path / "django.mo"
+    subprocess.run([services.find("msgfmt"), "--check-format", "-o", compiled, CATALOG], check=True)
+    assert texts(compiled) == texts(CATALOG.with_suffix(".mo"))
+
+
+def test_translations_have_the_placeholders_of_their_texts() -> None:
+    different = []
+    for key, text in texts(CATALOG.with_suffix(".mo")).items():
+        original = key[0] if isinstance(key, tuple) else key
+        wanted, found = (set(PLACEHOLDER.findall(each)) for each in (original, text))
+        plural = isinstance(key, tuple) and key[1] > 0  # its original text is the singular
+        if found != wanted and not (plural and found > wanted):
+            different.append((original, text))
+    assert different == []
+
+
+def texts(compiled: Path) -> dict[str | tuple[str, int], str]:
+    with compiled.open("rb") as file:
+        catalog = GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    return {key: text for key, text in catalog.items() if key}
+
+
+def english_texts() -> list[str]:
+    """Return the texts without placeholders that differ in Spanish, as sentences of pages."""
+    return [
+        key
+        for key, text in texts(CATALOG.with_suffix(".mo")).items()
+        if isinstance(key, str) and " " in key.strip() and key != text
+        if not PLACEHOLDER.search(key) and "\x04" not in key
+    ]
+
+
+@pytest.fixture
+def alices(client: Client, alice: User, project: Project) -> Client:
+    furnish(project, alice, timezone.now())
+    client.force_login(alice)
+    return client
+
+
+@pytest.mark.django_db
+def test_every_page_is_spanish(alices: Client) -> None:
+    english = english_texts()
+    found = {}
+    for shown in (*PAGES, *STATES):
+        visitor = Client() if shown.stranger else alices
+        answer = visitor.get(shown.address, headers=SPANISH | shown.headers)
+        page = html.unescape(answer.content.decode())
+        assert '<html lang="es">' in page, shown
+        left = [text for text in english if text in visible(page, shown)]
+        if left:
+            found[str(shown)] = left
+    assert found == {}
+
+
+def visible(page: str, shown: Shown) -> str:
+    """Return the page without names of data; the text of the concepts is English."""
+    if shown.view == "concepts":
+        page = re.sub(r"<main.*</main>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"(value|href)=\"[^\"]*\"", "", page).split())
+
+
+@pytest.mark.django_db
+def test_two_members_of_a_project_get_their_own_languages(alices: Client, bob: User) -> None:
+    address = f"{P}/flame?service=checkout&type=CPU&span=1d"
+    bobs = Client(headers=ENGLISH)
+    bobs.force_login(bob)
+    for _ in range(2):
+        assert "Gráfico de llamas" in alices.get(address, headers=SPANISH).content.decode()
+        english = bobs.get(address).content.decode()
+        assert "Flame graph" in english
+        assert "Gráfico" not in english
+
+
+@pytest.mark.django_db
+def test_caches_keep_languages_apart(client: Client) -> None:
+    varying = client.get("/account/login/", headers=SPANISH).headers["Vary"]
+    assert {"Accept-Language", "Cookie"} <= {each.strip() for each in varying.split(",")}
+
+
+@pytest.mark.django_db
+def test_a_language_ends_with_its_request(client: Client) -> None:
+    assert "Iniciar sesión" in client.get("/account/login/", headers=SPANISH).content.decode()
+    assert translation.get_language() == "en"
+
+
+@pytest.mark.django_db
+def test_a_browser_in_another_language_gets_english(client: Client) -> None:
+    page = client.get("/account/login/", headers={"Accept-Language": "de,fr;q=0.5"})
+    assert '<html lang="en">' in page.content.decode()
+
+
+def test_numbers_have_a_decimal_point_in_both_languages() -> None:
+    with translation.override("es"):
+        assert formats.localize(1234.5) == "1234.5"
+
+
+def test_plural_forms() -> None:
+    with translation.override("es"):
+        found = [translation.ngettext("%(n)d day", "%(n)d days", n) % {"n": n} for n in (0, 1, 2)]
+    assert found == ["0 días", "1 día", "2 días"]
