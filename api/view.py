@@ -53,7 +53,7 @@ async def _admit(access: Access) -> None:
     """Count one query of this key; raise TooManyQueries above FLAMEWATCH_QUERIES_PER_MINUTE."""
     minute, seconds = divmod(timezone.now().timestamp(), 60)
     allowed = settings.QUERIES_PER_MINUTE
-    if not await counter("queries").take(access.key, int(minute), allowed):
+    if not await counter("queries").increment(access.key, int(minute), allowed):
         raise TooManyQueries(allowed, 60 - seconds)
 
 

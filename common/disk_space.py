@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-_LOOKED_FOR_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT}
 _SQLITE_FULL = 13
 _POSTGRESQL_DISK_FULL = "53100"
@@ -28,27 +28,27 @@ class DiskSpace:
         """`least` returns how many bytes have to be free on each disk; 0 disables the check."""
         self._folders = tuple(folders)
         self._least, self._clock = least, clock
-        self._known: tuple[float, str] = (float("-inf"), "")
+        self._checked: tuple[float, str] = (float("-inf"), "")
 
     def shortage(self) -> str:
         """Return an error message if a disk has too little free space, else "".
 
         The disks are checked at most once per second.
         """
-        at, said = self._known
+        checked_at, message = self._checked
         now = self._clock()
-        if now - at >= _LOOKED_FOR_SECONDS:
-            said = next(filter(None, map(self._look, self._folders)), "")
-            self._known = now, said
-        return said
+        if now - checked_at >= _CHECK_SECONDS:
+            message = next(filter(None, map(self._check, self._folders)), "")
+            self._checked = now, message
+        return message
 
     def require(self) -> None:
         """Raise DiskFull if a disk has too little free space."""
-        said = self.shortage()
-        if said:
-            raise DiskFull(said)
+        message = self.shortage()
+        if message:
+            raise DiskFull(message)
 
-    def _look(self, folder: Path) -> str:
+    def _check(self, folder: Path) -> str:
         least = self._least()
         if not least:
             return ""
@@ -68,22 +68,22 @@ def free_bytes(folder: Path) -> int:
     """
     while not folder.exists():
         folder = folder.parent
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    stats = os.statvfs(folder)
+    return stats.f_bavail * stats.f_frsize
 
 
 def is_disk_full(error: BaseException | None) -> bool:
     """Return True if an error or one of its causes reports a full disk."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, DiskFull) or _says_full(error):
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
+        if isinstance(error, DiskFull) or _reports_full(error):
             return True
         error = error.__cause__ or error.__context__
     return False
 
 
-def _says_full(error: BaseException) -> bool:
+def _reports_full(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in _FULL_ERRNOS:
         return True
     # Extended result code of sqlite3.Error; its low byte is the primary code.

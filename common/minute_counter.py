@@ -15,17 +15,17 @@ from redis.exceptions import RedisError
 logger = logging.getLogger(__name__)
 
 # KEYS[1]: the counter; ARGV[1]: the limit. Returns 1 and increments below the limit, else 0.
-_TAKE = """
+_INCREMENT = """
 local n = tonumber(redis.call('GET', KEYS[1]) or '0')
 if n >= tonumber(ARGV[1]) then return 0 end
 redis.call('INCR', KEYS[1])
 redis.call('EXPIRE', KEYS[1], 120)
 return 1
 """
-_GIVE_BACK = (
+_DECREMENT = (
     "if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end"
 )
-_SECONDS_TO_ANSWER = 2.0
+_TIMEOUT_SECONDS = 2.0
 
 
 class MinuteCounter(Protocol):
@@ -34,94 +34,96 @@ class MinuteCounter(Protocol):
     Each minute starts at zero.
     """
 
-    async def take(self, of: int, minute: int, allowed: int) -> bool:
+    async def increment(self, key: int, minute: int, allowed: int) -> bool:
         """Increment the count and return True if it is below `allowed`, else return False."""
         ...
 
-    async def give_back(self, of: int, minute: int) -> None:
-        """Decrement the count after a `take` whose profile or query failed."""
+    async def decrement(self, key: int, minute: int) -> None:
+        """Decrement the count after an `increment` whose profile or query failed."""
         ...
 
-    def count(self, of: int, minute: int) -> int:
+    def count(self, key: int, minute: int) -> int:
         """Return the count, for display. It may block."""
         ...
 
 
-class InProcess:
+class InProcessCounter:
     """Counters of this process; implements MinuteCounter."""
 
     def __init__(self) -> None:
         self._counts: dict[int, tuple[int, int]] = {}  # of: (minute, count)
 
-    async def take(self, of: int, minute: int, allowed: int) -> bool:
-        count = self.count(of, minute)
+    async def increment(self, key: int, minute: int, allowed: int) -> bool:
+        count = self.count(key, minute)
         if count >= allowed:
             return False
-        self._counts[of] = (minute, count + 1)
+        self._counts[key] = (minute, count + 1)
         return True
 
-    async def give_back(self, of: int, minute: int) -> None:
-        count = self.count(of, minute)
+    async def decrement(self, key: int, minute: int) -> None:
+        count = self.count(key, minute)
         if count:  # 0 if the counter belongs to another minute by now
-            self._counts[of] = (minute, count - 1)
+            self._counts[key] = (minute, count - 1)
 
-    def count(self, of: int, minute: int) -> int:
-        then, count = self._counts.get(of, (minute, 0))
+    def count(self, key: int, minute: int) -> int:
+        then, count = self._counts.get(key, (minute, 0))
         return count if then == minute else 0
 
 
-class InRedis:
+class RedisCounter:
     """Counters in Redis, shared by all processes; implements MinuteCounter.
 
     While Redis is unreachable each process counts for itself: quotas must not block all profiles.
     """
 
-    def __init__(self, url: str, what: str = "profiles") -> None:
-        self._what = what
-        waits: Any = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _SECONDS_TO_ANSWER)
-        self._redis = redis_asyncio.Redis.from_url(url, **waits)
-        self._blocking = redis.Redis.from_url(url, **waits)
-        self._take = self._redis.register_script(_TAKE)
-        self._give_back = self._redis.register_script(_GIVE_BACK)
-        self._alone = InProcess()
+    def __init__(self, url: str, name: str = "profiles") -> None:
+        self._name = name
+        timeouts: Any = dict.fromkeys(
+            ("socket_timeout", "socket_connect_timeout"), _TIMEOUT_SECONDS
+        )
+        self._redis = redis_asyncio.Redis.from_url(url, **timeouts)
+        self._blocking = redis.Redis.from_url(url, **timeouts)
+        self._increment = self._redis.register_script(_INCREMENT)
+        self._decrement = self._redis.register_script(_DECREMENT)
+        self._fallback = InProcessCounter()
 
-    async def take(self, of: int, minute: int, allowed: int) -> bool:
+    async def increment(self, key: int, minute: int, allowed: int) -> bool:
         try:
-            return bool(await self._take(keys=[self._key(of, minute)], args=[allowed]))
+            return bool(await self._increment(keys=[self._key(key, minute)], args=[allowed]))
         except RedisError as error:
             logger.warning(
-                "The %s a minute are counted by each process alone: %s", self._what, error
+                "The %s a minute are counted by each process alone: %s", self._name, error
             )
-            return await self._alone.take(of, minute, allowed)
+            return await self._fallback.increment(key, minute, allowed)
 
-    async def give_back(self, of: int, minute: int) -> None:
+    async def decrement(self, key: int, minute: int) -> None:
         try:
-            await self._give_back(keys=[self._key(of, minute)])
+            await self._decrement(keys=[self._key(key, minute)])
         except RedisError as error:
-            logger.warning("One of the %s that failed stays counted: %s", self._what, error)
+            logger.warning("One of the %s that failed stays counted: %s", self._name, error)
 
-    def count(self, of: int, minute: int) -> int:
+    def count(self, key: int, minute: int) -> int:
         try:
-            return int(self._blocking.get(self._key(of, minute)) or 0)
+            return int(self._blocking.get(self._key(key, minute)) or 0)
         except RedisError:
-            return self._alone.count(of, minute)
+            return self._fallback.count(key, minute)
 
     async def close(self) -> None:
         await self._redis.aclose()
         self._blocking.close()
 
-    def _key(self, of: int, minute: int) -> str:
-        return f"flamewatch:{self._what}:{of}:{minute}"
+    def _key(self, key: int, minute: int) -> str:
+        return f"flamewatch:{self._name}:{key}:{minute}"
 
 
-def counter(what: str = "profiles") -> MinuteCounter:
+def counter(name: str = "profiles") -> MinuteCounter:
     """Return the counter named `what` of this process, in Redis if settings.REDIS_URL is set."""
-    return _counter(settings.REDIS_URL, what)
+    return _counter(settings.REDIS_URL, name)
 
 
 @cache
-def _counter(url: str, what: str) -> MinuteCounter:
-    return InRedis(url, what) if url else InProcess()
+def _counter(url: str, name: str) -> MinuteCounter:
+    return RedisCounter(url, name) if url else InProcessCounter()
 
 
 def clear_all() -> None:

@@ -44,7 +44,7 @@ async def read_body(receive: Receive, allowed: int, charge: Charge = uncharged) 
     loop = asyncio.get_running_loop()
     end = loop.time() + READ_SECONDS
     chunks: list[bytes] = []
-    size, wanted = 0, WINDOW_BYTES
+    size, expected = 0, WINDOW_BYTES
     try:
         async with asyncio.timeout(min(READ_SECONDS, WINDOW_SECONDS)) as window:
             while True:
@@ -59,8 +59,8 @@ async def read_body(receive: Receive, allowed: int, charge: Charge = uncharged) 
                     raise TooLong
                 if not message.get("more_body", False):
                     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-                if size >= wanted:
-                    wanted = size + WINDOW_BYTES
+                if size >= expected:
+                    expected = size + WINDOW_BYTES
                     window.reschedule(min(end, loop.time() + WINDOW_SECONDS))
     except TimeoutError:
         raise TooSlow(_why(size, loop.time() >= end)) from None

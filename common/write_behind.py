@@ -19,7 +19,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 PERIOD_SECONDS = 5.0
-MOST_KEPT = 100_000
+MAX_KEYS = 100_000
 _ROWS_A_STATEMENT = 500
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class WriteBehindBuffer(Generic[K, V]):
             older = self._facts.get(key)
             if older is not None:
                 self._facts[key] = self._join(older, fact)
-            elif len(self._facts) < MOST_KEPT:
+            elif len(self._facts) < MAX_KEYS:
                 self._facts[key] = fact
 
     def peek(self, key: K) -> V | None:
@@ -93,7 +93,7 @@ def write_now() -> None:
         raise failed
 
 
-def in_parts(pks: Iterable[int]) -> Iterator[list[int]]:
+def in_batches(pks: Iterable[int]) -> Iterator[list[int]]:
     """Yield the keys in lists of at most 500, one for each SQL statement.
 
     The keys are sorted, so that two processes lock the rows in the same order.
@@ -123,16 +123,16 @@ async def stop() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await _writer
         _writer = None
-    await _flush_or_say()
+    await _flush_or_log()
 
 
 async def _write_for_ever() -> None:
     while True:
         await asyncio.sleep(PERIOD_SECONDS)
-        await _flush_or_say()
+        await _flush_or_log()
 
 
-async def _flush_or_say() -> None:
+async def _flush_or_log() -> None:
     try:
         await flush()
     except (Error, database_pool.DatabasePoolFull) as error:

@@ -24,8 +24,8 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
         """
         self.request = self.initialize_request(request, *args, **kwargs)
         method = (request.method or "").lower()
-        known = method in self.http_method_names
-        handler = getattr(self, method, None) if known else None
+        allowed = method in self.http_method_names
+        handler = getattr(self, method, None) if allowed else None
         try:
             if handler is None:
                 raise WrongMethod(" and ".join(self.allowed_methods))
@@ -38,5 +38,5 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
         return reject(error)
 
 
-def json_response(answer: object, status: int = 200) -> HttpResponse:
-    return HttpResponse(orjson.dumps(answer), status=status, content_type="application/json")
+def json_response(body: object, status: int = 200) -> HttpResponse:
+    return HttpResponse(orjson.dumps(body), status=status, content_type="application/json")

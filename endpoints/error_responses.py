@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     message: str = ""  # replaces the exception's text if that is not public
 
 
-_DATABASE_AWAY = Rule(
+_DATABASE_UNAVAILABLE = Rule(
     503, "UNAVAILABLE", _SOON, "The database cannot be reached now; try again later."
 )
 _UNKNOWN = Rule(500, "INTERNAL", _SOON, "The server failed; its log says why.")
@@ -80,11 +80,11 @@ _RULES: dict[type[Exception], Rule] = {
     DatabasePoolFull: Rule(503, "UNAVAILABLE", _SOON),
     QueueUnavailable: Rule(503, "UNAVAILABLE", _SOON),
     DiskFull: Rule(503, "UNAVAILABLE", _SELDOM),
-    StoreUnavailable: _DATABASE_AWAY,
-    db.OperationalError: _DATABASE_AWAY,
-    db.InterfaceError: _DATABASE_AWAY,
+    StoreUnavailable: _DATABASE_UNAVAILABLE,
+    db.OperationalError: _DATABASE_UNAVAILABLE,
+    db.InterfaceError: _DATABASE_UNAVAILABLE,
 }
-_PUT_OFF = {429, 503, 504}
+_RETRY_LATER = {429, 503, 504}
 _CODES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 405: "UNIMPLEMENTED"}
 
 
@@ -112,7 +112,7 @@ class ErrorResponse:
         headers = {"Content-Type": "application/json"}
         if self.status == 401:
             headers["WWW-Authenticate"] = "Bearer"
-        if self.status in _PUT_OFF:
+        if self.status in _RETRY_LATER:
             headers["Retry-After"] = str(ceil(self.retry_after))
         return headers
 
@@ -148,8 +148,8 @@ def error_response(error: Exception) -> ErrorResponse:
 
 def reject(error: Exception) -> HttpResponse:
     """Return the error response as Django's HttpResponse."""
-    found = error_response(error)
-    return HttpResponse(found.body, status=found.status, headers=found.headers)
+    response = error_response(error)
+    return HttpResponse(response.body, status=response.status, headers=response.headers)
 
 
 def rest_framework_handler(error: Exception, context: dict[str, object]) -> HttpResponse:

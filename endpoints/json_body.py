@@ -38,16 +38,16 @@ def parse_upload(body: bytes) -> Message:
     The value of `profileBytes` is base64 as bytes, not str. Raise BadRequest if the JSON around the
     profile is longer than MAX_REST_BYTES.
     """
-    found = _PROFILE.search(body, 0, MAX_REST_BYTES)
-    if found is None:
+    match = _PROFILE.search(body, 0, MAX_REST_BYTES)
+    if match is None:
         _require_small(len(body))
         return parse(body)
-    start, stop = found.end(), body.find(b'"', found.end())
+    start, stop = match.end(), body.find(b'"', match.end())
     if stop < 0:
         raise BadRequest("The body is not JSON: its profile has no end.")
     _require_small(len(body) - (stop - start))
     message = parse(body[:start] + _PLACEHOLDER.encode() + body[stop:])
-    name = found[1].decode()
+    name = match[1].decode()
     if message.get(name) == _PLACEHOLDER:
         return message | {name: _unescaped(body[start:stop])}
     _require_small(len(body))  # the field is nested in another field of the message

@@ -55,7 +55,7 @@ def profile_type(value: object, path: str) -> ProfileType:
     if isinstance(value, int) and not isinstance(value, bool) and value in WIRE_NUMBERS:
         return WIRE_NUMBERS[value]
     allowed = ", ".join(ProfileType)
-    raise BadField(path, f"{_shown(value)} is no profile type; there are {allowed}")
+    raise BadField(path, f"{_quoted(value)} is no profile type; there are {allowed}")
 
 
 def duration_ns(message: Message, name: str, path: str) -> int | None:
@@ -63,10 +63,10 @@ def duration_ns(message: Message, name: str, path: str) -> int | None:
     value = get(message, name)
     if value is None:
         return None
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if not found:
-        raise BadField(path, f'{_shown(value)} is no duration like "10s"')
-    return int(found[1]) * 10**9 + int((found[2] or "").ljust(9, "0"))
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if not match:
+        raise BadField(path, f'{_quoted(value)} is no duration like "10s"')
+    return int(match[1]) * 10**9 + int((match[2] or "").ljust(9, "0"))
 
 
 def time_ns(message: Message, name: str, path: str) -> int | None:
@@ -80,9 +80,9 @@ def time(value: str, path: str) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
-        raise BadField(path, f"{_shown(value)} is no RFC 3339 time") from None
+        raise BadField(path, f"{_quoted(value)} is no RFC 3339 time") from None
     if moment.tzinfo is None:
-        raise BadField(path, f"{_shown(value)} has no time zone")
+        raise BadField(path, f"{_quoted(value)} has no time zone")
     return moment
 
 
@@ -103,6 +103,6 @@ def _decode(encoded: bytes) -> bytes:
     return pybase64.b64decode(encoded, altchars, validate=True)
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     """Format a value for an error message, in at most 80 characters."""
     return repr(value)[:80]

@@ -12,8 +12,8 @@ from typing import Any
 
 from common.asgi import Receive, Send
 
-MOST_SECONDS = 10.0
-MOST_BYTES = 2**30
+MAX_SECONDS = 10.0
+MAX_BYTES = 2**30
 
 
 class Incoming:
@@ -36,7 +36,7 @@ class Incoming:
                 return await send(message)
             await send({**message, "more_body": True})
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(MOST_SECONDS):
+                async with asyncio.timeout(MAX_SECONDS):
                     await self._discard()
             await send({"type": "http.response.body"})
 
@@ -44,5 +44,5 @@ class Incoming:
 
     async def _discard(self) -> None:
         size = 0
-        while not self._ended and size < MOST_BYTES:
+        while not self._ended and size < MAX_BYTES:
             size += len((await self()).get("body", b""))

@@ -21,10 +21,10 @@ async def target(project: int, deployment: int) -> Target:
 
     Raise NotFound if it was deleted or belongs to another project.
     """
-    found = await _known.get(deployment)
-    if found.project != project:
+    deployment_target = await _targets.get(deployment)
+    if deployment_target.project != project:
         raise NotFound("There is no such deployment in this project.")
-    return found
+    return deployment_target
 
 
 def _load(pk: int) -> Target:
@@ -35,4 +35,4 @@ def _load(pk: int) -> Target:
     return Target(row.project.pk, row.project.project_id, row.pk, row.service, labels)
 
 
-_known: LoadingCache[int, Target] = LoadingCache(_load, size=10_000, seconds=60.0)
+_targets: LoadingCache[int, Target] = LoadingCache(_load, size=10_000, seconds=60.0)

@@ -39,7 +39,7 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
-        await health.answer(scope, send)
+        await health.respond(scope, send)
     elif scope["type"] == "http" and scope["path"] == metrics.PATH:
         await metrics.answer(scope, send)
     elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):

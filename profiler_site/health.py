@@ -22,34 +22,34 @@ from profiles.storage import disk
 
 READY_SECONDS = 5.0
 
-Answer = tuple[int, str]
+CheckResult = tuple[int, str]
 
 
-async def live() -> Answer:
+async def live() -> CheckResult:
     return 200, "ok"
 
 
-async def ready() -> Answer:
+async def ready() -> CheckResult:
     """Return 200, or 503 with the reason if the database or the disk is not usable.
 
     A database that does not answer within READY_SECONDS is unusable too. Concurrent requests share
     one check in one thread.
     """
-    global _looking
-    if _looking is None or _looking.done() or _looking.get_loop() is not _loop():
-        _looking = asyncio.ensure_future(_look())
+    global _checking
+    if _checking is None or _checking.done() or _checking.get_loop() is not _loop():
+        _checking = asyncio.ensure_future(_check())
     try:
         async with asyncio.timeout(READY_SECONDS):
-            return await asyncio.shield(_looking)
+            return await asyncio.shield(_checking)
     except TimeoutError:
         return 503, f"The database did not answer within {READY_SECONDS:g} s."
 
 
-async def _look() -> Answer:
+async def _check() -> CheckResult:
     return await _threads.run(lambda: with_fresh_connection(_trouble))
 
 
-def _trouble() -> Answer:
+def _trouble() -> CheckResult:
     try:
         connection.ensure_connection()
     except DatabaseError:
@@ -62,12 +62,12 @@ def _loop() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
 
 
-_looking: "asyncio.Future[Answer] | None" = None
+_checking: "asyncio.Future[CheckResult] | None" = None
 _threads = ThreadPool("flamewatch-ready", threads=1)
-ADDRESSES: dict[str, Callable[[], Awaitable[Answer]]] = {"/ok": live, "/ready": ready}
+ADDRESSES: dict[str, Callable[[], Awaitable[CheckResult]]] = {"/ok": live, "/ready": ready}
 
 
-async def answer(scope: HTTPScope, send: ASGISendCallable) -> None:
+async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
     """Answer a request for one of ADDRESSES, whatever its method."""
     status, text = await ADDRESSES[scope["path"]]()
     body = f"{text}\n".encode()

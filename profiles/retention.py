@@ -14,7 +14,7 @@ from django.db.models.functions import Length
 
 from profiles.compaction.new_blocks import new_hour
 from profiles.compaction.replace import Sources, SourcesGone, replace_sources
-from profiles.compaction.windows import kept_since
+from profiles.compaction.windows import retained_since
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
 from profiles.models import Block, BlockLevel, Profile
@@ -34,7 +34,7 @@ UNSEEN = timedelta(days=1)
 
 
 def retain(project: int, now: datetime) -> None:
-    limit = kept_since(project, now)
+    limit = retained_since(project, now)
     try:
         _drop_head(project, limit)
         _drop_blocks(project, limit)

@@ -31,7 +31,7 @@ def roll_up_project(project: int) -> None:
     if disk.shortage():
         log.warning("Compaction of project %d is put off: %s", project, disk.shortage())
         return
-    with lease(f"roll-up {project}") as ours:
+    with lease(f"rollup {project}") as ours:
         if ours:
             now = timezone.now()
             series = pending_series(now, project)

@@ -21,4 +21,4 @@ def forget_key(sender: type[ApiKey], instance: ApiKey, **kwargs: object) -> None
 @receiver([post_save, post_delete], sender=Quota)
 def forget_limits(sender: type[Quota], instance: Quota, **kwargs: object) -> None:
     transaction.on_commit(partial(limits.forget, instance.project_id))
-    transaction.on_commit(deployments.forget_refusals)
+    transaction.on_commit(deployments.clear_rejections)

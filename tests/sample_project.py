@@ -129,9 +129,9 @@ def _agents(of: Deployment, service: SampleService, now: datetime) -> list[Agent
             cpu_share=None if google else 0.0134 if lossy else 0.0021 - number / 10_000,
             dropped=None if google else 12_480 if lossy else 0,
             samples=83_520,
-            refused=31 if large else 0,
-            refusal=_TOO_LARGE if large else "",
-            refused_at=now - service.silent if large else None,
+            rejected=31 if large else 0,
+            rejection=_TOO_LARGE if large else "",
+            rejected_at=now - service.silent if large else None,
         )
         made.append(agent)
     return made

@@ -37,16 +37,20 @@ class Endpoint:
             return await self._django(scope, receive, send)
         incoming = Incoming(receive)
         try:
-            answer = await _take(requests.of_scope(scope, incoming), upload[1], upload[2])
-            await _send(send, 200, _JSON, orjson.dumps(answer))
+            message = await _store_upload(requests.of_scope(scope, incoming), upload[1], upload[2])
+            await _send(send, 200, _JSON, orjson.dumps(message))
         except Disconnected:
             return
         except Exception as error:
-            refused = error_response(error)
-            await _send(incoming.answering(send), refused.status, refused.headers, refused.body)
+            rejection = error_response(error)
+            await _send(
+                incoming.answering(send), rejection.status, rejection.headers, rejection.body
+            )
 
 
-def _take(request: UploadRequest, project: str, name_id: str | None) -> Awaitable[ProfileJson]:
+def _store_upload(
+    request: UploadRequest, project: str, name_id: str | None
+) -> Awaitable[ProfileJson]:
     if name_id is None:
         _require(request, "POST")
         return offline.create_offline(request, project)

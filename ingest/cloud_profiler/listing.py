@@ -18,7 +18,7 @@ from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
 from projects.credentials.authentication import Access
 
-MOST, USUAL = 1000, 100
+MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
 
 
 async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
@@ -31,15 +31,15 @@ async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]
     size = _page_size(query)
     try:
         rows = await database_pool.run(
-            listing.page, _wanted(access, query), size + 1, _behind(query)
+            listing.page, _filters(access, query), size + 1, _page_mark(query)
         )
     except InvalidPageToken:
         raise _bad_token() from None
-    answer: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}
-    return answer | {"nextPageToken": _token(rows[size - 1].mark)} if len(rows) > size else answer
+    message: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}
+    return message | {"nextPageToken": _token(rows[size - 1].mark)} if len(rows) > size else message
 
 
-def _wanted(access: Access, query: Mapping[str, str]) -> ProfileListing:
+def _filters(access: Access, query: Mapping[str, str]) -> ProfileListing:
     return ProfileListing(
         project=access.project,
         service=json_fields.text(query, "service", "service"),
@@ -54,8 +54,8 @@ def _wanted(access: Access, query: Mapping[str, str]) -> ProfileListing:
 def _page_size(query: Mapping[str, str]) -> int:
     text = query.get("pageSize", "") or "0"
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise BadField("pageSize", f"has to be a number; at most {MOST} come at once")
-    return min(int(text) or USUAL, MOST)
+        raise BadField("pageSize", f"has to be a number; at most {MAX_PAGE_SIZE} come at once")
+    return min(int(text) or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
 
 def _time(query: Mapping[str, str], name: str) -> datetime | None:
@@ -67,7 +67,7 @@ def _token(mark: str) -> str:
     return base64.urlsafe_b64encode(mark.encode()).decode().rstrip("=")
 
 
-def _behind(query: Mapping[str, str]) -> str:
+def _page_mark(query: Mapping[str, str]) -> str:
     text = query.get("pageToken", "")
     try:
         return base64.b64decode(

@@ -37,17 +37,19 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
     with uploads.account(access.project) as charge:
         profile = await read_upload(request, wire.offline_profile, charge)
         check_size(profile.sent.body)
-        known = await _known(access, request, profile)
-        target = await deployments.target(access.project, known.deployment)
+        registered = await _register(access, request, profile)
+        target = await deployments.target(access.project, registered.deployment)
         days = (await limits.find_limits(access.project)).retention_days
-        make_row = partial(_row, known, target, profile, timedelta(days=days))
-        with uploading.report_rejections(known.agent):
-            label_values.take(access.project, profile.sent.labels)
-            stored = await uploading.take(access.project, profile.type, profile.sent.body, make_row)
+        make_row = partial(_row, registered, target, profile, timedelta(days=days))
+        with uploading.report_rejections(registered.agent):
+            label_values.count(access.project, profile.sent.labels)
+            stored = await uploading.store_upload(
+                access.project, profile.type, profile.sent.body, make_row
+            )
     return stored_json(target, stored)
 
 
-async def _known(
+async def _register(
     access: Access, request: UploadRequest, profile: OfflineProfile
 ) -> RegisteredAgent:
     deployment = profile.deployment
@@ -62,7 +64,7 @@ async def _known(
 
 
 def _row(
-    known: RegisteredAgent,
+    registered: RegisteredAgent,
     target: Target,
     profile: OfflineProfile,
     retention: timedelta,
@@ -72,8 +74,8 @@ def _row(
     duration = profile_time.duration_ns(profile.type, packed.duration_ns, sent.duration_ns)
     claims = (packed.time_ns, profile.start_ns)
     start = profile_time.started(claims, datetime.now(UTC), retention, duration)
-    origin = UploadOrigin(target, known.agent, profile.type, sent.labels)
-    return row(origin, start, _name_id(known.deployment, profile, packed), packed)
+    origin = UploadOrigin(target, registered.agent, profile.type, sent.labels)
+    return row(origin, start, _name_id(registered.deployment, profile, packed), packed)
 
 
 def _name_id(deployment: int, profile: OfflineProfile, packed: DecodedUpload) -> str:
@@ -92,5 +94,5 @@ def _name_id(deployment: int, profile: OfflineProfile, packed: DecodedUpload) ->
         ],
         option=orjson.OPT_SORT_KEYS,
     )
-    digest = blake2b(identity, digest_size=24).digest()
-    return f"offline-{base64.urlsafe_b64encode(digest).decode()}"
+    identity_hash = blake2b(identity, digest_size=24).digest()
+    return f"offline-{base64.urlsafe_b64encode(identity_hash).decode()}"

@@ -29,14 +29,14 @@ def profile_name(project_id: str, name_id: str) -> str:
 
 def deployment_json(project_id: str, target: str, labels: dict[str, str]) -> DeploymentJson:
     """Return the Deployment message, without empty labels: the Node.js agent rejects those."""
-    known = {name: value for name, value in labels.items() if value}
-    return {"projectId": project_id, "target": target, "labels": known}
+    non_empty = {name: value for name, value in labels.items() if value}
+    return {"projectId": project_id, "target": target, "labels": non_empty}
 
 
 def stored_json(target: Target, stored: Stored) -> ProfileJson:
     """Describe a stored profile without its bytes, with warnings about what was left out of it."""
     new = stored.profile
-    answer: ProfileJson = {
+    message: ProfileJson = {
         "name": profile_name(target.project_id, new.name_id),
         "profileType": new.type.value,
         "deployment": deployment_json(target.project_id, target.service, target.labels),
@@ -45,5 +45,5 @@ def stored_json(target: Target, stored: Stored) -> ProfileJson:
         "startTime": timestamp(new.time),
     }
     if stored.warnings:
-        answer["warnings"] = [*stored.warnings]
-    return answer
+        message["warnings"] = [*stored.warnings]
+    return message

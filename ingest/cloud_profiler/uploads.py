@@ -34,10 +34,10 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
         sent = await read_upload(request, wire.sent_profile, charge)
         check_size(sent.body)
-        label_values.take(issued.project, sent.labels)
+        label_values.count(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)
         make_row = partial(_row, name_id, issued, target, sent)
-        stored = await uploading.take(issued.project, issued.type, sent.body, make_row)
+        stored = await uploading.store_upload(issued.project, issued.type, sent.body, make_row)
     return stored_json(target, stored)
 
 
@@ -62,8 +62,10 @@ async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
 def _row(
     name_id: str, issued: Issued, target: Target, sent: SentProfile, packed: DecodedUpload
 ) -> NewProfile:
-    asked_ns = round(settings.CAPTURE_SECONDS * 1e9)
-    duration = profile_time.duration_ns(issued.type, packed.duration_ns, sent.duration_ns, asked_ns)
+    requested_ns = round(settings.CAPTURE_SECONDS * 1e9)
+    duration = profile_time.duration_ns(
+        issued.type, packed.duration_ns, sent.duration_ns, requested_ns
+    )
     assigned = datetime.fromtimestamp(issued.issued, UTC)
     origin = UploadOrigin(target, issued.agent, issued.type, sent.labels)
     return row(origin, ProfileTime(assigned, TimeSource.ASSIGNED, duration), name_id, packed)

@@ -17,7 +17,7 @@ from projects.registration.agent_reports import SelfReport
 
 _COMMENT_PREFIX = "flamewatch."
 _LARGEST = 2**53  # far above any count that an agent reaches in one profile
-_SILENCE = SelfReport()
+_NO_REPORT = SelfReport()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,42 +40,44 @@ def decode_upload(body: bytes, raw: bytes, type: ProfileType) -> DecodedUpload:
 
     Raise BadProfile or TooLarge of profiles.engine.errors.
     """
-    digested: DecodedProfile = decode_profile(raw, type, decode_limits())
+    decoded: DecodedProfile = decode_profile(raw, type, decode_limits())
     return DecodedUpload(
         body_hash=hash_of(body),
-        tree=encode_columns(digested.columns),
-        samples=digested.samples,
-        weight=digested.weight,
-        totals=totals_of(digested),
-        time_ns=digested.time_ns,
-        duration_ns=digested.duration_ns,
-        comments=digested.comments,
-        warnings=digested.warnings,
+        tree=encode_columns(decoded.columns),
+        samples=decoded.samples,
+        weight=decoded.weight,
+        totals=totals_of(decoded),
+        time_ns=decoded.time_ns,
+        duration_ns=decoded.duration_ns,
+        comments=decoded.comments,
+        warnings=decoded.warnings,
     )
 
 
 def self_report(comments: Sequence[str]) -> SelfReport:
     """Parse the comments of a profile; missing and non-numeric values stay unset."""
     if not comments:  # the usual case: most agents send no comments
-        return _SILENCE
-    said = dict(
+        return _NO_REPORT
+    values = dict(
         comment.removeprefix(_COMMENT_PREFIX).split("=", 1)
         for comment in comments
         if comment.startswith(_COMMENT_PREFIX) and "=" in comment
     )
-    cpu = [_number(said, name) for name in ("agent_cpu_ns", "sampler_cpu_ns")]
-    known = [ns for ns in cpu if ns is not None]
+    cpu = [_number(values, name) for name in ("agent_cpu_ns", "sampler_cpu_ns")]
+    cpu_times = [ns for ns in cpu if ns is not None]
     return SelfReport(
-        sampler="".join(letter for letter in said.get("sampler", "")[:32] if letter.isprintable()),
-        samples=_number(said, "samples") or 0,
-        dropped=_number(said, "samples_dropped"),
-        cpu_ns=sum(known) if known else None,
-        memory_bytes=_number(said, "agent_memory_bytes"),
+        sampler="".join(
+            letter for letter in values.get("sampler", "")[:32] if letter.isprintable()
+        ),
+        samples=_number(values, "samples") or 0,
+        dropped=_number(values, "samples_dropped"),
+        cpu_ns=sum(cpu_times) if cpu_times else None,
+        memory_bytes=_number(values, "agent_memory_bytes"),
     )
 
 
-def _number(said: dict[str, str], name: str) -> int | None:
-    text = said.get(name, "")
+def _number(values: dict[str, str], name: str) -> int | None:
+    text = values.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 16):
         return None
     return min(int(text), _LARGEST)

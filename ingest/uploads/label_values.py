@@ -12,7 +12,7 @@ from django.conf import settings
 from endpoints.errors import TooManyLabelValues
 from projects.usage.day_usage import utc_day
 
-MOST_KEPT = 1_000_000  # values of all projects; above this number, all counts restart at zero
+MAX_VALUES = 1_000_000  # values of all projects; above this number, all counts restart at zero
 
 
 class LabelValues:
@@ -24,15 +24,15 @@ class LabelValues:
     def __init__(self) -> None:
         self._day = date.min
         self._seen: dict[tuple[int, str], set[int]] = {}  # value hashes, by (Project.pk, label)
-        self._kept = 0
+        self._count = 0
 
-    def take(self, project: int, labels: Mapping[str, str], day: date, allowed: int) -> None:
+    def count(self, project: int, labels: Mapping[str, str], day: date, allowed: int) -> None:
         """Count the values of `labels`, and reset all counts when `day` changes.
 
         Raise TooManyLabelValues if a value is new and its label already has `allowed` values.
         """
-        if day != self._day or self._kept > MOST_KEPT:
-            self._day, self._kept = day, 0
+        if day != self._day or self._count > MAX_VALUES:
+            self._day, self._count = day, 0
             self._seen.clear()
         for name, value in labels.items():
             seen, key = self._seen.setdefault((project, name), set()), hash(value)
@@ -41,12 +41,12 @@ class LabelValues:
             if len(seen) >= allowed:
                 raise TooManyLabelValues(name, allowed)
             seen.add(key)
-            self._kept += 1
+            self._count += 1
 
 
-def take(project: int, labels: Mapping[str, str]) -> None:
+def count(project: int, labels: Mapping[str, str]) -> None:
     """Count the values of `labels` for today in this process, up to FLAMEWATCH_MAX_LABEL_VALUES."""
-    _values.take(project, labels, utc_day(), settings.MAX_LABEL_VALUES)
+    _values.count(project, labels, utc_day(), settings.MAX_LABEL_VALUES)
 
 
 _values = LabelValues()

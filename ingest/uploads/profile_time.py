@@ -21,7 +21,7 @@ class ProfileTime(NamedTuple):
     duration_ns: int
 
 
-def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int = 0) -> int:
+def duration_ns(type: ProfileType, measured: int, stated: int | None, requested: int = 0) -> int:
     """Return the duration of a profile in ns: the first usable of the three values.
 
     `measured` is from the profile, `said` from its message and `asked` from the capture request.
@@ -30,10 +30,10 @@ def duration_ns(type: ProfileType, measured: int, said: int | None, asked: int =
     """
     if type in INSTANTANEOUS:
         return 0
-    for claim in (measured, said or 0, asked):
+    for claim in (measured, stated or 0, requested):
         if 0 < claim <= LONGEST_NS:
             return claim
-    given = "is not given" if said is None else f"is {said / 1e9:g} s"
+    given = "is not given" if stated is None else f"is {stated / 1e9:g} s"
     raise BadField(
         "duration",
         f"{given}, and duration_nanos of the profile is {measured}; one of them has to be from 1 "
@@ -50,11 +50,11 @@ def started(
     assume that the profile ended at `now`.
     """
     for claim in claims:
-        moment = _moment(claim or 0)
-        if now - retention <= moment <= now + AHEAD:
-            return ProfileTime(moment, TimeSource.PROFILE, duration)
+        start = _from_ns(claim or 0)
+        if now - retention <= start <= now + AHEAD:
+            return ProfileTime(start, TimeSource.PROFILE, duration)
     return ProfileTime(now - timedelta(microseconds=duration // 1000), TimeSource.ARRIVAL, duration)
 
 
-def _moment(ns: int) -> datetime:
+def _from_ns(ns: int) -> datetime:
     return _EPOCH + timedelta(microseconds=min(ns, _FURTHEST_NS) // 1000)

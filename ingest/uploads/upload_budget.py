@@ -20,8 +20,8 @@ class UploadBudget:
 
     def __init__(self, total: int = TOTAL_BYTES, of_project: int = PROJECT_BYTES) -> None:
         self._total, self._of_project = total, of_project
-        self._held = 0
-        self._held_by: dict[int, int] = {}
+        self._charged = 0
+        self._charged_by: dict[int, int] = {}
 
     @contextmanager
     def account(self, project: int) -> Iterator[Charge]:
@@ -34,36 +34,36 @@ class UploadBudget:
 
         def charge(size: int) -> None:
             nonlocal charged
-            self._take(project, size)
+            self._charge(project, size)
             charged += size
 
         try:
             yield charge
         finally:
-            self._give_back(project, charged)
+            self._release(project, charged)
 
-    def _take(self, project: int, size: int) -> None:
-        held = self._held_by.get(project, 0)
-        if held + size > self._of_project:
+    def _charge(self, project: int, size: int) -> None:
+        already = self._charged_by.get(project, 0)
+        if already + size > self._of_project:
             raise Overloaded(
-                f"Uploads of this project hold {held:,} bytes of memory, and a project may hold "
+                f"Uploads of this project hold {already:,} bytes of memory, and a project may hold "
                 f"{self._of_project:,}; send this one again later."
             )
-        if self._held + size > self._total:
+        if self._charged + size > self._total:
             raise Overloaded(
-                f"Too many uploads are under way: they hold {self._held:,} bytes of memory, and "
+                f"Too many uploads are under way: they hold {self._charged:,} bytes of memory, and "
                 f"may hold {self._total:,}; send this one again later."
             )
-        self._held += size
-        self._held_by[project] = held + size
+        self._charged += size
+        self._charged_by[project] = already + size
 
-    def _give_back(self, project: int, size: int) -> None:
-        self._held -= size
-        left = self._held_by.get(project, 0) - size
+    def _release(self, project: int, size: int) -> None:
+        self._charged -= size
+        left = self._charged_by.get(project, 0) - size
         if left > 0:
-            self._held_by[project] = left
+            self._charged_by[project] = left
         else:
-            self._held_by.pop(project, None)
+            self._charged_by.pop(project, None)
 
 
 uploads = UploadBudget()

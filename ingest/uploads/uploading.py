@@ -22,7 +22,7 @@ from projects.registration import agent_reports, registry
 from projects.usage import quotas
 from projects.usage.quota_reached import QuotaReached
 
-_OF_THE_UPLOAD = (
+_UPLOAD_ERRORS = (
     *(BadField, BadRequest, BadProfile, BodyTooLarge, Conflict, QuotaReached, TooLarge),
     *(TooManyLabelValues, Unstorable),
 )
@@ -33,7 +33,7 @@ class Stored(NamedTuple):
     warnings: tuple[str, ...]  # descriptions of what was left out of the upload
 
 
-async def take(
+async def store_upload(
     project: int, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
 ) -> Stored:
     """Store the profile that `make_row` builds from the decoded upload.
@@ -97,7 +97,7 @@ class _Upload:
         A gzip that unpacks to more than it claims starts again in the thread for large profiles:
         waiting there, it must not hold its unpacked bytes.
         """
-        if self._awaited.is_over:
+        if self._awaited.is_done:
             return
         allowed = int(settings.MAX_PROFILE_BYTES)
         small = min(allowed, decode_pool.LARGE_RAW_BYTES)
@@ -142,7 +142,7 @@ def report_rejections(agent: int) -> Iterator[None]:
     """Show errors of an agent's uploads on the agents page; leave out failures of the server."""
     try:
         yield
-    except _OF_THE_UPLOAD as error:
-        found = error_responses.error_response(error)
-        agent_reports.note_refusal(agent, f"{found.status}: {found.message}")
+    except _UPLOAD_ERRORS as error:
+        response = error_responses.error_response(error)
+        agent_reports.note_rejection(agent, f"{response.status}: {response.message}")
         raise

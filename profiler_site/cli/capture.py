@@ -5,7 +5,7 @@ import urllib.error
 import urllib.request
 from argparse import Namespace
 
-from profiler_site.cli.command import CommandFailed, answer
+from profiler_site.cli.command import CommandFailed, print_result
 from profiler_site.process import server_address
 from projects.credentials import operator_token
 
@@ -22,26 +22,26 @@ def run(options: Namespace) -> int:
             "Content-Type": "application/json",
         },
     )
-    asked = _send(request)
+    capture = _send(request)
     text = f"Asked: the next free agent of {options.service} captures {options.type} now."
-    return answer(options, text, asked)
+    return print_result(options, text, capture)
 
 
 def _send(request: urllib.request.Request) -> dict[str, object]:
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310
-            asked: dict[str, object] = json.load(response)
-            return asked
-    except urllib.error.HTTPError as refusal:
-        raise CommandFailed(_reason(refusal)) from None
+            capture: dict[str, object] = json.load(response)
+            return capture
+    except urllib.error.HTTPError as error_response:
+        raise CommandFailed(_reason(error_response)) from None
     except OSError as error:
         raise CommandFailed(
             f"No server answers at {request.full_url}: {error}. Is `flamewatch up` running?"
         ) from None
 
 
-def _reason(refusal: urllib.error.HTTPError) -> str:
+def _reason(error_response: urllib.error.HTTPError) -> str:
     try:
-        return str(json.load(refusal)["error"]["message"])
+        return str(json.load(error_response)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"The server answered {refusal.code} {refusal.reason}."
+        return f"The server answered {error_response.code} {error_response.reason}."

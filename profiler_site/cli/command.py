@@ -106,7 +106,7 @@ def load(name: str) -> Run:
     return cast("Run", module.run)
 
 
-def answer(options: Namespace, text: str, data: dict[str, object]) -> int:
+def print_result(options: Namespace, text: str, data: dict[str, object]) -> int:
     """Print a command's result: a sentence for people, JSON for programs."""
     print(json.dumps(data) if options.json else text)
     return 0

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from profiler_site.cli.command import CommandFailed, answer
+from profiler_site.cli.command import CommandFailed, print_result
 from projects.credentials import keys
 from projects.models import Project
 
@@ -14,4 +14,4 @@ def run(options: Namespace) -> int:
     _, text = keys.create(
         project, options.name, write="write" in options.scope, read="read" in options.scope
     )
-    return answer(options, text, {"project": project.project_id, "key": text})
+    return print_result(options, text, {"project": project.project_id, "key": text})

@@ -4,7 +4,7 @@ from argparse import Namespace
 
 from django.core.exceptions import ValidationError
 
-from profiler_site.cli.command import CommandFailed, answer
+from profiler_site.cli.command import CommandFailed, print_result
 from projects.models import Project, User
 from projects.project_ids import create_project
 
@@ -16,7 +16,7 @@ def run(options: Namespace) -> int:
             f"There is no account for {options.owner}; `flamewatch user create` makes one."
         )
     project = create_project(_checked(options.name), owner)
-    return answer(
+    return print_result(
         options,
         f"Added {project.name}; its project id is {project.project_id}.",
         {"name": project.name, "project": project.project_id},

@@ -34,7 +34,11 @@ from projects.models import User
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
     # With Redis several servers share the schedule, and may share a data folder.
-    alone = contextlib.nullcontext() if settings.REDIS_URL else data_folder.held(settings.DATA_DIR)
+    alone = (
+        contextlib.nullcontext()
+        if settings.REDIS_URL
+        else data_folder.lock_data_folder(settings.DATA_DIR)
+    )
     try:
         with alone:
             return _serve(options)

@@ -7,7 +7,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from profiler_site.cli.command import CommandFailed, answer
+from profiler_site.cli.command import CommandFailed, print_result
 from projects.models import User
 
 
@@ -16,7 +16,9 @@ def run(options: Namespace) -> int:
     _check(options.email, password)
     make = User.objects.create_superuser if options.admin else User.objects.create_user
     user = make(options.email, password)
-    return answer(options, f"Added {user.email}.", {"email": user.email, "admin": options.admin})
+    return print_result(
+        options, f"Added {user.email}.", {"email": user.email, "admin": options.admin}
+    )
 
 
 def _check(email: str, password: str) -> None:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
-from profiler_site.cli.command import CommandFailed, answer
+from profiler_site.cli.command import CommandFailed, print_result
 from projects.models import User
 
 
@@ -16,7 +16,7 @@ def run(options: Namespace) -> int:
     if user is None:
         raise CommandFailed(f"There is no account for {options.email}.")
     _set(user, password)
-    return answer(options, f"Set the password of {user.email}.", {"email": user.email})
+    return print_result(options, f"Set the password of {user.email}.", {"email": user.email})
 
 
 def _set(user: User, password: str) -> None:

@@ -4,8 +4,8 @@ from argparse import Namespace
 
 from django.conf import settings
 
-from profiler_site.cli.command import answer
+from profiler_site.cli.command import print_result
 
 
 def run(options: Namespace) -> int:
-    return answer(options, f"flamewatch {settings.VERSION}", {"version": settings.VERSION})
+    return print_result(options, f"flamewatch {settings.VERSION}", {"version": settings.VERSION})

@@ -13,7 +13,7 @@ class InUse(Exception):
 
 
 @contextlib.contextmanager
-def held(data_dir: Path) -> Iterator[None]:
+def lock_data_folder(data_dir: Path) -> Iterator[None]:
     """Hold the lock of the data folder; the kernel releases it when the process dies.
 
     Raise InUse if the lock is taken or not possible.

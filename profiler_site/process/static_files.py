@@ -46,18 +46,18 @@ def _is_foreign_script(name: str) -> bool:
 
 def collect_static_files() -> None:
     """Collect the static files if any has changed: hashing every file again takes seconds."""
-    noted, now = Path(settings.STATIC_ROOT) / _FINGERPRINT, _fingerprint()
-    if noted.exists() and noted.read_text() == now:
+    stored, now = Path(settings.STATIC_ROOT) / _FINGERPRINT, _fingerprint()
+    if stored.exists() and stored.read_text() == now:
         return
     call_command("collectstatic", interactive=False, verbosity=0)
-    noted.write_text(now)
+    stored.write_text(now)
 
 
 def _fingerprint() -> str:
     """Hash the server's version and the names, sizes and modification times of all sources."""
-    seen = [settings.VERSION]
+    sources = [settings.VERSION]
     for finder in get_finders():
         for name, storage in finder.list([]):
             stat = Path(storage.path(name)).stat()
-            seen.append(f"{storage.path(name)} {stat.st_size} {stat.st_mtime_ns}")
-    return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()
+            sources.append(f"{storage.path(name)} {stat.st_size} {stat.st_mtime_ns}")
+    return hashlib.sha256("\n".join(sorted(sources)).encode()).hexdigest()

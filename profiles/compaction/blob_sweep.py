@@ -75,8 +75,8 @@ def repack(blob: int, now: datetime) -> None:
 def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
     """Let the rows of blocks refer to a new blob. Raise SourcesGone if they have changed."""
     project = rows[0].project_id
-    there = locked_blocks(project, [row.pk for row in rows])
-    if [row.blob_id for row in there] != [row.blob_id for row in rows]:
+    current = locked_blocks(project, [row.pk for row in rows])
+    if [row.blob_id for row in current] != [row.blob_id for row in rows]:
         raise SourcesGone("its blocks were replaced meanwhile.")
     new = Blob.objects.create(project_id=project, key=key, size=sum(map(len, data)))
     offset = 0
@@ -92,8 +92,8 @@ def delete_unknown(now: datetime) -> None:
     """
     old = (each for each in blobs().list() if each.modified < now - UNKNOWN_FOR)
     for batch in _batches(old):
-        known = Blob.objects.filter(key__in=[each.key for each in batch])
-        for key in {each.key for each in batch} - set(known.values_list("key", flat=True)):
+        known_blobs = Blob.objects.filter(key__in=[each.key for each in batch])
+        for key in {each.key for each in batch} - set(known_blobs.values_list("key", flat=True)):
             blobs().delete(key)
 
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from profiles.compaction.new_blocks import new_day, new_hour
 from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
 from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
-from profiles.compaction.windows import DAY, day_of, days_before, kept_since
+from profiles.compaction.windows import DAY, day_of, days_before, retained_since
 from profiles.engine.blocks import HourBlock, build_day, build_hour, open_hour
 from profiles.models import Block, BlockLevel
 from profiles.storage.stored_bytes import together
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 # A day that has a day block is summed again only when its newest hour block of out-of-order
 # profiles is this old. Until then queries read those hour blocks besides the day block.
-AGAIN_AFTER = timedelta(hours=1)
+RESUM_AFTER = timedelta(hours=1)
 SMALL = 256  # profiles: adjacent blocks with at most so many together are merged
 MAX_PROFILES = 4096  # in a merged block of one hour
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
@@ -58,7 +58,7 @@ def projects_with_pending_days(now: datetime) -> list[int]:
 def pending_days(project: int, now: datetime) -> list[DayHours]:
     """Return the closed days with hour blocks that no day block covers.
 
-    A day that has a day block already is excluded until AGAIN_AFTER has passed since the newest
+    A day that has a day block already is excluded until RESUM_AFTER has passed since the newest
     of these hour blocks was created: more out-of-order profiles may follow.
     """
     rows = _uncovered(now).filter(project=project).order_by()
@@ -66,12 +66,12 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
     for service, type_, start, created in rows.values_list("service", "type", "start", "created"):
         day = DayHours(service, type_, day_of(start))
         newest[day] = max(created, newest.get(day, created))
-    kept = kept_since(project, now)  # retention deletes day blocks that begin earlier
+    since = retained_since(project, now)  # retention deletes day blocks that begin earlier
     return sorted(
         day
         for day, created in newest.items()
-        if day.start >= kept
-        if created <= now - AGAIN_AFTER or not _days(project, day)
+        if day.start >= since
+        if created <= now - RESUM_AFTER or not _days(project, day)
     )
 
 
@@ -196,10 +196,10 @@ def _fits(group: _Read, row: Block) -> bool:
 def _built(day: DayHours, groups: Sequence[_Read]) -> tuple[list[NewBlock], Sources]:
     """Build merged hour blocks and the day block; the sources are the blocks that were merged."""
     new: list[NewBlock] = []
-    sources, kept, blocks = Sources(), [], []
+    sources, unmerged, blocks = Sources(), [], []
     for group in groups:
         if len(group.rows) == 1:
-            kept.append(group.rows[0].pk)
+            unmerged.append(group.rows[0].pk)
             blocks.append(group.blocks[0])
             continue
         joined = _joined(day, group)
@@ -207,7 +207,7 @@ def _built(day: DayHours, groups: Sequence[_Read]) -> tuple[list[NewBlock], Sour
         sources.blocks.extend(row.pk for row in group.rows)
         blocks.append(open_hour(joined.data))
     if blocks:
-        new.append(_day(day, groups, blocks, kept, len(new)))
+        new.append(_day(day, groups, blocks, unmerged, len(new)))
     return new, sources
 
 
@@ -226,7 +226,7 @@ def _day(
     day: DayHours,
     groups: Sequence[_Read],
     blocks: Sequence[HourBlock],
-    kept: Sequence[int],
+    unmerged: Sequence[int],
     joined: int,
 ) -> NewBlock:
     """Build the day block.
@@ -240,6 +240,6 @@ def _day(
         start=day.start,
         end=day.start + DAY,
         counts=together(row.arrived for group in groups for row in group.rows),
-        covers=tuple(kept),
+        covers=tuple(unmerged),
         covers_new=tuple(range(joined)),
     )

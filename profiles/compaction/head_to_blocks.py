@@ -26,7 +26,7 @@ MAX_SOURCE_BYTES = 64 * 2**20  # encoded trees and level-0 blocks in memory whil
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_ROWS = 4096  # rows deleted from the head in one commit: SQLite has no other writer meanwhile
 MINUTE = timedelta(minutes=1)
-Parts = Sequence[tuple[Block, HourBlock]]
+Level0Blocks = Sequence[tuple[Block, HourBlock]]
 
 
 class HourRows(NamedTuple):
@@ -70,7 +70,7 @@ class _Made:
     block: NewBlock
     rows: Sequence[Profile]
     arrived: Arrived  # bytes of the rows by day of arrival
-    parts: Sequence[Block]
+    level0_blocks: Sequence[Block]
 
 
 class BlockBatch:
@@ -102,9 +102,9 @@ class BlockBatch:
         for made in _made(hour, rows, opened([*found.order_by("pk")]), is_part):
             self._new.append(made.block)
             self._sources.head.extend(row.pk for row in made.rows)
-            self._sources.blocks.extend(part.pk for part in made.parts)
-            gone = together([self._sources.head_arrived, made.arrived])
-            self._sources.head_arrived = dict(gone)
+            self._sources.blocks.extend(row.pk for row in made.level0_blocks)
+            removed = together([self._sources.head_arrived, made.arrived])
+            self._sources.head_arrived = dict(removed)
 
     def move(self) -> int:
         """Store the batch, empty it, and return how many profiles left the head.
@@ -122,24 +122,28 @@ class BlockBatch:
         return moved
 
 
-def _made(hour: HourRows, rows: Sequence[Profile], parts: Parts, is_part: bool) -> Iterator[_Made]:
+def _made(
+    hour: HourRows, rows: Sequence[Profile], level0_blocks: Level0Blocks, is_part: bool
+) -> Iterator[_Made]:
     """Yield one block of all sources if possible, else several blocks of fewer sources.
 
     Sources that cannot be read are quarantined.
     """
-    if not rows and not parts:
+    if not rows and not level0_blocks:
         return
     profiles = [block_profile(row) for row in rows]
     try:
         data = build_hour(
-            profiles, [(block, None) for _, block in parts], level=FAST if is_part else LEVEL
+            profiles,
+            [(block, None) for _, block in level0_blocks],
+            level=FAST if is_part else LEVEL,
         )
     except UNREADABLE as error:
-        for fewer_rows, fewer_parts in _fewer(rows, parts, error):
-            yield from _made(hour, fewer_rows, fewer_parts, is_part)
+        for fewer_rows, fewer_blocks in _fewer(rows, level0_blocks, error):
+            yield from _made(hour, fewer_rows, fewer_blocks, is_part)
         return
     start, end = _span(rows) if is_part else (hour.start, hour.start + HOUR)
-    arrived, used = _arrived(rows), [row for row, _ in parts]
+    arrived, level0_rows = _arrived(rows), [row for row, _ in level0_blocks]
     yield _Made(
         new_hour(
             data,
@@ -147,12 +151,12 @@ def _made(hour: HourRows, rows: Sequence[Profile], parts: Parts, is_part: bool) 
             type=hour.type,
             start=start,
             end=end,
-            counts=together([arrived, *(row.arrived for row in used)]),
+            counts=together([arrived, *(row.arrived for row in level0_rows)]),
             is_part=is_part,
         ),
         rows,
         arrived,
-        used,
+        level0_rows,
     )
 
 
@@ -174,8 +178,8 @@ def _arrived(rows: Sequence[Profile]) -> Arrived:
 
 
 def _fewer(
-    rows: Sequence[Profile], parts: Parts, error: Exception
-) -> list[tuple[Sequence[Profile], Parts]]:
+    rows: Sequence[Profile], level0_blocks: Level0Blocks, error: Exception
+) -> list[tuple[Sequence[Profile], Level0Blocks]]:
     """Return smaller sets of sources to try after no block could be built of all.
 
     Unreadable rows and damaged level-0 blocks are quarantined. Then, in this order: leave out
@@ -183,10 +187,10 @@ def _fewer(
     """
     good = _readable(rows)
     if len(good) < len(rows):
-        return [(good, parts)]
-    if parts:
-        quarantine(damaged(parts), error)
-        leave([part.pk for part, _ in parts])
+        return [(good, level0_blocks)]
+    if level0_blocks:
+        quarantine(damaged(level0_blocks), error)
+        leave([row.pk for row, _ in level0_blocks])
         return [(rows, [])]
     if len(rows) == 1:
         _quarantine(rows[0], error)
@@ -195,9 +199,9 @@ def _fewer(
     return [(rows[:middle], []), (rows[middle:], [])]
 
 
-def leave(parts: Sequence[int]) -> None:
+def leave(level0_blocks: Sequence[int]) -> None:
     """Turn level-0 blocks, given by Block.pk, into hour blocks without rewriting them."""
-    Block.objects.filter(pk__in=parts).update(is_part=False)
+    Block.objects.filter(pk__in=level0_blocks).update(is_part=False)
 
 
 def _readable(rows: Sequence[Profile]) -> list[Profile]:

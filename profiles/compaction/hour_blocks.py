@@ -28,8 +28,8 @@ def compact_hours(
     """
     moved = 0
     batch = BlockBatch(project)
-    for hour, parts in pending_hours(project, now, series):
-        for share in shares(chain(parts, _rows(project, hour, now))):
+    for hour, level0_blocks in pending_hours(project, now, series):
+        for share in shares(chain(level0_blocks, _rows(project, hour, now))):
             if len(share) == 1 and share[0].is_block:
                 leave([share[0].pk])
                 continue
@@ -53,14 +53,14 @@ def pending_hours(
 
     Each comes with its level-0 blocks in order of time.
     """
-    parts = _parts(project, now)
+    level0_blocks = _level0_blocks(project, now)
     series = pending_series(now, project) if series is None else series
     services = sorted({each.service for each in series if each.is_closed})
-    found = set(parts)
+    found = set(level0_blocks)
     for at in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[at : at + _SERVICES_A_STATEMENT]
-        found.update(_hours(_due(project, now).filter(service__in=some)))
-    return [(hour, parts.get(hour, [])) for hour in sorted(found)]
+        found.update(_hours(_pending_rows(project, now).filter(service__in=some)))
+    return [(hour, level0_blocks.get(hour, [])) for hour in sorted(found)]
 
 
 def _hours(rows: QuerySet[Profile]) -> Iterator[HourRows]:
@@ -75,8 +75,8 @@ def projects_with_pending_hours(now: datetime) -> list[int]:
 
     The index cannot tell exactly: a few projects without anything to do may be included.
     """
-    parts = pending_level0(now).order_by().values_list("project_id", flat=True).distinct()
-    return sorted({*parts, *(series.project for series in pending_series(now))})
+    projects = pending_level0(now).order_by().values_list("project_id", flat=True).distinct()
+    return sorted({*projects, *(series.project for series in pending_series(now))})
 
 
 def pending_level0(now: datetime) -> QuerySet[Block]:
@@ -86,7 +86,7 @@ def pending_level0(now: datetime) -> QuerySet[Block]:
     )
 
 
-def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
+def _level0_blocks(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
     """Return the level-0 blocks of closed hours, by hour and in order of time."""
     rows = pending_level0(now).filter(project=project).order_by("start", "pk")
     found = defaultdict[HourRows, list[Source]](list)
@@ -98,7 +98,7 @@ def _parts(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
     return found
 
 
-def _due(project: int, now: datetime) -> QuerySet[Profile]:
+def _pending_rows(project: int, now: datetime) -> QuerySet[Profile]:
     """Return the head rows of closed hours, without quarantined and just stored ones."""
     return Profile.objects.filter(
         project=project, time__lt=hours_before(now), stored_at__lt=now - MARGIN, quarantined=False
@@ -107,7 +107,7 @@ def _due(project: int, now: datetime) -> QuerySet[Profile]:
 
 def _rows(project: int, hour: HourRows, now: datetime) -> Iterator[Source]:
     """Yield the head rows of an hour in order of time."""
-    rows = _due(project, now).filter(
+    rows = _pending_rows(project, now).filter(
         service=hour.service, type=hour.type, time__gte=hour.start, time__lt=hour.start + HOUR
     )
     for pk, size in rows.order_by("time").values_list("pk", Length("tree")):

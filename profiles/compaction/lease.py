@@ -26,7 +26,7 @@ RENEW_SECONDS = 30.0  # three renewals may fail before another worker takes the 
 def lease(job: str) -> Iterator[bool]:
     """Yield True if this worker holds the lease of the job in the `with` body, else False."""
     holder = uuid.uuid4().hex
-    if not _take(job, holder):
+    if not _acquire(job, holder):
         yield False
         return
     ended = threading.Event()
@@ -50,14 +50,14 @@ def release_all() -> None:
     Lease.objects.all().delete()
 
 
-def _take(job: str, holder: str) -> bool:
+def _acquire(job: str, holder: str) -> bool:
     now = timezone.now()
-    mine = {"holder": holder, "until": now + timedelta(seconds=LEASE_SECONDS)}
-    if Lease.objects.filter(job=job, until__lt=now).update(**mine):
+    fields = {"holder": holder, "until": now + timedelta(seconds=LEASE_SECONDS)}
+    if Lease.objects.filter(job=job, until__lt=now).update(**fields):
         return True
     try:
         with transaction.atomic():
-            Lease.objects.create(job=job, **mine)
+            Lease.objects.create(job=job, **fields)
     except IntegrityError:  # another worker holds the lease
         return False
     return True

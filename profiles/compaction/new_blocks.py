@@ -71,6 +71,6 @@ def new_day(
 
 def _deduplication_keys(block: HourBlock) -> tuple[str, ...]:
     """Return the names of profiles that have no time of their own and may be repeated any time."""
-    known = block.identities
-    pairs = zip(known.name_id, known.time_source, strict=True)
+    identities = block.identities
+    pairs = zip(identities.name_id, identities.time_source, strict=True)
     return tuple(name for name, source in pairs if source == TimeSource.ARRIVAL)

@@ -60,8 +60,8 @@ def _statement(of_one: bool) -> str:
     head, blocks = Profile._meta.db_table, Block._meta.db_table
     first = "WHERE p.project_id = %s" if of_one else ""
     others = "" if of_one else f", {_next(head, ['project_id'])}"
-    mine = "{0}.project_id = q.project_id AND {0}.service = q.service AND {0}.type = q.type"
-    rows = f"FROM {head} p WHERE {mine.format('p')}"
+    same_series = "{0}.project_id = q.project_id AND {0}.service = q.service AND {0}.type = q.type"
+    rows = f"FROM {head} p WHERE {same_series.format('p')}"
     return f"""
         WITH RECURSIVE series(id) AS (
             SELECT (SELECT p.id FROM {head} p {first} {_ORDER})
@@ -82,8 +82,9 @@ def _statement(of_one: bool) -> str:
         )
         SELECT q.project_id, q.service, q.type, q.is_closed, q.is_long FROM found q
         WHERE (q.is_closed OR q.is_long) AND NOT EXISTS (
-            SELECT 1 FROM {blocks} b WHERE {mine.format("b")} AND b.level = '{BlockLevel.HOUR}'
-            AND b.start > %s AND b.created > %s AND b.created <= %s
+            SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}
+            AND b.level = '{BlockLevel.HOUR}' AND b.start > %s
+            AND b.created > %s AND b.created <= %s
         )
         ORDER BY q.project_id, q.service, q.type
     """  # noqa: S608

@@ -76,11 +76,11 @@ def replace_sources(project: int, new: Sequence[NewBlock], sources: Sources) -> 
 
 
 def _commit(project: int, key: str, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
-    gone = _remove_blocks(project, sources.blocks)
+    removed = _remove_blocks(project, sources.blocks)
     _remove_head(project, sources.head)
     rows = _add(project, key, new) if new else []
     _cover(project, rows, new)
-    stored_bytes.move(project, [block.arrived for block in new], [*gone, sources.head_arrived])
+    stored_bytes.move(project, [block.arrived for block in new], [*removed, sources.head_arrived])
     return rows
 
 
@@ -121,12 +121,14 @@ def _row(project: int, blob: Blob, offset: int, new: NewBlock) -> Block:
 
 
 def _remove_head(project: int, pks: Sequence[int]) -> None:
-    gone = 0
+    removed = 0
     for at in range(0, len(pks), _ROWS_A_STATEMENT):
         rows = Profile.objects.filter(project=project, pk__in=pks[at : at + _ROWS_A_STATEMENT])
-        gone += rows.delete()[0]
-    if gone != len(pks):
-        raise SourcesGone(f"{len(pks) - gone} of {len(pks)} profiles are not in the head any more.")
+        removed += rows.delete()[0]
+    if removed != len(pks):
+        raise SourcesGone(
+            f"{len(pks) - removed} of {len(pks)} profiles are not in the head any more."
+        )
 
 
 def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:

@@ -11,7 +11,7 @@ from projects.usage.limits import limits_of
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 # Names of assigned profiles are valid for one hour: an upload may arrive until then.
-NAMES_ARE_GOOD_FOR = timedelta(hours=1)
+NAME_LIFETIME = timedelta(hours=1)
 # Allowance for clock skew, running commits and repeated uploads.
 MARGIN = timedelta(minutes=10)
 # Time for compacting the hours of a day before the day itself is rolled up.
@@ -31,7 +31,7 @@ def hours_before(now: datetime) -> datetime:
 
 def days_before(now: datetime) -> datetime:
     """Return the time up to which days are closed and their hours compacted."""
-    return day_of(now - NAMES_ARE_GOOD_FOR - MARGIN - HOURS_FIRST)
+    return day_of(now - NAME_LIFETIME - MARGIN - HOURS_FIRST)
 
 
 def settled_before(now: datetime) -> datetime:
@@ -55,6 +55,6 @@ def day_of(time: datetime) -> datetime:
     return hour_of(time).replace(hour=0)
 
 
-def kept_since(project: int, now: datetime) -> datetime:
+def retained_since(project: int, now: datetime) -> datetime:
     """Return the start of the project's retention period, a full hour."""
     return hour_of(now - timedelta(days=limits_of(project).retention_days))

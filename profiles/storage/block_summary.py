@@ -56,30 +56,30 @@ def summary_of(
 
 
 def _deployments(profiles: ProfileColumns) -> dict[str, list[int]]:
-    found = {}
+    result = {}
     for pk in np.unique(profiles.deployment).tolist():
-        mine = profiles.deployment == pk
-        time = profiles.time[mine]
-        found[str(pk)] = [
-            int(mine.sum()),
-            exact_sum(profiles.weight[mine]),
-            exact_sum(profiles.duration_ns[mine]),
+        selected = profiles.deployment == pk
+        time = profiles.time[selected]
+        result[str(pk)] = [
+            int(selected.sum()),
+            exact_sum(profiles.weight[selected]),
+            exact_sum(profiles.duration_ns[selected]),
             int(time.min()),
             int(time.max()),
         ]
-    return found
+    return result
 
 
 def _labels(profiles: ProfileColumns) -> dict[str, dict[str, int]]:
     """Count profiles by label name and value, limited to MOST_LABELS and MOST_VALUES."""
     counts = np.bincount(profiles.label_set, minlength=len(profiles.label_sets)).tolist()
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for labels, count in zip(profiles.label_sets, counts, strict=True):
         for name, value in labels:
-            if count and (name in found or len(found) < MOST_LABELS):
-                values = found.setdefault(name, {})
+            if count and (name in result or len(result) < MOST_LABELS):
+                values = result.setdefault(name, {})
                 values[value] = values.get(value, 0) + count
-    return {name: _most_frequent(values) for name, values in found.items()}
+    return {name: _most_frequent(values) for name, values in result.items()}
 
 
 def _most_frequent(values: dict[str, int]) -> dict[str, int]:

@@ -39,18 +39,18 @@ def is_stored(new: NewProfile) -> bool:
     found in one of them. A copy that arrives during the check is found by the insert into the
     head: no profile leaves the head as soon as it has arrived.
     """
-    if (known := _hash_in_head(new)) is not None:
-        return same(known, new)
+    if (stored_hash := _hash_in_head(new)) is not None:
+        return same(stored_hash, new)
     if new.time_source == TimeSource.ARRIVAL:
         return DeduplicationKey.objects.filter(project=new.project, name_id=new.name_id).exists()
-    found = (_hash_in(row, new.name_id) for row in _blocks_at(new, new.time))
-    return any(same(body_hash, new) for body_hash in found if body_hash is not None)
+    hashes = (_hash_in(row, new.name_id) for row in _blocks_at(new, new.time))
+    return any(same(body_hash, new) for body_hash in hashes if body_hash is not None)
 
 
 def _hash_in_head(new: NewProfile) -> bytes | None:
     rows = Profile.objects.filter(project=new.project, name_id=new.name_id)
-    found = rows.values_list("body_hash", flat=True).first()
-    return None if found is None else bytes(found)
+    body_hash = rows.values_list("body_hash", flat=True).first()
+    return None if body_hash is None else bytes(body_hash)
 
 
 def _blocks_at(new: NewProfile, time: datetime) -> list[Block]:
@@ -73,7 +73,7 @@ def _hash_in(row: Block, name_id: str) -> bytes | None:
     """
     try:
         (source,) = sources([location_of(row)])
-        known = open_hour(source).identities
-        return dict(zip(known.name_id, known.body_hash, strict=True)).get(name_id)
+        identities = open_hour(source).identities
+        return dict(zip(identities.name_id, identities.body_hash, strict=True)).get(name_id)
     except (BlobError, BadTree) as error:
         raise StoreUnavailable(f"Whether it is stored already cannot be read: {error}") from error

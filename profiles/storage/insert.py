@@ -31,7 +31,7 @@ Outcome = bool | Conflict | Rejected | Unstorable
 
 # Errors that the database or its driver raises for the values of one row: a text with a NUL or a
 # lone surrogate, a number that is too large. All other errors concern the database itself.
-_OF_VALUES = (DataError, ValueError, OverflowError, TypeError)
+_VALUE_ERRORS = (DataError, ValueError, OverflowError, TypeError)
 
 
 def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
@@ -44,12 +44,12 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
     try:
         with transaction.atomic():
             outcomes = _insert_new(batch)
-        _remember_types(new for new, done in zip(batch, outcomes, strict=True) if done is True)
+        _cache_types(new for new, done in zip(batch, outcomes, strict=True) if done is True)
         return outcomes
     except IntegrityError:
         if len(batch) == 1:
-            return [_refused(batch[0])]
-    except _OF_VALUES as error:
+            return [_constraint_outcome(batch[0])]
+    except _VALUE_ERRORS as error:
         if len(batch) == 1:
             log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
             return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
@@ -57,15 +57,15 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
     return [*insert(batch[:middle]), *insert(batch[middle:])]
 
 
-def _refused(new: NewProfile) -> Outcome:
+def _constraint_outcome(new: NewProfile) -> Outcome:
     """Return the outcome of a profile that violates a constraint.
 
     Rejected, unless a concurrent insert has stored the same name: then it is compared with that.
     """
-    known = _known([new])
-    if _name(new) not in known:
+    stored_hashes = _stored_hashes([new])
+    if _name(new) not in stored_hashes:
         return Rejected(f"The database refused profile {new.name_id}.")
-    return _compared(known, new)
+    return _compared(stored_hashes, new)
 
 
 def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
@@ -74,14 +74,16 @@ def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
         first.setdefault(_name(new), at)
     added = insert_profiles([batch[at] for at in first.values()])
     stored = [batch[first[name]] for name in first if name in added]
-    known = {_name(new): new.body_hash for new in stored}
+    stored_hashes = {_name(new): new.body_hash for new in stored}
     if len(added) < len(first):
-        known |= _known(batch[at] for name, at in first.items() if name not in added)
+        stored_hashes |= _stored_hashes(
+            batch[at] for name, at in first.items() if name not in added
+        )
     if stored:
         _count(stored)
         _note_types(stored)
     return [
-        (at == first[_name(new)] and _name(new) in added) or _compared(known, new)
+        (at == first[_name(new)] and _name(new) in added) or _compared(stored_hashes, new)
         for at, new in enumerate(batch)
     ]
 
@@ -90,7 +92,7 @@ def _name(new: NewProfile) -> Name:
     return new.project, new.name_id
 
 
-def _known(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
+def _stored_hashes(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
     """Return the body hashes of those profiles of the batch whose names are in the head."""
     batch = list(batch)
     rows = Profile.objects.filter(
@@ -99,8 +101,8 @@ def _known(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
     return {(project, name_id): bytes(body_hash) for project, name_id, body_hash in rows}
 
 
-def _compared(known: Mapping[Name, bytes], new: NewProfile) -> Outcome:
-    stored_hash = known.get(_name(new))
+def _compared(stored_hashes: Mapping[Name, bytes], new: NewProfile) -> Outcome:
+    stored_hash = stored_hashes.get(_name(new))
     if stored_hash is None:
         raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
     try:
@@ -129,7 +131,7 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
     """Add the profile types to `Deployment.profiled` where they are new."""
     types: dict[int, set[str]] = {}
     for new in stored:
-        if not _entered.get((new.deployment, new.type)):
+        if not _recorded_types.get((new.deployment, new.type)):
             types.setdefault(new.deployment, set()).add(new.type)
     if not types:
         return
@@ -140,12 +142,12 @@ def _note_types(stored: Sequence[NewProfile]) -> None:
         deployment.save(update_fields=["profiled"])
 
 
-def _remember_types(committed: Iterable[NewProfile]) -> None:
+def _cache_types(committed: Iterable[NewProfile]) -> None:
     """Cache the types of profiles whose commit succeeded."""
     for new in committed:
-        _entered.put((new.deployment, new.type), True)
+        _recorded_types.put((new.deployment, new.type), True)
 
 
 # (deployment, type) pairs known to be in Deployment.profiled. Types are only ever added to a
 # deployment, so that cached pairs stay valid.
-_entered: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)
+_recorded_types: BoundedCache[tuple[int, str], bool] = BoundedCache(size=100_000, seconds=3600.0)

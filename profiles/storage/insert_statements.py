@@ -72,9 +72,9 @@ def _values(new: NewProfile) -> tuple[Any, ...]:
 @cache
 def _insert(rows: int) -> str:
     table = Profile._meta.db_table
-    places = ", ".join(["%s"] * len(_COLUMNS))
+    placeholders = ", ".join(["%s"] * len(_COLUMNS))
     return (  # only constants are formatted into the statement
-        f"INSERT INTO {table} ({', '.join(_COLUMNS)}) VALUES {_times(places, rows)} "  # noqa: S608
+        f"INSERT INTO {table} ({', '.join(_COLUMNS)}) VALUES {_times(placeholders, rows)} "  # noqa: S608
         "ON CONFLICT (project_id, name_id) DO NOTHING RETURNING project_id, name_id"
     )
 
@@ -91,5 +91,5 @@ def _upsert(rows: int) -> str:
     )
 
 
-def _times(places: str, rows: int) -> str:
-    return ", ".join([f"({places})"] * rows)
+def _times(placeholders: str, rows: int) -> str:
+    return ", ".join([f"({placeholders})"] * rows)

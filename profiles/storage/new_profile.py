@@ -36,17 +36,17 @@ def hash_of(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
-def totals_of(digested: DecodedProfile) -> list[tuple[str, str, int]]:
+def totals_of(decoded: DecodedProfile) -> list[tuple[str, str, int]]:
     """Return (metric name, unit, total) of each metric, the default metric first."""
     rows = [
         (metric.name, metric.unit, total)
-        for metric, total in zip(digested.columns.metrics, digested.totals, strict=True)
+        for metric, total in zip(decoded.columns.metrics, decoded.totals, strict=True)
     ]
-    return [rows.pop(digested.default), *rows]
+    return [rows.pop(decoded.default), *rows]
 
 
 def new_profile(
-    digested: DecodedProfile,
+    decoded: DecodedProfile,
     body: bytes,
     *,
     project: int,
@@ -69,12 +69,12 @@ def new_profile(
         type=type,
         time=time,
         time_source=time_source,
-        duration_ns=digested.duration_ns if duration_ns is None else duration_ns,
+        duration_ns=decoded.duration_ns if duration_ns is None else duration_ns,
         labels=labels,
         name_id=name_id,
         body_hash=hash_of(body),
-        samples=digested.samples,
-        weight=digested.weight,
-        totals=totals_of(digested),
-        tree=encode_columns(digested.columns),
+        samples=decoded.samples,
+        weight=decoded.weight,
+        totals=totals_of(decoded),
+        tree=encode_columns(decoded.columns),
     )

@@ -17,13 +17,13 @@ Counts = Mapping[str, int]
 
 
 def move(
-    project: int, added: Iterable[Mapping[str, int]], gone: Iterable[Mapping[str, int]]
+    project: int, added: Iterable[Mapping[str, int]], removed: Iterable[Mapping[str, int]]
 ) -> None:
     """Add and subtract bytes by day of arrival. Call it in the transaction that moves the data."""
     change: Counter[str] = Counter()
     for each in added:
         change.update(each)
-    for each in gone:
+    for each in removed:
         change.subtract(each)
     for day in sorted(day for day, size in change.items() if size):
         _count(project, date.fromisoformat(day), change[day])
@@ -45,13 +45,13 @@ def shared(length: int, counts: Counts) -> Arrived:
     The shares are integers and add up to `length`.
     """
     whole, at, done = sum(counts.values()), 0, 0
-    parts = {}
+    shares = {}
     for day in sorted(counts):
         at += counts[day]
         upto = length * at // whole
-        parts[day] = upto - done
+        shares[day] = upto - done
         done = upto
-    return parts
+    return shares
 
 
 def together(many: Iterable[Counts]) -> Counter[str]:

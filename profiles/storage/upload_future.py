@@ -32,22 +32,22 @@ class UploadFuture:
 
         Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.
         """
-        self._timer = self._loop.call_later(WAIT_SECONDS, self._look)
+        self._timer = self._loop.call_later(WAIT_SECONDS, self._check_timeout)
         try:
             return await self._future
         finally:
             self._timer.cancel()
 
     @property
-    def is_over(self) -> bool:
+    def is_done(self) -> bool:
         """Return True once the future has an outcome or was cancelled."""
         return self._future.done()
 
-    def _look(self) -> None:
+    def _check_timeout(self) -> None:
         """Fail the future WAIT_SECONDS after it was queued; before that, check again later."""
         waited = 0.0 if self.entered is None else time.monotonic() - self.entered
         if waited < WAIT_SECONDS:
-            self._timer = self._loop.call_later(WAIT_SECONDS - waited, self._look)
+            self._timer = self._loop.call_later(WAIT_SECONDS - waited, self._check_timeout)
         else:
             reason = f"The database did not store the profile within {WAIT_SECONDS:g} s."
             self._settle(StoreUnavailable(reason))
@@ -70,13 +70,13 @@ def complete(outcomes: Iterable[Completions]) -> None:
     Each event loop is woken once for all its futures: waking a loop costs more than an outcome.
     """
     by_loop: dict[asyncio.AbstractEventLoop, list[Completions]] = {}
-    for told in outcomes:
-        by_loop.setdefault(told[0]._loop, []).append(told)
-    for loop, mine in by_loop.items():
+    for completion in outcomes:
+        by_loop.setdefault(completion[0]._loop, []).append(completion)
+    for loop, own in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_settle, mine)
+            loop.call_soon_threadsafe(_settle, own)
         except RuntimeError:  # the event loop is closed
-            log.debug("Nobody waited for %d profiles any more.", len(mine))
+            log.debug("Nobody waited for %d profiles any more.", len(own))
 
 
 def _settle(outcomes: Iterable[Completions]) -> None:

@@ -31,8 +31,8 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         in_use = list(queryset.filter(revoked=None).select_related("project"))
         for row in in_use:
             keys.revoke(row, by=cast("User", request.user))
-        said = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", len(in_use))
-        messages.success(request, said % {"n": len(in_use)})
+        message = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", len(in_use))
+        messages.success(request, message % {"n": len(in_use)})
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return cast("User", request.user).has_perm("projects.change_apikey")

@@ -48,7 +48,7 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         rows: QuerySet[Project] = super().get_queryset(request)
         return rows.annotate(
             _profiles=Subquery(today.values("profiles")),
-            _refused=Subquery(today.values("refused")),
+            _rejected=Subquery(today.values("rejected")),
             _stored=Subquery(stored),
         )
 
@@ -56,9 +56,9 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def profiles_today(self, project: Any) -> int:
         return project._profiles or 0
 
-    @admin.display(description=_("rejected today"), ordering="_refused")
+    @admin.display(description=_("rejected today"), ordering="_rejected")
     def refused_today(self, project: Any) -> int:
-        return project._refused or 0
+        return project._rejected or 0
 
     @admin.display(description=_("stored"), ordering="_stored")
     def stored(self, project: Any) -> str:

@@ -55,19 +55,19 @@ async def authenticate(text: str) -> Access:
     """
     try:
         parts = keys.parse(text)
-        lock = await _find(parts.key_id)
+        row = await _find(parts.key_id)
     except (keys.MalformedKey, _NoSuchKey):
-        raise _refused() from None
-    if not keys.matches(parts.secret, lock.secret_hash):
-        raise _refused()
-    _last_used.note(lock.access.key, timezone.now())
-    return lock.access
+        raise _rejection() from None
+    if not keys.matches(parts.secret, row.secret_hash):
+        raise _rejection()
+    _last_used.note(row.access.key, timezone.now())
+    return row.access
 
 
 def forget(key_id: str) -> None:
     """Remove a key from the caches after it was revoked or changed."""
-    _known.delete(key_id)
-    _unknown.delete(key_id)
+    _keys.delete(key_id)
+    _unknown_keys.delete(key_id)
 
 
 async def _find(key_id: str) -> _KeyRow:
@@ -76,15 +76,15 @@ async def _find(key_id: str) -> _KeyRow:
     The caches are indexed by the key's public id, so a wrong secret for a cached id costs no SQL
     query.
     """
-    row = _known.get_cached(key_id)
+    row = _keys.get_cached(key_id)
     if row is not None:
         return row
-    if _unknown.get(key_id):
+    if _unknown_keys.get(key_id):
         raise _NoSuchKey
     try:
-        return await _known.get(key_id)
+        return await _keys.get(key_id)
     except _NoSuchKey:
-        _unknown.put(key_id, True)
+        _unknown_keys.put(key_id, True)
         raise
 
 
@@ -109,7 +109,7 @@ def _write_last_used(used: dict[int, datetime]) -> None:
         ApiKey.objects.filter(pk=key).update(last_used=at)
 
 
-def _refused() -> KeyRejected:
+def _rejection() -> KeyRejected:
     return KeyRejected(
         _(
             "This API key is not valid: it is mistyped, unknown or revoked."
@@ -118,6 +118,6 @@ def _refused() -> KeyRejected:
     )
 
 
-_known: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_CACHED)
-_unknown: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_CACHED)
+_keys: LoadingCache[str, _KeyRow] = LoadingCache(_load, size=MOST_KEYS, seconds=SECONDS_CACHED)
+_unknown_keys: BoundedCache[str, bool] = BoundedCache(size=MOST_UNKNOWN, seconds=SECONDS_CACHED)
 _last_used: WriteBehindBuffer[int, datetime] = WriteBehindBuffer(_write_last_used, max)

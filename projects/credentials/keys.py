@@ -17,7 +17,7 @@ _ALPHABET = string.ascii_letters + string.digits
 _ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
 # Number of keys whose checksum and hash are cached: every request carries a key, and few are in
 # use.
-_KNOWN = 1024
+_CACHED_KEYS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def make(key_id: str, secret: str) -> str:
     return f"fw_{key_id}_{secret}{_checksum(key_id + secret)}"
 
 
-@lru_cache(_KNOWN)  # caches only well-formed texts, so their length is bounded
+@lru_cache(_CACHED_KEYS)  # caches only well-formed texts, so their length is bounded
 def parse(text: str) -> KeyParts:
     """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
     head, _, rest = text.removeprefix("fw_").partition("_")
@@ -45,7 +45,7 @@ def parse(text: str) -> KeyParts:
     return KeyParts(head, secret)
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHED_KEYS)
 def hash_secret(secret: str) -> str:
     # 190 random bits cannot be guessed, so a fast hash is as safe as a slow one here.
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-KEPT_HOURS = 24
+HOURS = 24
 _HOUR_SECONDS = 3600
 _MOST = 2**62  # maximum of any sum: columns have 64 bits
 
@@ -20,8 +20,8 @@ class HourlyCosts(NamedTuple):
     dropped: int = 0  # samples that the agent dropped
     cpu_ns: int = 0  # CPU time used by the agent itself
     elapsed_ns: int = 0  # time over which cpu_ns was used; 0: not reported
-    refused: int = 0  # rejected uploads
-    telling: int = 0  # number of profiles that reported dropped samples
+    rejected: int = 0  # rejected uploads
+    reporting: int = 0  # number of profiles that reported dropped samples
 
     def plus(self, other: "HourlyCosts") -> "HourlyCosts":
         return HourlyCosts(*(min(_MOST, a + b) for a, b in zip(self, other, strict=True)))
@@ -37,15 +37,15 @@ class Costs:
     cpu_share: float | None
     dropped: int | None
     samples: int
-    refused: int
+    rejected: int
 
 
 def added(hours: Hours, at: datetime, more: HourlyCosts) -> dict[str, list[int]]:
     """Return the hours with one more report, without those that are now over a day old."""
     now = int(at.timestamp()) // _HOUR_SECONDS
-    kept = {hour: sums for hour, sums in hours.items() if int(hour) > now - KEPT_HOURS}
-    kept[str(now)] = list(HourlyCosts(*kept.get(str(now), ())).plus(more))
-    return kept
+    recent = {hour: sums for hour, sums in hours.items() if int(hour) > now - HOURS}
+    recent[str(now)] = list(HourlyCosts(*recent.get(str(now), ())).plus(more))
+    return recent
 
 
 def costs(hours: Hours) -> Costs:
@@ -54,7 +54,7 @@ def costs(hours: Hours) -> Costs:
         whole = whole.plus(HourlyCosts(*sums))
     return Costs(
         cpu_share=whole.cpu_ns / whole.elapsed_ns if whole.elapsed_ns else None,
-        dropped=whole.dropped if whole.telling else None,
+        dropped=whole.dropped if whole.reporting else None,
         samples=whole.samples,
-        refused=whole.refused,
+        rejected=whole.rejected,
     )

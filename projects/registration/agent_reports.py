@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from common.write_behind import WriteBehindBuffer, in_parts
+from common.write_behind import WriteBehindBuffer, in_batches
 from projects.models import Agent, AgentReport
 from projects.profile_types import ProfileType
 from projects.registration.agent_costs import HourlyCosts, added, costs
@@ -28,17 +28,17 @@ class SelfReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _AgentNews:
+class _AgentEvents:
     """Events of one agent since the last write."""
 
     at: datetime
     hour: HourlyCosts
-    says_cpu: bool = False
+    reports_cpu: bool = False
     last_type: str = ""  # type of the last profile, if there was one
     last_profile: datetime | None = None
     report: SelfReport | None = None
-    refusal: str = ""
-    refused_at: datetime | None = None
+    rejection: str = ""
+    rejected_at: datetime | None = None
     warning: str = ""
     warned_at: datetime | None = None
 
@@ -50,53 +50,54 @@ def note_profile(agent: int, type: ProfileType, report: SelfReport) -> None:
         samples=report.samples,
         dropped=report.dropped or 0,
         cpu_ns=report.cpu_ns or 0,
-        telling=report.dropped is not None,
+        reporting=report.dropped is not None,
     )
-    says_cpu = report.cpu_ns is not None
-    _news.note(agent, _AgentNews(now, hour, says_cpu, type.value, now, report))
+    reports_cpu = report.cpu_ns is not None
+    _events.note(agent, _AgentEvents(now, hour, reports_cpu, type.value, now, report))
 
 
-def note_refusal(agent: int, refusal: str) -> None:
-    """Record that an upload of the agent was rejected; `refusal` is the status and the reason."""
+def note_rejection(agent: int, rejection: str) -> None:
+    """Record that an upload of the agent was rejected; `rejection` is the status and the reason."""
     now = timezone.now()
-    _news.note(
-        agent, _AgentNews(now, HourlyCosts(refused=1), refusal=_text(refusal), refused_at=now)
+    _events.note(
+        agent,
+        _AgentEvents(now, HourlyCosts(rejected=1), rejection=_text(rejection), rejected_at=now),
     )
 
 
 def note_warning(agent: int, warning: str) -> None:
     """Record that a profile was stored in part; `warning` describes what was left out."""
     now = timezone.now()
-    _news.note(agent, _AgentNews(now, HourlyCosts(), warning=_text(warning), warned_at=now))
+    _events.note(agent, _AgentEvents(now, HourlyCosts(), warning=_text(warning), warned_at=now))
 
 
-def _text(said: str) -> str:
-    return "".join(letter for letter in said[:_LONGEST] if letter.isprintable())
+def _text(text: str) -> str:
+    return "".join(letter for letter in text[:_LONGEST] if letter.isprintable())
 
 
-def _join(older: _AgentNews, newer: _AgentNews) -> _AgentNews:
-    return _AgentNews(
+def _join(older: _AgentEvents, newer: _AgentEvents) -> _AgentEvents:
+    return _AgentEvents(
         at=newer.at,
         hour=older.hour.plus(newer.hour),
-        says_cpu=older.says_cpu or newer.says_cpu,
+        reports_cpu=older.reports_cpu or newer.reports_cpu,
         last_type=newer.last_type or older.last_type,
         last_profile=newer.last_profile or older.last_profile,
         report=newer.report or older.report,
-        refusal=newer.refusal or older.refusal,
-        refused_at=newer.refused_at or older.refused_at,
+        rejection=newer.rejection or older.rejection,
+        rejected_at=newer.rejected_at or older.rejected_at,
         warning=newer.warning or older.warning,
         warned_at=newer.warned_at or older.warned_at,
     )
 
 
 @transaction.atomic
-def _write(news: dict[int, _AgentNews]) -> None:
-    for pks in in_parts(news):
+def _write(events: dict[int, _AgentEvents]) -> None:
+    for pks in in_batches(events):
         # Two processes may write the same agent: lock the rows if the database supports it.
         agents = Agent.objects.select_for_update().in_bulk(pks)
         rows = AgentReport.objects.in_bulk(list(agents))
         changed = [
-            _with_news(rows.get(pk) or AgentReport(agent=agent), agent, news[pk])
+            _with_events(rows.get(pk) or AgentReport(agent=agent), agent, events[pk])
             for pk, agent in agents.items()
         ]
         AgentReport.objects.bulk_create(
@@ -107,26 +108,26 @@ def _write(news: dict[int, _AgentNews]) -> None:
         )
 
 
-def _with_news(row: AgentReport, agent: Agent, news: _AgentNews) -> AgentReport:
-    hour = news.hour
-    if news.says_cpu:
+def _with_events(row: AgentReport, agent: Agent, events: _AgentEvents) -> AgentReport:
+    hour = events.hour
+    if events.reports_cpu:
         since = row.last_profile or agent.first_seen
-        elapsed = min(_LONGEST_ABSENCE, max(timedelta(0), news.at - since))
+        elapsed = min(_LONGEST_ABSENCE, max(timedelta(0), events.at - since))
         hour = hour._replace(elapsed_ns=elapsed // timedelta(microseconds=1) * 1000)
-    if news.last_profile:
-        row.last_profile, row.last_type = news.last_profile, news.last_type
-    if news.report:
-        row.sampler = news.report.sampler
-        row.memory_bytes = news.report.memory_bytes
-    if news.refused_at:
-        row.refusal, row.refused_at = news.refusal, news.refused_at
-    if news.warned_at:
-        row.warning, row.warned_at = news.warning, news.warned_at
-    row.hours = added(row.hours, news.at, hour)
+    if events.last_profile:
+        row.last_profile, row.last_type = events.last_profile, events.last_type
+    if events.report:
+        row.sampler = events.report.sampler
+        row.memory_bytes = events.report.memory_bytes
+    if events.rejected_at:
+        row.rejection, row.rejected_at = events.rejection, events.rejected_at
+    if events.warned_at:
+        row.warning, row.warned_at = events.warning, events.warned_at
+    row.hours = added(row.hours, events.at, hour)
     sums = costs(row.hours)
     row.cpu_share, row.dropped = sums.cpu_share, sums.dropped
-    row.samples, row.refused = sums.samples, sums.refused
+    row.samples, row.rejected = sums.samples, sums.rejected
     return row
 
 
-_news: WriteBehindBuffer[int, _AgentNews] = WriteBehindBuffer(_write, _join)
+_events: WriteBehindBuffer[int, _AgentEvents] = WriteBehindBuffer(_write, _join)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from common.batch_loader import BatchLoader
 from common.loading_cache import LoadingCache
-from common.write_behind import WriteBehindBuffer, in_parts
+from common.write_behind import WriteBehindBuffer, in_batches
 from projects.models import Agent
 from projects.profile_types import ProfileType
 
@@ -31,13 +31,13 @@ class AgentSeen:
 
 
 @dataclass(slots=True)
-class _KnownAgent:
+class _CachedAgent:
     pk: int
     last: AgentSeen  # as in the row, or as the next write will set it
 
 
 @dataclass(frozen=True, slots=True)
-class _AgentPosition:
+class _AgentKey:
     deployment: int
     identity: str
     agent: AgentSeen = field(compare=False)
@@ -46,7 +46,7 @@ class _AgentPosition:
 @dataclass(frozen=True, slots=True)
 class _AgentSighting:
     at: datetime
-    place: _AgentPosition
+    key: _AgentKey
     changed: bool
 
 
@@ -58,19 +58,19 @@ def identity_of(header: str, *, key: int, user_agent: str, peer: str) -> str:
     try:
         return str(uuid.UUID(header))
     except ValueError:
-        told_by = "\n".join([str(key), user_agent, peer])
-        return hashlib.sha256(told_by.encode("utf-8", "replace")).hexdigest()[:32]
+        sender = "\n".join([str(key), user_agent, peer])
+        return hashlib.sha256(sender.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 async def find(deployment: int, agent: AgentSeen) -> int:
     """Return the agent's pk, after inserting its row if it is new."""
     agent = _bounded(agent)
-    place = _AgentPosition(deployment, agent.identity, agent)
-    known = await _agents.get(place)
-    changed = known.last != agent
-    known.last = agent
-    _seen.note(known.pk, _AgentSighting(timezone.now(), place, changed))
-    return known.pk
+    key = _AgentKey(deployment, agent.identity, agent)
+    cached = await _agents.get(key)
+    changed = cached.last != agent
+    cached.last = agent
+    _seen.note(cached.pk, _AgentSighting(timezone.now(), key, changed))
+    return cached.pk
 
 
 def _bounded(agent: AgentSeen) -> AgentSeen:
@@ -84,49 +84,49 @@ def _printable(text: str) -> str:
     return "".join(letter for letter in text[:_LONGEST] if letter.isprintable())
 
 
-def _load(place: _AgentPosition) -> _KnownAgent:
-    return _load_many([place])[place]
+def _load(key: _AgentKey) -> _CachedAgent:
+    return _load_many([key])[key]
 
 
-def _load_many(places: Sequence[_AgentPosition]) -> dict[_AgentPosition, _KnownAgent]:
+def _load_many(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
     """Load agents and insert missing ones as one batch, because a whole fleet may start at once.
 
     Existing agents take one SELECT. New ones take a bulk insert, in one commit, and a second
     SELECT.
     """
-    found = _find_rows(places)
-    new = [place for place in places if place not in found]
+    cached_agents = _find_rows(keys)
+    new = [key for key in keys if key not in cached_agents]
     if new:
         now = timezone.now()
         rows = (
             Agent(
-                deployment_id=place.deployment,
-                identity=place.identity,
+                deployment_id=key.deployment,
+                identity=key.identity,
                 first_seen=now,
                 last_seen=now,
-                **_columns(place.agent),
+                **_columns(key.agent),
             )
-            for place in new
+            for key in new
         )
         # If another process inserts the same agent first, use that row.
         Agent.objects.bulk_create(rows, ignore_conflicts=True)
-        found |= _find_rows(new)
-    return found
+        cached_agents |= _find_rows(new)
+    return cached_agents
 
 
-def _find_rows(places: Sequence[_AgentPosition]) -> dict[_AgentPosition, _KnownAgent]:
+def _find_rows(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
     rows = Agent.objects.filter(
-        deployment__in={place.deployment for place in places},
-        identity__in={place.identity for place in places},
+        deployment__in={key.deployment for key in keys},
+        identity__in={key.identity for key in keys},
     )
-    known = {(row.deployment_id, row.identity): _known(row) for row in rows}
-    pairs = ((place, known.get((place.deployment, place.identity))) for place in places)
-    return {place: agent for place, agent in pairs if agent}
+    agent_rows = {(row.deployment_id, row.identity): _cached_agent(row) for row in rows}
+    pairs = ((key, agent_rows.get((key.deployment, key.identity))) for key in keys)
+    return {key: agent for key, agent in pairs if agent}
 
 
-def _known(row: Agent) -> _KnownAgent:
+def _cached_agent(row: Agent) -> _CachedAgent:
     types = frozenset(map(ProfileType, row.types))
-    return _KnownAgent(row.pk, AgentSeen(row.identity, row.hostname, row.user_agent, types))
+    return _CachedAgent(row.pk, AgentSeen(row.identity, row.hostname, row.user_agent, types))
 
 
 def _columns(agent: AgentSeen) -> dict[str, Any]:
@@ -138,30 +138,30 @@ def _columns(agent: AgentSeen) -> dict[str, Any]:
 
 
 @transaction.atomic
-def _write_seen(seen: dict[int, _AgentSighting]) -> None:
-    latest = max(fact.at for fact in seen.values())
-    for pks in in_parts(seen):
-        found = Agent.objects.filter(pk__in=pks).update(last_seen=latest)
-        if found < len(pks):
-            _forget_missing(pks, seen)
-    for pk, fact in sorted(seen.items()):
+def _write_seen(sightings: dict[int, _AgentSighting]) -> None:
+    latest = max(fact.at for fact in sightings.values())
+    for pks in in_batches(sightings):
+        updated = Agent.objects.filter(pk__in=pks).update(last_seen=latest)
+        if updated < len(pks):
+            _forget_missing(pks, sightings)
+    for pk, fact in sorted(sightings.items()):
         if fact.changed:
-            Agent.objects.filter(pk=pk).update(**_columns(fact.place.agent))
+            Agent.objects.filter(pk=pk).update(**_columns(fact.key.agent))
 
 
-def _forget_missing(pks: list[int], seen: dict[int, _AgentSighting]) -> None:
+def _forget_missing(pks: list[int], sightings: dict[int, _AgentSighting]) -> None:
     """Drop deleted agents from the cache, so that they are inserted again when they return."""
-    there = set(Agent.objects.filter(pk__in=pks).values_list("pk", flat=True))
-    for pk in set(pks) - there:
-        _agents.delete(seen[pk].place)
+    existing = set(Agent.objects.filter(pk__in=pks).values_list("pk", flat=True))
+    for pk in set(pks) - existing:
+        _agents.delete(sightings[pk].key)
 
 
 def _join(older: _AgentSighting, newer: _AgentSighting) -> _AgentSighting:
-    return _AgentSighting(newer.at, newer.place, newer.changed or older.changed)
+    return _AgentSighting(newer.at, newer.key, newer.changed or older.changed)
 
 
-_together: BatchLoader[_AgentPosition, _KnownAgent] = BatchLoader(_load_many)
-_agents: LoadingCache[_AgentPosition, _KnownAgent] = LoadingCache(
-    _load, size=MOST_AGENTS, fetch=_together.load
+_batch: BatchLoader[_AgentKey, _CachedAgent] = BatchLoader(_load_many)
+_agents: LoadingCache[_AgentKey, _CachedAgent] = LoadingCache(
+    _load, size=MOST_AGENTS, fetch=_batch.load
 )
 _seen: WriteBehindBuffer[int, _AgentSighting] = WriteBehindBuffer(_write_seen, _join)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
-from common.write_behind import WriteBehindBuffer, in_parts
+from common.write_behind import WriteBehindBuffer, in_batches
 from projects.models import DayUsage, Deployment
 from projects.profile_types import ProfileType
 from projects.usage.day_usage import seconds_to_midnight, utc_day
@@ -18,7 +18,7 @@ from projects.usage.quota_reached import QuotaReached
 
 MOST_DEPLOYMENTS = 50_000
 # Time for which a project over its quota is rejected without an SQL query.
-SECONDS_REFUSED = 15.0
+SECONDS_REJECTED = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class DeploymentKey:
 
 
 @dataclass(slots=True)
-class KnownDeployment:
+class CachedDeployment:
     pk: int
     language: str
     profiled: frozenset[ProfileType]
@@ -45,86 +45,86 @@ class _DeploymentPosition:
 @dataclass(frozen=True, slots=True)
 class _DeploymentSighting:
     at: datetime
-    place: _DeploymentPosition
+    position: _DeploymentPosition
     language: str | None  # the new language, if it changed
 
 
-async def find(project: int, key: DeploymentKey) -> KnownDeployment:
+async def find(project: int, key: DeploymentKey) -> CachedDeployment:
     """Return the deployment, after inserting its row if it is new.
 
     Raise QuotaReached if the project may have no more new deployments today.
     """
-    place = _DeploymentPosition(project, key)
-    known = _deployments.get_cached(place)
-    if known is None:
-        _raise_if_full(project)
-        known = await _deployments.get(place)
-    _note_seen(known, place)
-    return known
+    position = _DeploymentPosition(project, key)
+    deployment = _deployments.get_cached(position)
+    if deployment is None:
+        _raise_if_rejected(project)
+        deployment = await _deployments.get(position)
+    _note_seen(deployment, position)
+    return deployment
 
 
-def note_profiled(deployment: int, type: ProfileType) -> None:
+def note_profiled(deployment_pk: int, type: ProfileType) -> None:
     """Record in the cache that the deployment has a profile of this type.
 
     The row is updated in the commit that stores the profile.
     """
-    known = _by_pk.get(deployment)
-    if known:
-        known.profiled |= {type}
+    deployment = _by_pk.get(deployment_pk)
+    if deployment:
+        deployment.profiled |= {type}
 
 
-def forget_refusals() -> None:
+def clear_rejections() -> None:
     """Drop cached rejections, because a quota has changed."""
-    _full.clear()
+    _rejected.clear()
 
 
-def _note_seen(known: KnownDeployment, place: _DeploymentPosition) -> None:
+def _note_seen(deployment: CachedDeployment, position: _DeploymentPosition) -> None:
     language = None
-    if place.key.language not in ("", known.language):
-        language = known.language = place.key.language
-    _seen.note(known.pk, _DeploymentSighting(timezone.now(), place, language))
+    if position.key.language not in ("", deployment.language):
+        language = deployment.language = position.key.language
+    _seen.note(deployment.pk, _DeploymentSighting(timezone.now(), position, language))
 
 
-def _raise_if_full(project: int) -> None:
-    allowed = _full.get(project)
+def _raise_if_rejected(project: int) -> None:
+    allowed = _rejected.get(project)
     if allowed is not None:
         raise _too_many(allowed)
 
 
-def _load(place: _DeploymentPosition) -> KnownDeployment:
-    key = place.key
+def _load(position: _DeploymentPosition) -> CachedDeployment:
+    key = position.key
     identity = {"service": key.service, "zone": key.zone, "version": key.version}
-    rows = Deployment.objects.filter(project=place.project, **identity)
+    rows = Deployment.objects.filter(project=position.project, **identity)
     row = rows.first()
     if row is None:
         try:
-            row = _add(place, identity)
+            row = _add(position, identity)
         except IntegrityError:  # another process inserted it first
             row = rows.get()
-    known = KnownDeployment(row.pk, row.language, _types(row.profiled))
-    _by_pk.put(known.pk, known)
-    return known
+    deployment = CachedDeployment(row.pk, row.language, _types(row.profiled))
+    _by_pk.put(deployment.pk, deployment)
+    return deployment
 
 
-def _add(place: _DeploymentPosition, identity: dict[str, str]) -> Deployment:
+def _add(position: _DeploymentPosition, identity: dict[str, str]) -> Deployment:
     now = timezone.now()
     with transaction.atomic():
-        _count_one_more(place.project)
+        _count_new(position.project)
         return Deployment.objects.create(
-            project_id=place.project,
-            language=place.key.language,
+            project_id=position.project,
+            language=position.key.language,
             first_seen=now,
             last_seen=now,
             **identity,
         )
 
 
-def _count_one_more(project: int) -> None:
+def _count_new(project: int) -> None:
     allowed = limits_of(project).new_deployments_per_day
     row, _created = DayUsage.objects.get_or_create(project_id=project, day=utc_day())
-    there_is_room = DayUsage.objects.filter(pk=row.pk, new_deployments__lt=allowed)
-    if not there_is_room.update(new_deployments=F("new_deployments") + 1):
-        _full.put(project, allowed)
+    below_limit = DayUsage.objects.filter(pk=row.pk, new_deployments__lt=allowed)
+    if not below_limit.update(new_deployments=F("new_deployments") + 1):
+        _rejected.put(project, allowed)
         raise _too_many(allowed)
 
 
@@ -138,37 +138,37 @@ def _types(stored: list[str]) -> frozenset[ProfileType]:
 
 
 @transaction.atomic
-def _write_seen(seen: dict[int, _DeploymentSighting]) -> None:
+def _write_seen(sightings: dict[int, _DeploymentSighting]) -> None:
     """Write last-seen times, and reload what other processes changed in the same rows."""
-    latest = max(fact.at for fact in seen.values())
-    for pks in in_parts(seen):
+    latest = max(fact.at for fact in sightings.values())
+    for pks in in_batches(sightings):
         Deployment.objects.filter(pk__in=pks).update(last_seen=latest)
-        there = dict(Deployment.objects.filter(pk__in=pks).values_list("pk", "profiled"))
+        profiled_by_pk = dict(Deployment.objects.filter(pk__in=pks).values_list("pk", "profiled"))
         for pk in pks:
-            _learn(seen[pk].place, there.get(pk))
-    for pk, fact in sorted(seen.items()):
+            _refresh(sightings[pk].position, profiled_by_pk.get(pk))
+    for pk, fact in sorted(sightings.items()):
         if fact.language is not None:
             Deployment.objects.filter(pk=pk).update(language=fact.language)
 
 
-def _learn(place: _DeploymentPosition, profiled: list[str] | None) -> None:
+def _refresh(position: _DeploymentPosition, profiled: list[str] | None) -> None:
     """Update the cache after another process stored a first profile, or deleted the row (None)."""
-    known = _deployments.get_cached(place)
+    deployment = _deployments.get_cached(position)
     if profiled is None:
-        _deployments.delete(place)
-    elif known:
-        known.profiled |= _types(profiled)
+        _deployments.delete(position)
+    elif deployment:
+        deployment.profiled |= _types(profiled)
 
 
 def _join(older: _DeploymentSighting, newer: _DeploymentSighting) -> _DeploymentSighting:
-    return _DeploymentSighting(newer.at, newer.place, newer.language or older.language)
+    return _DeploymentSighting(newer.at, newer.position, newer.language or older.language)
 
 
-_deployments: LoadingCache[_DeploymentPosition, KnownDeployment] = LoadingCache(
+_deployments: LoadingCache[_DeploymentPosition, CachedDeployment] = LoadingCache(
     _load, size=MOST_DEPLOYMENTS
 )
-_by_pk: BoundedCache[int, KnownDeployment] = BoundedCache(size=MOST_DEPLOYMENTS)
-_full: BoundedCache[int, int] = BoundedCache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REFUSED)
+_by_pk: BoundedCache[int, CachedDeployment] = BoundedCache(size=MOST_DEPLOYMENTS)
+_rejected: BoundedCache[int, int] = BoundedCache(size=MOST_DEPLOYMENTS, seconds=SECONDS_REJECTED)
 _seen: WriteBehindBuffer[int, _DeploymentSighting] = WriteBehindBuffer(_write_seen, _join)
 
 

@@ -12,7 +12,7 @@ from projects.registration import agents, deployments
 from projects.registration.agents import AgentSeen, identity_of
 from projects.registration.deployments import DeploymentKey, note_profiled
 from projects.usage.quota_reached import QuotaReached
-from projects.usage.quotas import note_refused
+from projects.usage.quotas import note_rejection
 
 __all__ = [
     "AgentSeen",
@@ -45,8 +45,8 @@ async def seen(
     """
     pk = project.project if isinstance(project, Access) else project
     try:
-        known = await deployments.find(pk, deployment)
+        found = await deployments.find(pk, deployment)
     except QuotaReached:
-        note_refused(pk)
+        note_rejection(pk)
         raise
-    return RegisteredAgent(known.pk, await agents.find(known.pk, agent), known.profiled)
+    return RegisteredAgent(found.pk, await agents.find(found.pk, agent), found.profiled)

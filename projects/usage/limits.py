@@ -48,8 +48,8 @@ def merged(rows: Iterable[Quota]) -> Limits:
     """
     values = asdict(BUILT_IN)
     for row in rows:
-        said = {name: getattr(row, name) for name in LimitName}
-        values |= {name: value for name, value in said.items() if value is not None}
+        own = {name: getattr(row, name) for name in LimitName}
+        values |= {name: value for name, value in own.items() if value is not None}
     return Limits(**values)
 
 

@@ -21,7 +21,7 @@ __all__ = [
     "QuotaReached",
     "admit_profile",
     "limits_of",
-    "note_refused",
+    "note_rejection",
     "release",
     "require_room",
 ]
@@ -45,7 +45,7 @@ async def admit_profile(project: int, size: int) -> Admission:
     try:
         return await _admit(project, size)
     except QuotaReached:
-        note_refused(project)
+        note_rejection(project)
         raise
 
 
@@ -62,12 +62,12 @@ async def release(admission: Admission) -> None:
     """Revert the counts of an upload that failed, or was a duplicate, after it was admitted."""
     admission.reading.profiles -= 1
     admission.reading.stored_bytes -= admission.size
-    await counter().give_back(admission.project, admission.minute)
+    await counter().decrement(admission.project, admission.minute)
 
 
-def note_refused(project: int) -> None:
+def note_rejection(project: int) -> None:
     """Count a rejected profile or deployment, through the write-behind buffer."""
-    _refused.note(project, 1)
+    _rejections.note(project, 1)
 
 
 async def _admit(project: int, size: int) -> Admission:
@@ -79,7 +79,7 @@ async def _admit(project: int, size: int) -> Admission:
     reading.profiles += 1
     reading.stored_bytes += size
     admission = Admission(project, size, int(minute), reading)
-    if not await counter().take(project, int(minute), limits.profiles_per_minute):
+    if not await counter().increment(project, int(minute), limits.profiles_per_minute):
         reading.profiles -= 1
         reading.stored_bytes -= size
         allowed = limits.profiles_per_minute
@@ -102,14 +102,14 @@ def _to_midnight() -> float:
 
 
 @transaction.atomic
-def _write_refused(counts: dict[int, int]) -> None:
+def _write_rejections(counts: dict[int, int]) -> None:
     day = utc_day()
-    there = Project.objects.filter(pk__in=counts).values_list("pk", flat=True)
-    for project in sorted(there):
+    existing = Project.objects.filter(pk__in=counts).values_list("pk", flat=True)
+    for project in sorted(existing):
         row, _created = DayUsage.objects.get_or_create(project_id=project, day=day)
-        DayUsage.objects.filter(pk=row.pk).update(refused=F("refused") + counts[project])
+        DayUsage.objects.filter(pk=row.pk).update(rejected=F("rejected") + counts[project])
 
 
-_refused: WriteBehindBuffer[int, int] = WriteBehindBuffer(
-    _write_refused, lambda older, newer: older + newer
+_rejections: WriteBehindBuffer[int, int] = WriteBehindBuffer(
+    _write_rejections, lambda older, newer: older + newer
 )

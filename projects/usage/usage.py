@@ -75,4 +75,4 @@ def usage_of(project: int) -> Usage:
         LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
         for name in LimitName
     )
-    return Usage(tuple(rows), today.refused)
+    return Usage(tuple(rows), today.rejected)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from django.db import IntegrityError, OperationalError
 
-from common.batch_loader import MOST_AT_ONCE, BatchLoader
+from common.batch_loader import MAX_BATCH, BatchLoader
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db]
 
@@ -36,8 +36,8 @@ async def test_those_who_ask_at_once_share_a_query() -> None:
 async def test_a_query_is_bounded() -> None:
     squares = Squares()
     together = BatchLoader(squares)
-    await asyncio.gather(*(together.load(n) for n in range(MOST_AT_ONCE + 1)))
-    assert [len(keys) for keys in squares.asked] == [MOST_AT_ONCE, 1]
+    await asyncio.gather(*(together.load(n) for n in range(MAX_BATCH + 1)))
+    assert [len(keys) for keys in squares.asked] == [MAX_BATCH, 1]
 
 
 async def test_one_bad_row_is_nobody_elses_fault() -> None:

@@ -6,62 +6,62 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from common.minute_counter import InProcess, InRedis, MinuteCounter, counter
+from common.minute_counter import InProcessCounter, MinuteCounter, RedisCounter, counter
 
 
 @pytest.fixture(params=["in process", "redis"])
 async def minutes(request: pytest.FixtureRequest) -> AsyncIterator[MinuteCounter]:
     if request.param == "in process":
-        yield InProcess()
+        yield InProcessCounter()
         return
-    shared = InRedis(request.getfixturevalue("redis_url"))
+    shared = RedisCounter(request.getfixturevalue("redis_url"))
     await shared._redis.flushdb()
     yield shared
     await shared.close()
 
 
 async def test_it_counts_up_to_what_is_allowed(minutes: MinuteCounter) -> None:
-    taken = [await minutes.take(1, 100, 3) for _ in range(5)]
+    taken = [await minutes.increment(1, 100, 3) for _ in range(5)]
     assert taken == [True, True, True, False, False]
     assert minutes.count(1, 100) == 3
 
 
 async def test_projects_and_minutes_are_counted_apart(minutes: MinuteCounter) -> None:
-    assert await minutes.take(1, 100, 1)
-    assert await minutes.take(2, 100, 1)
-    assert await minutes.take(1, 101, 1)
-    assert not await minutes.take(1, 101, 1)
+    assert await minutes.increment(1, 100, 1)
+    assert await minutes.increment(2, 100, 1)
+    assert await minutes.increment(1, 101, 1)
+    assert not await minutes.increment(1, 101, 1)
 
 
 async def test_what_is_given_back_can_be_taken(minutes: MinuteCounter) -> None:
-    await minutes.take(1, 100, 1)
-    await minutes.give_back(1, 100)
+    await minutes.increment(1, 100, 1)
+    await minutes.decrement(1, 100)
     assert minutes.count(1, 100) == 0
-    assert await minutes.take(1, 100, 1)
+    assert await minutes.increment(1, 100, 1)
 
 
 async def test_what_comes_back_after_its_minute_is_not_counted_below_nothing(
     minutes: MinuteCounter,
 ) -> None:
-    await minutes.take(1, 100, 1)
-    await minutes.take(1, 101, 1)
-    await minutes.give_back(1, 100)
-    await minutes.give_back(1, 100)
+    await minutes.increment(1, 100, 1)
+    await minutes.increment(1, 101, 1)
+    await minutes.decrement(1, 100)
+    await minutes.decrement(1, 100)
     assert minutes.count(1, 100) == 0
     assert minutes.count(1, 101) == 1
 
 
 async def test_many_at_once_take_no_more_than_there_is(minutes: MinuteCounter) -> None:
-    taken = await asyncio.gather(*(minutes.take(1, 100, 7) for _ in range(50)))
+    taken = await asyncio.gather(*(minutes.increment(1, 100, 7) for _ in range(50)))
     assert sum(taken) == 7
 
 
 async def test_two_processes_share_one_count_in_redis(redis_url: str) -> None:
-    one, other = InRedis(redis_url), InRedis(redis_url)
+    one, other = RedisCounter(redis_url), RedisCounter(redis_url)
     await one._redis.flushdb()
-    assert await one.take(1, 100, 2)
-    assert await other.take(1, 100, 2)
-    assert not await one.take(1, 100, 2)
+    assert await one.increment(1, 100, 2)
+    assert await other.increment(1, 100, 2)
+    assert not await one.increment(1, 100, 2)
     await one.close()
     await other.close()
 
@@ -69,9 +69,9 @@ async def test_two_processes_share_one_count_in_redis(redis_url: str) -> None:
 async def test_without_redis_each_process_counts_for_itself(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    alone = InRedis("redis://127.0.0.1:1/0")
+    alone = RedisCounter("redis://127.0.0.1:1/0")
     with caplog.at_level(logging.WARNING):
-        assert [await alone.take(1, 100, 1) for _ in range(2)] == [True, False]
+        assert [await alone.increment(1, 100, 1) for _ in range(2)] == [True, False]
     assert "counted by each process alone" in caplog.text
     assert alone.count(1, 100) == 1
     await alone.close()

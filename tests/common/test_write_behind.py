@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from common import write_behind
-from common.write_behind import WriteBehindBuffer, in_parts
+from common.write_behind import WriteBehindBuffer, in_batches
 
 pytestmark = pytest.mark.real
 
@@ -58,7 +58,7 @@ def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
 
 @pytest.mark.usefixtures("batches")
 def test_it_is_bounded_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_behind, "MOST_KEPT", 2)
+    monkeypatch.setattr(write_behind, "MAX_KEYS", 2)
     written: list[dict[str, int]] = []
     batch: WriteBehindBuffer[str, int] = WriteBehindBuffer(written.append, add)
     for key in "abca":
@@ -103,6 +103,6 @@ async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixtur
 
 
 def test_rows_are_locked_in_one_order_and_in_bounded_parts() -> None:
-    parts = list(in_parts(range(1100, 0, -1)))
+    parts = list(in_batches(range(1100, 0, -1)))
     assert [len(part) for part in parts] == [500, 500, 100]
     assert list(chain(*parts)) == list(range(1, 1101))

@@ -64,7 +64,7 @@ class Exchange:
 
 
 def test_the_answer_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_body, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(unread_body, "MAX_SECONDS", 0.01)
     exchange = Exchange(b"x")
     asyncio.run(exchange.respond())
     assert [message.get("body") for message in exchange.sent] == [None, b"too large", None]
@@ -72,7 +72,7 @@ def test_the_answer_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_more_than_so_many_bytes_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_body, "MOST_BYTES", 100)
+    monkeypatch.setattr(unread_body, "MAX_BYTES", 100)
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
     asyncio.run(exchange.respond())
     assert len(exchange.chunks) == 1

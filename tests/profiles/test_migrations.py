@@ -10,9 +10,10 @@ from profiles.models import Block, DeduplicationKey, Profile
 
 # SQLite's schema editor cannot be opened in a transaction.
 @pytest.mark.django_db(transaction=True)
-def test_renaming_to_plain_names_runs_no_sql() -> None:
+@pytest.mark.parametrize("migration", [("profiles", "0004"), ("projects", "0008")])
+def test_renaming_to_plain_names_runs_no_sql(migration: tuple[str, str]) -> None:
     out = io.StringIO()
-    call_command("sqlmigrate", "profiles", "0004", stdout=out)
+    call_command("sqlmigrate", *migration, stdout=out)
     statements = [line for line in out.getvalue().splitlines() if not line.startswith("--")]
     assert [line for line in statements if line not in ("BEGIN;", "COMMIT;", "")] == []
 

@@ -105,7 +105,7 @@ def _needs_look(now: datetime) -> Q:
     return (
         Q(report__cpu_share__gt=MOST_CPU)
         | Q(report__dropped__gt=(F("report__samples") + F("report__dropped")) * MOST_DROPPED)
-        | Q(report__refused_at__gte=now - SEEN_WITHIN)
+        | Q(report__rejected_at__gte=now - SEEN_WITHIN)
     )
 
 
@@ -170,7 +170,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
     report: AgentReport | None = getattr(agent, "report", None)
     cpu = report.cpu_share if report else None
     dropped = report.dropped if report else None
-    refused_lately = bool(report and _is_lately(report.refused_at, now))
+    refused_lately = bool(report and _is_lately(report.rejected_at, now))
     cpu_high = cpu is not None and cpu > MOST_CPU
     dropped_high = bool(report and dropped and dropped > MOST_DROPPED * (report.samples + dropped))
     connected = agent.last_seen >= now - LATELY
@@ -181,7 +181,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
         state=AgentState.LOOK if cpu_high or dropped_high or refused_lately else fine,
         waiting=doing.waiting,
         capturing_for=-int(-doing.capturing_for // 1),
-        refusal=report.refusal if report and refused_lately else "",
+        refusal=report.rejection if report and refused_lately else "",
         warning=report.warning if report and _is_lately(report.warned_at, now) else "",
         kind=agent_kind(agent.user_agent, agent.deployment.language),
         cpu=format_percent(cpu, 1) if cpu is not None else "",
@@ -189,7 +189,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
         memory=_memory(report),
         dropped=dropped,
         dropped_high=dropped_high,
-        refused=report.refused if report else 0,
+        refused=report.rejected if report else 0,
         last_profile=report.last_profile if report else None,
         last_type=report.last_type if report else "",
     )

@@ -15,8 +15,8 @@ def look_reason(report: AgentReport, since: datetime) -> str:
 
     Upload errors from before `since` are ignored.
     """
-    if report.refused_at and report.refused_at >= since:
-        return _("had an upload rejected: %(reason)s") % {"reason": report.refusal[:_LONGEST]}
+    if report.rejected_at and report.rejected_at >= since:
+        return _("had an upload rejected: %(reason)s") % {"reason": report.rejection[:_LONGEST]}
     share = format_percent(report.cpu_share or 0, 1)
     if not report.dropped:
         return _("uses %(share)s of a core for profiling.") % {"share": share}

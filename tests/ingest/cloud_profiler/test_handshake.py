@@ -234,7 +234,7 @@ def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.Monke
     def away(key: str) -> object:
         raise OperationalError("could not connect to the secret host")
 
-    monkeypatch.setattr(authentication._known, "_load", away)
+    monkeypatch.setattr(authentication._keys, "_load", away)
     error = assert_refused(agent.handshake(), 503, "UNAVAILABLE", "database")
     assert "secret" not in error["message"]
 

@@ -25,7 +25,7 @@ def test_a_difference_of_heaps_is_stored_without_what_is_in_use(agent: Client) -
     report = AgentReport.objects.get()
     assert report.warning == " ".join(warnings)[:255]
     assert report.warned_at is not None
-    assert report.refused == 0
+    assert report.rejected == 0
 
 
 def test_what_is_stored_whole_has_no_warnings(agent: Client) -> None:

@@ -286,7 +286,7 @@ def test_a_label_with_too_many_values_is_429_and_noted(
     assert_refused(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
     assert agent.upload(name, labels={"request": "1"}).status_code == 200
     write_behind.write_now()
-    assert AgentReport.objects.filter(refusal__contains="'request'").count() == 1
+    assert AgentReport.objects.filter(rejection__contains="'request'").count() == 1
 
 
 def test_a_profile_beyond_the_projects_quota_is_413(
@@ -366,8 +366,8 @@ def test_a_refused_upload_is_noted_with_its_reason(agent: Client, name: str) -> 
     assert agent.upload(name, b"garbage").status_code == 400
     write_behind.write_now()
     report = AgentReport.objects.get()
-    assert report.refusal.startswith("400: ")
-    assert (report.refused, report.last_profile) == (1, None)
+    assert report.rejection.startswith("400: ")
+    assert (report.rejected, report.last_profile) == (1, None)
 
 
 def test_an_upload_comes_back_to_the_loop_once(

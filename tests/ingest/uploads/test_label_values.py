@@ -14,27 +14,27 @@ TODAY = date(2026, 11, 21)
 def test_values_that_are_known_come_in_and_one_too_many_does_not() -> None:
     values = LabelValues()
     for value in ("a", "b", "a", "b"):
-        values.take(1, {"pod": value}, TODAY, allowed=2)
+        values.count(1, {"pod": value}, TODAY, allowed=2)
     with pytest.raises(TooManyLabelValues, match=r"FLAMEWATCH_MAX_LABEL_VALUES.*'pod'"):
-        values.take(1, {"pod": "c"}, TODAY, allowed=2)
-    values.take(1, {"pod": "a"}, TODAY, allowed=2)
+        values.count(1, {"pod": "c"}, TODAY, allowed=2)
+    values.count(1, {"pod": "a"}, TODAY, allowed=2)
 
 
 def test_other_labels_and_other_projects_have_their_own() -> None:
     values = LabelValues()
-    values.take(1, {"pod": "a", "route": "b"}, TODAY, allowed=1)
-    values.take(2, {"pod": "b"}, TODAY, allowed=1)
+    values.count(1, {"pod": "a", "route": "b"}, TODAY, allowed=1)
+    values.count(2, {"pod": "b"}, TODAY, allowed=1)
 
 
 def test_the_next_day_begins_anew() -> None:
     values = LabelValues()
-    values.take(1, {"pod": "a"}, TODAY, allowed=1)
-    values.take(1, {"pod": "b"}, TODAY + timedelta(days=1), allowed=1)
+    values.count(1, {"pod": "a"}, TODAY, allowed=1)
+    values.count(1, {"pod": "b"}, TODAY + timedelta(days=1), allowed=1)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(label_values, "MOST_KEPT", 2)
+    monkeypatch.setattr(label_values, "MAX_VALUES", 2)
     values = LabelValues()
     for value in ("a", "b", "c"):
-        values.take(1, {"pod": value}, TODAY, allowed=3)
-    values.take(1, {"pod": "d"}, TODAY, allowed=3)
+        values.count(1, {"pod": value}, TODAY, allowed=3)
+    values.count(1, {"pod": "d"}, TODAY, allowed=3)

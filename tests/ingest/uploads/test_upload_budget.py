@@ -42,5 +42,5 @@ def test_an_announcement_costs_nothing_and_no_project_is_remembered() -> None:
     for project in range(50):
         with budget.account(project):
             pass
-    assert not budget._held_by
-    assert not budget._held
+    assert not budget._charged_by
+    assert not budget._charged

@@ -12,7 +12,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from profiler_site.process import data_folder
-with data_folder.held(Path(sys.argv[1])):
+with data_folder.lock_data_folder(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -20,16 +20,16 @@ with data_folder.held(Path(sys.argv[1])):
 
 def test_a_second_server_is_told_which_folder_is_taken(tmp_path: Path) -> None:
     with (
-        data_folder.held(tmp_path),
+        data_folder.lock_data_folder(tmp_path),
         pytest.raises(data_folder.InUse, match=str(tmp_path)),
-        data_folder.held(tmp_path),
+        data_folder.lock_data_folder(tmp_path),
     ):
         pass
 
 
 def test_it_is_free_again_after_a_stop(tmp_path: Path) -> None:
     for _ in range(2):
-        with data_folder.held(tmp_path / "new"):
+        with data_folder.lock_data_folder(tmp_path / "new"):
             pass
 
 
@@ -40,9 +40,9 @@ def test_a_server_that_was_killed_holds_it_no_longer(tmp_path: Path) -> None:
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "held\n"
-        with pytest.raises(data_folder.InUse), data_folder.held(tmp_path):
+        with pytest.raises(data_folder.InUse), data_folder.lock_data_folder(tmp_path):
             pass
         server.kill()
         server.wait()
-        with data_folder.held(tmp_path):
+        with data_folder.lock_data_folder(tmp_path):
             pass

@@ -67,7 +67,7 @@ def test_late_profiles_are_waited_for_before_the_day_is_summed_again(
     hour_blocks.compact_hours(project.pk, later)
     Block.objects.filter(level=BlockLevel.HOUR, covered_by=None).update(created=later)
     assert day_rollup.roll_up_days(project.pk, later) == 0
-    assert day_rollup.roll_up_days(project.pk, later + day_rollup.AGAIN_AFTER) == 1
+    assert day_rollup.roll_up_days(project.pk, later + day_rollup.RESUM_AFTER) == 1
     assert Block.objects.get(level=BlockLevel.DAY).profiles == 3
     assert Block.objects.get(level=BlockLevel.HOUR).profiles == 3
 

@@ -24,7 +24,7 @@ async def test_who_gave_up_is_told_nothing() -> None:
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert awaited.is_over
+    assert awaited.is_done
     complete([(awaited, True), (other, True)])
     assert await other.result() is True
 

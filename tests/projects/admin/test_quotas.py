@@ -75,7 +75,7 @@ def test_what_is_used_today_stands_beside_each_limit(admin: Client, project: Pro
 def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) -> None:
     DayUsage.objects.create(project=project, day="2026-01-01", profiles=77, stored_bytes=2_000)
     DayUsage.objects.create(
-        project=project, day=utc_day(), profiles=251, refused=13, stored_bytes=1_000
+        project=project, day=utc_day(), profiles=251, rejected=13, stored_bytes=1_000
     )
     page = admin.get(reverse("admin:projects_project_changelist")).content.decode()
     assert '<td class="field-profiles_today">251</td>' in page

@@ -107,9 +107,9 @@ def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(
         keys.revoke(ApiKey.objects.get(key_id=key_id))
         return found
 
-    monkeypatch.setattr(authentication._known, "_load", slow)
+    monkeypatch.setattr(authentication._keys, "_load", slow)
     run(key.text)
-    monkeypatch.setattr(authentication._known, "_load", load)
+    monkeypatch.setattr(authentication._keys, "_load", load)
     with pytest.raises(KeyRejected):
         run(key.text)
 
@@ -124,7 +124,7 @@ def test_another_processs_revocation_is_seen_after_a_while(
         seconds=authentication.SECONDS_CACHED,
         clock=lambda: seconds[0],
     )
-    monkeypatch.setattr(authentication, "_known", cache)
+    monkeypatch.setattr(authentication, "_keys", cache)
     run(key.text)
     ApiKey.objects.filter(pk=key.row.pk).update(revoked="2026-01-01T00:00:00Z")
     assert run(key.text).key == key.row.pk
@@ -158,4 +158,4 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
 def test_any_text_is_refused_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):
         run(text)
-    assert len(authentication._unknown) == 0
+    assert len(authentication._unknown_keys) == 0

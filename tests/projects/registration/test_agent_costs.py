@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from projects.registration.agent_costs import KEPT_HOURS, Costs, HourlyCosts, added, costs
+from projects.registration.agent_costs import HOURS, Costs, HourlyCosts, added, costs
 
 NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 NS = 10**9
@@ -10,19 +10,19 @@ NS = 10**9
 
 def test_reports_of_one_hour_are_added_up() -> None:
     hours = added(
-        {}, NOON, HourlyCosts(samples=90, dropped=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1)
+        {}, NOON, HourlyCosts(samples=90, dropped=10, cpu_ns=NS, elapsed_ns=100 * NS, reporting=1)
     )
-    hours = added(hours, NOON, HourlyCosts(samples=10, cpu_ns=NS, elapsed_ns=100 * NS, telling=1))
+    hours = added(hours, NOON, HourlyCosts(samples=10, cpu_ns=NS, elapsed_ns=100 * NS, reporting=1))
     assert len(hours) == 1
-    assert costs(hours) == Costs(cpu_share=0.01, dropped=10, samples=100, refused=0)
+    assert costs(hours) == Costs(cpu_share=0.01, dropped=10, samples=100, rejected=0)
 
 
 def test_what_is_older_than_a_day_is_forgotten() -> None:
     hours: dict[str, list[int]] = {}
-    for hour in range(KEPT_HOURS + 6):
-        hours = added(hours, NOON + timedelta(hours=hour), HourlyCosts(refused=1))
-    assert len(hours) == KEPT_HOURS
-    assert costs(hours).refused == KEPT_HOURS
+    for hour in range(HOURS + 6):
+        hours = added(hours, NOON + timedelta(hours=hour), HourlyCosts(rejected=1))
+    assert len(hours) == HOURS
+    assert costs(hours).rejected == HOURS
 
 
 def test_what_was_never_reported_is_not_zero() -> None:

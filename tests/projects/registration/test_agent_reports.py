@@ -68,13 +68,13 @@ def test_an_agent_that_says_nothing_of_itself_has_no_zeros(agents: list[Agent]) 
 
 
 def test_a_refusal_stays_after_the_next_profile(agents: list[Agent]) -> None:
-    agent_reports.note_refusal(agents[0].pk, "413: too\0 large" + "x" * 300)
+    agent_reports.note_rejection(agents[0].pk, "413: too\0 large" + "x" * 300)
     agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
     write_behind.write_now()
     row = AgentReport.objects.get()
-    assert row.refusal.startswith("413: too large")
-    assert (len(row.refusal), row.refused) == (254, 1)
-    assert row.refused_at is not None
+    assert row.rejection.startswith("413: too large")
+    assert (len(row.rejection), row.rejected) == (254, 1)
+    assert row.rejected_at is not None
 
 
 def test_a_fleet_takes_a_handful_of_statements(agents: list[Agent]) -> None:

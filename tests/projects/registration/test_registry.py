@@ -84,7 +84,7 @@ def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
         place = deployments._DeploymentPosition(project.pk, CHECKOUT)
         start.wait(10)
         deployment = deployments._load(place).pk
-        agent = agents._load(agents._AgentPosition(deployment, ANNA.identity, ANNA)).pk
+        agent = agents._load(agents._AgentKey(deployment, ANNA.identity, ANNA)).pk
         found.append((deployment, agent))
         connection.close()
 
@@ -197,7 +197,7 @@ def test_a_refused_handshake_is_counted(project: Project) -> None:
         with pytest.raises(QuotaReached):
             see(project)
     write_behind.write_now()
-    assert DayUsage.objects.get().refused == 3
+    assert DayUsage.objects.get().rejected == 3
 
 
 def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) -> None:

@@ -128,14 +128,14 @@ def test_refusals_are_counted_behind(project: Project) -> None:
     for _ in range(3):
         refusal(project)
     write_behind.write_now()
-    assert DayUsage.objects.get(project=project).refused == 3
+    assert DayUsage.objects.get(project=project).rejected == 3
 
 
 def test_refusals_of_a_project_that_is_gone_are_dropped(project: Project) -> None:
-    quotas.note_refused(project.pk + 1000)
-    quotas.note_refused(project.pk)
+    quotas.note_rejection(project.pk + 1000)
+    quotas.note_rejection(project.pk)
     write_behind.write_now()
-    assert DayUsage.objects.get().refused == 1
+    assert DayUsage.objects.get().rejected == 1
 
 
 def test_an_override_takes_effect_at_once(project: Project) -> None:

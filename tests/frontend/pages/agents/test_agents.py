@@ -112,9 +112,9 @@ def test_those_that_cost_drop_or_are_refused_need_a_look(
     add_agent(project, "fine", report={"cpu_share": 0.009, "dropped": 5, "samples": 100})
     add_agent(project, "costly", report={"cpu_share": 0.0134, "dropped": 12480, "samples": 83520})
     add_agent(project, "lossy", report={"dropped": 6, "samples": 100})
-    refusal = {"refusal": "413: too large", "refused": 31, "refused_at": now}
+    refusal = {"rejection": "413: too large", "rejected": 31, "rejected_at": now}
     add_agent(project, "refused", report=refusal)
-    old = {"refusal": "413: too large", "refused_at": now - timedelta(days=2)}
+    old = {"rejection": "413: too large", "rejected_at": now - timedelta(days=2)}
     add_agent(project, "recovered", report=old)
     html = shown(signed_in)
     assert "3 agents need attention." in html
@@ -180,7 +180,7 @@ def test_one_finds_by_host_service_and_version(signed_in: Client, project: Proje
 
 def test_thousands_come_in_pages(signed_in: Client, project: Project) -> None:
     for n in range(agent_list.PAGE_SIZE * 2 + 1):
-        add_agent(project, f"web-{n:03}", report={"refusal": "413: " + "x" * 200, "refused": 1})
+        add_agent(project, f"web-{n:03}", report={"rejection": "413: " + "x" * 200, "rejected": 1})
     first, last = shown(signed_in), shown(signed_in, page="99")
     assert len(hosts(first)) == agent_list.PAGE_SIZE
     assert hosts(last) == ["web-040"]
@@ -225,7 +225,7 @@ def test_another_tenants_agents_are_not_counted(
     signed_in: Client, project: Project, charlie: User
 ) -> None:
     other = create_project("Other", charlie)
-    add_agent(other, "their-host", report={"refused": 1, "refused_at": timezone.now()})
+    add_agent(other, "their-host", report={"rejected": 1, "rejected_at": timezone.now()})
     for show in ("agents", "deployments"):
         html = shown(signed_in, show=show)
         assert "their-host" not in html
