@@ -135,14 +135,14 @@ cdef class KeyTable:
         """Insert keys: (number of each, int32 [N]; position of each new key, ascending)."""
         numbers, positions = np.empty(keys.shape[0], np.int32), np.empty(keys.shape[0], np.int32)
         cdef int32_t[::1] number = numbers, new = positions
-        cdef Py_ssize_t i, before = self.count, known = self.count
+        cdef Py_ssize_t i, before = self.count, inserted = 0
         with nogil:
             for i in range(keys.shape[0]):
                 number[i] = <int32_t>self.insert(keys[i])
-                if self.count > known:
-                    new[known - before] = <int32_t>i
-                    known = self.count
-        return numbers, positions[: known - before]
+                if self.count > before + inserted:
+                    new[inserted] = <int32_t>i
+                    inserted += 1
+        return numbers, positions[:inserted]
 
     def has_all(self, const uint64_t[::1] keys):
         """Return True if all of these keys are in the table."""

@@ -162,9 +162,9 @@ cdef class StringPool:
     ) except -1 nogil:
         """Insert the string between start and stop; return its number."""
         cdef uint64_t special = 0
-        cdef Py_ssize_t known = self.ids.count
+        cdef Py_ssize_t before = self.ids.count
         cdef Py_ssize_t number = self.ids.insert(string_id(data, start, stop, &special))
-        if number == known:
+        if number == before:
             self.append(data, start, stop)
         return <int32_t>number
 
@@ -293,7 +293,7 @@ def number_by_first_use(const int32_t[::1] values, Py_ssize_t below):
     Return (position of the first use of each number, int64 [M]; number of each value, int32
     [len(values)]).
     """
-    cdef int32_t[::1] known = np.full(below, -1, np.int32)
+    cdef int32_t[::1] number_of = np.full(below, -1, np.int32)
     all_first = np.empty(min(values.shape[0], below), np.int64)
     numbers = np.empty(values.shape[0], np.int32)
     cdef int64_t[::1] first = all_first
@@ -302,9 +302,9 @@ def number_by_first_use(const int32_t[::1] values, Py_ssize_t below):
     cdef int32_t count = 0
     with nogil:
         for i in range(values.shape[0]):
-            if known[values[i]] < 0:
-                known[values[i]] = count
+            if number_of[values[i]] < 0:
+                number_of[values[i]] = count
                 first[count] = i
                 count += 1
-            number[i] = known[values[i]]
+            number[i] = number_of[values[i]]
     return all_first[:count], numbers

@@ -355,7 +355,7 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
     in the numbering of functions. Raise `ValueError` if the numbers are not a tree, or if not all
     `functions` occur.
     """
-    cdef Py_ssize_t count = ups.shape[0], i, depth = 0, known = 0
+    cdef Py_ssize_t count = ups.shape[0], i, depth = 0, seen_functions = 0
     all_parents, all_functions = np.empty(count, np.int32), np.empty(count, np.int32)
     cdef int32_t[::1] parent = all_parents, function = all_functions
     cdef int32_t[::1] path = np.empty(count, np.int32)
@@ -364,8 +364,8 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
     with nogil:
         for i in range(count):
             if (
-                not (0 <= ups[i] <= depth and 0 <= refs[i] <= known)
-                or (refs[i] == 0 and known >= functions)
+                not (0 <= ups[i] <= depth and 0 <= refs[i] <= seen_functions)
+                or (refs[i] == 0 and seen_functions >= functions)
             ):
                 with gil:
                     raise ValueError(f"node {i} has no place in its tree")
@@ -373,8 +373,10 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
             parent[i] = path[depth - 1] if depth else -1
             path[depth] = <int32_t>i
             depth += 1
-            function[i] = <int32_t>(known - refs[i])
-            known += refs[i] == 0
-    if known != functions:
-        raise ValueError(f"there are {functions} functions, and {known} of them in the tree")
+            function[i] = <int32_t>(seen_functions - refs[i])
+            seen_functions += refs[i] == 0
+    if seen_functions != functions:
+        raise ValueError(
+            f"there are {functions} functions, and {seen_functions} of them in the tree"
+        )
     return all_parents, all_functions

@@ -276,7 +276,7 @@ cdef class LineMerger(StoredTreeReader):
         mappings is [[string, string id], …] of the strings that are mappings, ascending. Return
         True if the tree must be named. Raise `ValueError` if the numbers are not a valid tree.
         """
-        cdef Py_ssize_t known = self.function_ids.count, unknown
+        cdef Py_ssize_t before = self.function_ids.count, unknown
         self.open_tree(data, at, columns, metrics)
         self.check_tables()
         self.reserve(self.functions, self.frames)
@@ -292,7 +292,7 @@ cdef class LineMerger(StoredTreeReader):
             self.read_index(MAPPING_OF_FRAME, <int64_t>1 << 31, self.mapping)
             unknown = self.find_mappings()
             self.insert_functions(self.function_ids)
-        return unknown > 0 or self.function_ids.count > known
+        return unknown > 0 or self.function_ids.count > before
 
     def name(self, const unsigned char[::1] data, const int64_t[::1] ends):
         """Name the new functions and mappings of the tree that was read; these are its strings.
@@ -476,7 +476,7 @@ cdef class LineMerger(StoredTreeReader):
         self, Py_ssize_t last, int32_t function, int32_t line, int32_t mapping
     ) except -1 nogil:
         """Return the index of a frame; fast if it follows the `last` one as in an earlier tree."""
-        cdef Py_ssize_t next, known = self.forest.frames.count
+        cdef Py_ssize_t next, before = self.forest.frames.count
         cdef uint64_t id
         if last >= 0:
             next = self.after_frame[last]
@@ -488,7 +488,7 @@ cdef class LineMerger(StoredTreeReader):
                 return next
         id = pair_id(self.function_ids.keys[function], <uint64_t>line)
         next = self.forest.frames.insert(pair_id(id, self.strings.ids.keys[mapping]))
-        if next == known:
+        if next == before:
             self.lines[next, 0], self.lines[next, 1] = function, line
             self.lines[next, 2] = mapping
         if last >= 0:

@@ -358,12 +358,12 @@ cdef class SampleReader:
 
         The frames that it shares with the previous stack, from the root, are known already.
         """
-        cdef Py_ssize_t i = 0, location, frames = 0, known
+        cdef Py_ssize_t i = 0, location, frames = 0, shared
         while i < self.previous_depth and i < self.depth:
             if self.previous[i] != self.stack[self.depth - 1 - i]:
                 break
             i += 1
-        known = frames = self.previous_frames[i - 1] if i else 0
+        shared = frames = self.previous_frames[i - 1] if i else 0
         self.previous_depth = self.depth
         if self.depth == 0:
             frames = self.append_frames(0, self.first.shape[0] - 2)
@@ -378,7 +378,7 @@ cdef class SampleReader:
         self.frames_left -= frames
         if self.frames_left < 0:
             self.raise_too_many_frames()
-        return self.find_or_insert(known, frames)
+        return self.find_or_insert(shared, frames)
 
     cdef inline Py_ssize_t append_frames(
         self, Py_ssize_t frames, Py_ssize_t location
@@ -398,24 +398,24 @@ cdef class SampleReader:
             frames += 1
         return frames
 
-    cdef Py_ssize_t find_or_insert(self, Py_ssize_t known, Py_ssize_t frames) except -1 nogil:
-        """Return the node at the end of `frames` frames, of all_rows the first `known` have nodes.
+    cdef Py_ssize_t find_or_insert(self, Py_ssize_t shared, Py_ssize_t frames) except -1 nogil:
+        """Return the node at the end of `frames` frames, of which the first `shared` have nodes.
 
         If a frame has a node, all its ancestors have one: the first frame without a node is found
-        by bisection, and a known stack by one lookup.
+        by bisection, and a stack that occurred before by one lookup.
         """
         cdef Py_ssize_t missing = frames - 1, middle, node
         node = self.nodes.keys.find(self.path[missing])
         if node >= 0:
             return node
-        while known < missing:
-            middle = (known + missing) // 2
+        while shared < missing:
+            middle = (shared + missing) // 2
             if self.nodes.keys.find(self.path[middle]) < 0:
                 missing = middle
             else:
-                known = middle + 1
-        node = self.nodes.keys.find(self.path[known - 1]) if known else -1
-        for middle in range(known, frames):
+                shared = middle + 1
+        node = self.nodes.keys.find(self.path[shared - 1]) if shared else -1
+        for middle in range(shared, frames):
             node = self.nodes.insert(self.path[middle], node, self.frame_at[middle])
         return node
 
@@ -437,7 +437,7 @@ cdef class SampleReader:
 
     cdef int raise_no_location(self) except -1 nogil:
         with gil:
-            raise BadProfile("A sample points at location 0, all_rows means none.")
+            raise BadProfile("A sample points at location 0, which means none.")
 
     cdef int raise_too_deep(self, Py_ssize_t depth) except -1 nogil:
         with gil:

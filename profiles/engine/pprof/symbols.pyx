@@ -99,8 +99,8 @@ cdef class ProfileStrings:
         cdef uint64_t special = 0, whole
         with nogil:
             whole = string_id(self.reader.data, start, stop, &special)
-        kept = usable[: NAME_BYTES - MARK_BYTES].decode("utf-8", "ignore")
-        return f"{kept}…{whole:016x}".encode()
+        prefix = usable[: NAME_BYTES - MARK_BYTES].decode("utf-8", "ignore")
+        return f"{prefix}…{whole:016x}".encode()
 
     def is_changed(self, uint64_t string):
         """Return True if this string of the profile was replaced."""
@@ -402,7 +402,7 @@ cdef class SymbolTable:
 
     cdef name_unsymbolised(self):
         """Generate functions `binary+0x…` for locations without a named line."""
-        cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, known
+        cdef Py_ssize_t i, first = self.functions.name.shape[0], size = 0, before
         binaries = [None] * self.mappings.shape[0]
         names = {}
         for i in range(self.locations.shape[0]):
@@ -412,9 +412,9 @@ cdef class SymbolTable:
             if name is UNKNOWN:
                 self.line_function[self.first[i]] = <int32_t>self.functions.unknown
                 continue
-            known = len(names)
-            self.line_function[self.first[i]] = first + names.setdefault(name, known)
-            if len(names) > known:
+            before = len(names)
+            self.line_function[self.first[i]] = first + names.setdefault(name, before)
+            if len(names) > before:
                 size += len(name)
                 check_limit(self.string_limit, size)
         self.functions.append(list(names))
@@ -495,12 +495,12 @@ cdef class SymbolTable:
         The result is (bytes, ends of the strings; id, name, file of the functions; function, line,
         mapping of the frames). Functions and strings are distinct; all are numbered by first use.
         """
-        cdef const int32_t[::1] kept = renumber(of_nodes, self.frames.count)
-        cdef Py_ssize_t most = min(kept.shape[0], self.functions.id.shape[0])
-        frames, functions = np.empty((3, kept.shape[0]), np.int32), np.empty((2, most), np.int32)
-        cdef StringNumbering strings = StringNumbering(self.strings, 2 * most + kept.shape[0])
+        cdef const int32_t[::1] used = renumber(of_nodes, self.frames.count)
+        cdef Py_ssize_t most = min(used.shape[0], self.functions.id.shape[0])
+        frames, functions = np.empty((3, used.shape[0]), np.int32), np.empty((2, most), np.int32)
+        cdef StringNumbering strings = StringNumbering(self.strings, 2 * most + used.shape[0])
         cdef KeyTable ids = KeyTable(most, "", most)
-        self.fill(kept, ids, strings, functions, frames)
+        self.fill(used, ids, strings, functions, frames)
         data, ends = strings.table(self.string_limit)
         name, file = functions[:, : ids.count]
         function, line, mapping = frames
@@ -508,7 +508,7 @@ cdef class SymbolTable:
 
     cdef fill(
         self,
-        const int32_t[::1] kept,
+        const int32_t[::1] used,
         KeyTable ids,
         StringNumbering strings,
         int32_t[:, ::1] functions,
@@ -520,33 +520,33 @@ cdef class SymbolTable:
         """
         # Number + 1 of each function; 0 if unused.
         cdef int32_t[::1] new_number = np.zeros(self.functions.id.shape[0], np.int32)
-        cdef Py_ssize_t j, row, number, known
+        cdef Py_ssize_t j, row, number, before
         with nogil:
-            for j in range(kept.shape[0]):
-                row = self.function[kept[j]]
+            for j in range(used.shape[0]):
+                row = self.function[used[j]]
                 if new_number[row] == 0:
-                    known = ids.count
+                    before = ids.count
                     number = ids.insert(self.functions.id[row])
                     new_number[row] = <int32_t>(number + 1)
-                    if number == known:
+                    if number == before:
                         functions[0, number] = strings.number(self.functions.name[row])
                         functions[1, number] = strings.number(self.functions.file[row])
                 frames[0, j] = new_number[row] - 1
-                frames[1, j] = self.line[kept[j]]
-                frames[2, j] = strings.number(self.mapping[kept[j]])
+                frames[1, j] = self.line[used[j]]
+                frames[2, j] = strings.number(self.mapping[used[j]])
 
 
 cdef renumber(int32_t[::1] index, Py_ssize_t count):
     """Return the numbers below `count` in `index`, by first use, and renumber `index`."""
     numbers = np.empty(count, np.int32)
-    cdef int32_t[::1] used = numbers
+    cdef int32_t[::1] old_number = numbers
     cdef int32_t[::1] new_number = np.zeros(count, np.int32)  # number + 1; 0 if unused
-    cdef Py_ssize_t i, kept = 0
+    cdef Py_ssize_t i, used = 0
     with nogil:
         for i in range(index.shape[0]):
             if new_number[index[i]] == 0:
-                used[kept] = index[i]
-                kept += 1
-                new_number[index[i]] = <int32_t>kept
+                old_number[used] = index[i]
+                used += 1
+                new_number[index[i]] = <int32_t>used
             index[i] = new_number[index[i]] - 1
-    return numbers[:kept]
+    return numbers[:used]

@@ -268,7 +268,10 @@ def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
     ("change", "reason"),
     [
         (lambda b: b.message.sample.add(location_id=[9], value=[1]), "no location with the id 9"),
-        (lambda b: b.message.sample.add(location_id=[0], value=[1]), "location 0"),
+        (
+            lambda b: b.message.sample.add(location_id=[0], value=[1]),
+            "points at location 0, which means none",
+        ),
         (
             lambda b: b.message.location.add(id=1).line.add(function_id=5),
             "no function with the id 5",
