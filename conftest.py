@@ -13,13 +13,20 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import examples
+
 REPEATS = 2
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 COUNTED = ("passed", "failed", "error", "skipped", "xfailed", "rerun")
 
 # Examples are the same in every run; for new ones: pytest --hypothesis-profile=explore. Slowness is
 # not an error.
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "explore",
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True, database=None)
 settings.load_profile("fixed")
 

@@ -1,12 +1,13 @@
 """Shared fixtures: alice owns a project, bob is a member, charlie is an outsider."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.cache import cache
+from django.db.backends.postgresql.operations import DatabaseOperations
 from pytest_django import Settings
 
 from common import bounded_cache, minute_counter, write_behind
@@ -26,6 +27,24 @@ def nothing_remembered() -> None:
     write_behind.clear_all()
     cache.clear()
     result_cache().clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_emptied_by_delete() -> Iterator[None]:
+    """Empty PostgreSQL's tables after a test by DELETE, which takes a tenth of TRUNCATE's time."""
+
+    def sql_flush(
+        operations: DatabaseOperations, style: object, tables: Sequence[str], **options: bool
+    ) -> list[str]:
+        assert not options.get("reset_sequences"), "no test depends on the ids of its rows"
+        deletes = [f"DELETE FROM {operations.quote_name(table)}" for table in tables]
+        # Without checks of foreign keys, because the tables come in no particular order.
+        role = "SET LOCAL session_replication_role ="
+        return ["; ".join([f"{role} replica", *deletes, f"{role} DEFAULT"])]  # one round trip
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import leftovers, services
+from tests.examples import VARIABLE
 from tests.stages import LEVELS, PytestRun
 
 STOP_SECONDS = 30.0
@@ -63,7 +64,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _given(arguments: Sequence[str]) -> Sequence[PytestRun]:
     paths = tuple(arguments) or ("tests",)
-    return [PytestRun("on PostgreSQL", paths, on_postgresql=True), PytestRun("on SQLite", paths)]
+    return [
+        PytestRun("on PostgreSQL", paths, on_postgresql=True, examples=100),
+        PytestRun("on SQLite", paths, examples=100),
+    ]
 
 
 @contextlib.contextmanager
@@ -74,6 +78,11 @@ def _environments(stages: Sequence[PytestRun]) -> Iterator[dict[bool, dict[str, 
         # Fixed hash seed, so that all workers collect the same ids of cases from sets.
         common = os.environ | {"FLAMEWATCH_DATA_DIR": data, "PYTHONHASHSEED": "0"}
         common.pop("DATABASE_URL", None)
+        # Bytecode of the tests and of this project is compiled once, not by every process.
+        common.pop("PYTHONDONTWRITEBYTECODE", None)
+        common["FLAMEWATCH_TEST_CACHE"] = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="flamewatch-test-cache-")
+        )
         environments = {False: common}
         if any(stage.on_postgresql for stage in stages):
             url = stack.enter_context(services.running())
@@ -86,7 +95,8 @@ def _run(stage: PytestRun, environment: dict[str, str], outcome: Outcome) -> Non
     print(f"== {stage.name}", flush=True)
     with tempfile.TemporaryDirectory(prefix="flamewatch-counts-") as folder:
         counts = Path(folder, "counts.json")
-        code = _pytest(environment | {"FLAMEWATCH_TEST_COUNTS": str(counts)}, stage.arguments())
+        ours = {"FLAMEWATCH_TEST_COUNTS": str(counts), VARIABLE: str(stage.examples)}
+        code = _pytest(environment | ours, stage.arguments())
         if counts.exists():
             outcome.counts.update(json.loads(counts.read_text()))
     if code not in (0, NOTHING_SELECTED):

@@ -1,8 +1,11 @@
 """Real server for tests: `flamewatch up` in its own process and data folder."""
 
+import atexit
 import contextlib
+import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.services import free_port
@@ -28,6 +32,15 @@ COMMAND = [sys.executable, "-m", "profiler_site.cli.main"]
 
 class _PortTaken(Exception):
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Project with the keys of its agents and of its readers."""
+
+    project: str
+    write: str
+    read: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,20 @@ class RunningServer:
         self.cli("user", "create", email, "--password-stdin", stdin=PASSWORD + "\n")
         return str(self.cli("project", "create", name, "--owner", email)["project"])
 
+    def add_tenant(self, name: str = "Acme Shop", email: str = "alice@example.org") -> Tenant:
+        """Create a project of a new user (with PASSWORD), with a key for each scope."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.tenants", name, email],
+            env=self.environment,
+            input=PASSWORD,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return Tenant(**json.loads(done.stdout))
+
     def add_key(self, project: str, scope: str = "write") -> str:
         return str(self.cli("key", "create", project, "--scope", scope)["key"])
 
@@ -69,12 +96,33 @@ class RunningServer:
 
 @contextlib.contextmanager
 def running_server(*arguments: str, **environment: str) -> Iterator[RunningServer]:
-    """Run `flamewatch up` on a free port with an empty data folder; kill it at the end."""
-    with (
-        tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder,
-        server_in(Path(folder), *arguments, **environment) as server,
-    ):
-        yield server
+    """Run `flamewatch up` on a free port without any data; kill it at the end.
+
+    Its data folder has the tables and the static files already, which take longer than the rest
+    of the start.
+    """
+    with tempfile.TemporaryDirectory(prefix="flamewatch-test-") as folder:
+        ignored = shutil.ignore_patterns("disk-reserve")  # many MB; made when missing
+        shutil.copytree(prepared_data(), f"{folder}/data", ignore=ignored)
+        with server_in(Path(folder), *arguments, **environment) as server:
+            yield server
+
+
+@cache
+def prepared_data() -> Path:
+    """Return a data folder that no server has used, shared by all workers of a run."""
+    shared = os.environ.get("FLAMEWATCH_TEST_CACHE")
+    folder = Path(shared or tempfile.mkdtemp(prefix="flamewatch-prepared-"))
+    if not shared:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    prepared = folder / "data"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prepared.exists():
+            with server_in(folder / "first") as server:
+                server.interrupt()
+            (folder / "first" / "data").rename(prepared)
+    return prepared
 
 
 @contextlib.contextmanager
@@ -101,6 +149,7 @@ def _start_somewhere(
 def _start(
     port: int, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> RunningServer:
+    folder.mkdir(exist_ok=True)
     log = folder / "server.log"
     ours = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
     url = f"http://127.0.0.1:{port}"

@@ -19,12 +19,14 @@ class PytestRun:
     markers: str = ""
     workers: int = 0  # 0: sequential, in pytest's own process
     on_postgresql: bool = False
+    examples: int = 20  # percent of the examples of property tests
+    options: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
         # Tests of one file stay in one worker, because they share fixtures that start servers.
         parallel = ["-n", str(self.workers), "--dist", "loadfile"] if self.workers else []
         selected = ["-m", self.markers] if self.markers else []
-        return [*self.paths, *selected, *parallel]
+        return [*self.paths, *selected, *parallel, *self.options]
 
 
 _ALONE = "not measurement"
@@ -32,7 +34,7 @@ _QUICK = f"not browser and not server and not nightly and {_ALONE}"
 _FAST = PytestRun(
     "everything fast, on SQLite",
     ("tests", AGENT, f"--ignore={NATIVE}", f"--ignore={PAGES_IN_BROWSER}"),
-    _QUICK,
+    f"not slow and {_QUICK}",
     CORES,
 )
 _EVERY_DAY: tuple[PytestRun, ...] = (
@@ -45,12 +47,12 @@ _EVERY_DAY: tuple[PytestRun, ...] = (
     PytestRun(
         "the database's tests, on PostgreSQL",
         ("tests", f"--ignore={PAGES_IN_BROWSER}"),
-        f"database and {_QUICK}",
+        f"database and not slow and {_QUICK}",
         CORES,
         on_postgresql=True,
     ),
     # In separate processes, because Playwright's event loop stays in the thread of the tests.
-    PytestRun("pages in a browser", (PAGES_IN_BROWSER,), _ALONE, CORES),
+    PytestRun("pages in a browser", (PAGES_IN_BROWSER,), f"not nightly and {_ALONE}", CORES),
     # One worker more than there are cores, because servers wait for most of the time.
     PytestRun(
         "server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1
@@ -58,7 +60,22 @@ _EVERY_DAY: tuple[PytestRun, ...] = (
     PytestRun("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
 )
 _NIGHTLY: tuple[PytestRun, ...] = (
-    PytestRun("nightly", ("tests", AGENT), f"nightly and {_ALONE}", CORES),
+    PytestRun(
+        "nightly",
+        ("tests", AGENT, f"--ignore={PAGES_IN_BROWSER}"),
+        f"nightly and not server and {_ALONE}",
+        CORES,
+    ),
+    PytestRun(
+        "property tests, with new examples",
+        ("tests", AGENT, f"--ignore={PAGES_IN_BROWSER}"),
+        f"hypothesis and {_QUICK}",
+        CORES,
+        examples=200,
+        options=("--hypothesis-profile=explore",),
+    ),
+    PytestRun("nightly pages in a browser", (PAGES_IN_BROWSER,), "nightly", CORES),
+    PytestRun("nightly server processes", ("tests", AGENT), "nightly and server", CORES + 1),
     PytestRun("nightly measurements, one at a time", ("tests", AGENT), "nightly and measurement"),
 )
 

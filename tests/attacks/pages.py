@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 
-from tests.attacks.server import Site, Tenant
+from tests.attacks.server import Site, Uploader
 from tests.end_to_end.browser_forms import signed_in
 from tests.ingest.pprof import CPU, field, varint
 
@@ -38,7 +38,7 @@ def large_profile(seed: int) -> bytes:
     return gzip.compress(b"".join(pieces), 1, mtime=0)
 
 
-def store(site: Site, tenant: Tenant, count: int, body: bytes = b"") -> None:
+def store(site: Site, tenant: Uploader, count: int, body: bytes = b"") -> None:
     """Store profiles of the service `shop`, a second apart; large ones unless a body is given."""
     large = [] if body else [large_profile(seed) for seed in range(DISTINCT)]
     now = datetime.now(UTC) - timedelta(minutes=30)
@@ -59,7 +59,7 @@ def store(site: Site, tenant: Tenant, count: int, body: bytes = b"") -> None:
             assert answer.status_code == 200, answer.text
 
 
-def flame_path(tenant: Tenant, number: int = 0) -> str:
+def flame_path(tenant: Uploader, number: int = 0) -> str:
     """Return the URL of a flame graph's data; each `number` is a distinct, equally large query."""
     start = datetime.now(UTC) - timedelta(hours=2, seconds=number)
     return (
@@ -71,7 +71,7 @@ def flame_path(tenant: Tenant, number: int = 0) -> str:
 class Visitor:
     """User who reloads a flame graph and records the seconds of each load."""
 
-    def __init__(self, site: Site, tenant: Tenant, email: str) -> None:
+    def __init__(self, site: Site, tenant: Uploader, email: str) -> None:
         self._site, self._tenant, self._email = site, tenant, email
         self.seconds: list[float] = []
         self.rejected: Counter[int] = Counter()

@@ -15,7 +15,7 @@ _PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
+class Uploader:
     project: str
     key: str  # write scope
 
@@ -33,8 +33,8 @@ class Site:
     """Running server with limited address space, and its two tenants."""
 
     server: RunningServer
-    attacker: Tenant
-    neighbour: Tenant
+    attacker: Uploader
+    neighbour: Uploader
 
     @property
     def port(self) -> int:
@@ -76,9 +76,9 @@ def attacked_site(address_space: int = 6 * 2**30, **environment: str) -> Iterato
         yield site
 
 
-def _tenant(server: RunningServer, name: str) -> Tenant:
-    project = server.add_project(name.capitalize(), f"{name}@example.org")
-    return Tenant(project, server.add_key(project))
+def _tenant(server: RunningServer, name: str) -> Uploader:
+    added = server.add_tenant(name.capitalize(), f"{name}@example.org")
+    return Uploader(added.project, added.write)
 
 
 @contextlib.contextmanager

@@ -36,6 +36,7 @@ def offline(profile: bytes) -> Callable[[Site], Sequence[Request]]:
             lambda: hostile.one_name_of_many_locations(8 * MIB, 200),
             Bounds(memory=MEMORY),
             id="a file name of 8 MiB and 200 locations",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             lambda: hostile.one_name_of_many_locations(32 * MIB, 2000),

@@ -63,8 +63,8 @@ class Shop:
 
     def __init__(self, server: RunningServer) -> None:
         self._uploads = 0
-        self.project = server.add_project()
-        self.write, self.read = (server.add_key(self.project, s) for s in ("write", "read"))
+        tenant = server.add_tenant()
+        self.project, self.write, self.read = tenant.project, tenant.write, tenant.read
 
     def upload(self, server: RunningServer) -> tuple[int, bytes]:
         path = f"/v2/projects/{self.project}/profiles:createOffline"

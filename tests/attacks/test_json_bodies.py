@@ -37,7 +37,10 @@ def requests(site: Site, body: bytes, headers: dict[str, str]) -> Sequence[Reque
     ]
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.nightly if "behind" in name else ()) for name in BODIES],
+)
 def test_compressed_bodies_are_not_unpacked_or_parsed_beyond_bounds(site: Site, name: str) -> None:
     body = BODIES[name]
     headers = {"Content-Encoding": "gzip"}

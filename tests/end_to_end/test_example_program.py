@@ -24,7 +24,7 @@ CPU_NANOSECONDS = 16e9
 UNIT = 0.02
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[RunningServer]:
     with running_server(
         FLAMEWATCH_CAPTURE_SECONDS="4", FLAMEWATCH_PLAN_PERIOD_SECONDS="5"
@@ -48,13 +48,13 @@ def shares(tree: dict[str, Any]) -> dict[str, float]:
 
 
 def test_its_merged_flame_graph_has_the_documented_proportions(server: RunningServer) -> None:
-    project = server.add_project()
-    key = server.add_key(project)
+    tenant = server.add_tenant()
+    project = tenant.project
     program = [sys.executable, str(EXAMPLE), "--unit", str(UNIT), "--rest", "0"]
     agent = str(Path(sys.executable).with_name("flamewatch-run"))
     with subprocess.Popen(
         [agent, "--service", "example", "--", *program],
-        env=os.environ | {"FLAMEWATCH_URL": server.url, "FLAMEWATCH_KEY": key},
+        env=os.environ | {"FLAMEWATCH_URL": server.url, "FLAMEWATCH_KEY": tenant.write},
     ) as process:
         try:
             with signed_in(server) as client:
@@ -82,14 +82,14 @@ def five_profiles(client: httpx.Client, project: str) -> dict[str, Any] | None:
 
 
 def test_a_profile_can_be_asked_for_now(server: RunningServer) -> None:
-    project = server.add_project()
-    key = server.add_key(project)
+    tenant = server.add_tenant(email="bob@example.org")
+    project = tenant.project
     with pytest.raises(RuntimeError, match="No agent"):
         server.cli("capture", project, "example", "CPU")
     agent = str(Path(sys.executable).with_name("flamewatch-run"))
     with subprocess.Popen(
         [agent, "--service", "example", "--", sys.executable, str(EXAMPLE)],
-        env=os.environ | {"FLAMEWATCH_URL": server.url, "FLAMEWATCH_KEY": key},
+        env=os.environ | {"FLAMEWATCH_URL": server.url, "FLAMEWATCH_KEY": tenant.write},
     ) as process:
         try:
             until(lambda: asked(server, project), 60, "agent that offers THREADS")

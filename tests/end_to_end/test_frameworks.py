@@ -11,7 +11,6 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -146,12 +145,12 @@ def test_a_host_shows_its_work_in_all_six_types(
     host: str,
     tmp_path: Path,
 ) -> None:
-    project = server.add_project(f"Shop {host}", f"{uuid4().hex}@example.org")
-    key, port = server.add_key(project, "read"), free_port()
+    tenant = server.add_tenant(f"Shop {host}", f"{host}@example.org")
+    key, port = tenant.read, free_port()
     environment = {
         "PYTHONPATH": f"{installed}{os.pathsep}{ROOT}",
         "FLAMEWATCH_URL": server.url,
-        "FLAMEWATCH_KEY": server.add_key(project),
+        "FLAMEWATCH_KEY": tenant.write,
     }
 
     def shown() -> bool:

@@ -76,12 +76,13 @@ def profiles(server: RunningServer, project: str, key: str) -> list[dict[str, An
 def test_a_program_that_knows_nothing_of_it_has_profiles_of_every_type(
     server: RunningServer, installed: Path
 ) -> None:
-    project = server.add_project()
-    write, read = server.add_key(project), server.add_key(project, "read")
-    process = begin(installed, server.url, write, "--service", "checkout", "--version", "1.4.2")
+    tenant = server.add_tenant()
+    process = begin(
+        installed, server.url, tenant.write, "--service", "checkout", "--version", "1.4.2"
+    )
 
     def of_every_type() -> list[dict[str, Any]] | None:
-        found = profiles(server, project, read)
+        found = profiles(server, tenant.project, tenant.read)
         return found if {profile["profileType"] for profile in found} == TYPES else None
 
     found = until(of_every_type, 180, "a profile of every type")

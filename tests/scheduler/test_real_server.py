@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.ingest.real_server import Connection
-from tests.server import RunningServer, running_server
+from tests.server import RunningServer, Tenant, running_server
 
 PERIOD, CAPTURE, PERIODS, AGENTS = 2.0, 0.3, 10, 10
 MINUTES_OF_TWO_SECONDS = {
@@ -23,14 +23,14 @@ Captures = list[tuple[float, str, str]]  # time (time.monotonic), agent, type
 pytestmark = pytest.mark.server
 
 
-async def agent(name: str, server: RunningServer, project: str, key: str, log: Captures) -> None:
+async def agent(name: str, server: RunningServer, tenant: Tenant, log: Captures) -> None:
     """Repeat handshake and capture without uploading, which does not affect other agents."""
     connection = await Connection.open(urlsplit(server.url).port or 0)
-    deployment = {"projectId": project, "target": "shop", "labels": {"version": "1"}}
+    deployment = {"projectId": tenant.project, "target": "shop", "labels": {"version": "1"}}
     message = {"deployment": deployment, "profileType": TYPES}
-    headers = {"Authorization": f"Bearer {key}", "X_Flamewatch_Agent": name}
+    headers = {"Authorization": f"Bearer {tenant.write}", "X_Flamewatch_Agent": name}
     while True:
-        await connection.send("POST", f"/v2/projects/{project}/profiles", message, **headers)
+        await connection.send("POST", f"/v2/projects/{tenant.project}/profiles", message, **headers)
         status, body = await connection.answer()
         answer = json.loads(body)
         if status == 200:
@@ -44,11 +44,10 @@ async def agent(name: str, server: RunningServer, project: str, key: str, log: C
 
 async def watch(server: RunningServer) -> Captures:
     """Return what the agents capture within ten periods, after planning has started."""
-    project = server.add_project()
-    key = server.add_key(project)
+    tenant = server.add_tenant()
     log: Captures = []
     names = [f"00000000-0000-4000-8000-{nth:012}" for nth in range(AGENTS)]
-    agents = [asyncio.create_task(agent(name, server, project, key, log)) for name in names]
+    agents = [asyncio.create_task(agent(name, server, tenant, log)) for name in names]
     await asyncio.sleep(4 * PERIOD)
     begin = time.monotonic()
     await asyncio.wait(agents, timeout=PERIODS * PERIOD)

@@ -62,7 +62,7 @@ def restore(url: str, dump: str) -> None:
 
 
 def assert_contains(response: object, recorded: object, at: str) -> None:
-    """Compare all recorded fields; today's answer may have more, and floats that differ by 1e-9."""
+    """Compare all recorded fields, floats within 1e-9; today's response may have more of them."""
     if isinstance(recorded, Mapping):
         assert isinstance(response, Mapping), at
         for key, value in recorded.items():

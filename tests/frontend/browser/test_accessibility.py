@@ -1,6 +1,6 @@
 """Accessibility of every page: axe-core, both themes, wide and narrow windows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 from django.utils import timezone
@@ -9,11 +9,23 @@ from playwright.sync_api import Page, expect
 from projects.models import ApiKey, Project, User
 from tests.frontend.browser.axe import violations
 from tests.frontend.browser.flame_page import drawn, view
-from tests.frontend.every_page import PAGES, STATES, P, Shown, furnish
+from tests.frontend.every_page import PAGES, STATES, P, furnish
 
+Looks = Sequence[tuple[str, int]]
 pytestmark = pytest.mark.django_db(transaction=True)
 HEIGHT = 900
-LOOKS = (("light", 1440), ("light", 360), ("dark", 360), ("dark", 1440))
+# Theme and width. Colours do not depend on the width, nor sizes on the theme.
+LOOKS = [("light", 1440), ("dark", 360)]
+OTHER_LOOKS = [("light", 360), ("dark", 1440)]
+
+
+@pytest.fixture(
+    params=[LOOKS, pytest.param(OTHER_LOOKS, marks=pytest.mark.nightly)],
+    ids=["light-wide", "light-narrow"],
+)
+def looks(request: pytest.FixtureRequest) -> Looks:
+    looks: Looks = request.param
+    return looks
 
 
 @pytest.fixture
@@ -27,50 +39,50 @@ def alices(page: Page, alice: User, furnished: None, sign_in: Callable[[User], N
     return page
 
 
-def found_in_every_look(page: Page) -> list[str]:
-    """Return the violations found by axe-core in both themes, in wide and narrow windows."""
+def found_in(looks: Looks, page: Page) -> list[str]:
+    """Return the violations found by axe-core in each of the themes and widths."""
     found = []
-    for theme, width in LOOKS:
+    for theme, width in looks:
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": HEIGHT})
         found += [f"{theme}, {width}: {each}" for each in violations(page)]
     return found
 
 
-def opened(page: Page, shown: Shown) -> Page:
-    page.goto(shown.address)
-    page.wait_for_load_state("networkidle")
-    return page
+def found_on(looks: Looks, page: Page, addresses: Iterable[str]) -> dict[str, list[str]]:
+    """Open all pages in one test, so that their data are created once."""
+    found = {}
+    for address in addresses:
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        if violated := found_in(looks, page):
+            found[address] = violated
+    return found
 
 
-@pytest.mark.parametrize("shown", [each for each in PAGES if not each.stranger], ids=str)
-def test_axe_finds_nothing_on_any_page(alices: Page, shown: Shown) -> None:
-    assert found_in_every_look(opened(alices, shown)) == []
+def test_axe_finds_nothing_on_any_page(alices: Page, looks: Looks) -> None:
+    addresses = [each.address for each in PAGES if not each.stranger]
+    assert found_on(looks, alices, addresses) == {}
 
 
-@pytest.mark.parametrize("shown", [each for each in PAGES if each.stranger], ids=str)
-def test_axe_finds_nothing_where_one_is_not_signed_in(page: Page, db: None, shown: Shown) -> None:
-    assert found_in_every_look(opened(page, shown)) == []
+def test_axe_finds_nothing_where_one_is_not_signed_in(page: Page, db: None, looks: Looks) -> None:
+    assert found_on(looks, page, [each.address for each in PAGES if each.stranger]) == {}
 
 
-@pytest.mark.parametrize("shown", STATES, ids=str)
 def test_axe_finds_nothing_where_nothing_is(
-    alices: Page, shown: Shown, allowed_errors: list[str]
+    alices: Page, allowed_errors: list[str], looks: Looks
 ) -> None:
     allowed_errors.append("404 (Not Found)")
-    assert found_in_every_look(opened(alices, shown)) == []
+    assert found_on(looks, alices, [each.address for each in STATES]) == {}
 
 
-@pytest.mark.parametrize(
-    "place", ["services", "flame", "compare", "history", "profiles", "agents", "setup", "settings"]
-)
+@pytest.mark.usefixtures("project")
 def test_axe_finds_nothing_in_an_empty_project(
-    page: Page, alice: User, project: Project, sign_in: Callable[[User], None], place: str
+    page: Page, alice: User, sign_in: Callable[[User], None], looks: Looks
 ) -> None:
     sign_in(alice)
-    page.goto(f"{P}/{place}")
-    page.wait_for_load_state("networkidle")
-    assert found_in_every_look(page) == []
+    places = ("services", "flame", "compare", "history", "profiles", "agents", "setup", "settings")
+    assert found_on(looks, page, [f"{P}/{place}" for place in places]) == {}
 
 
 def test_axe_finds_nothing_in_what_opens_over_the_graph(page: Page, shop_url: str) -> None:
@@ -88,19 +100,19 @@ def test_axe_finds_nothing_in_what_opens_over_the_graph(page: Page, shop_url: st
     assert violations(page) == []
 
 
-def test_axe_finds_nothing_in_open_menus(alices: Page) -> None:
+def test_axe_finds_nothing_in_open_menus(alices: Page, looks: Looks) -> None:
     alices.goto(f"{P}/services")
     for summary in ("Switch project", "Account"):
         alices.locator("summary").filter(has_text=summary).or_(
             alices.get_by_label(summary, exact=False)
         ).first.click()
-        assert found_in_every_look(alices) == []
+        assert found_in(looks, alices) == []
 
 
-def test_axe_finds_nothing_in_the_dialogs_of_keys(alices: Page) -> None:
+def test_axe_finds_nothing_in_the_dialogs_of_keys(alices: Page, looks: Looks) -> None:
     alices.goto(f"{P}/settings/keys/{ApiKey.objects.filter(revoked=None)[0].key_id}/revoke")
-    assert found_in_every_look(alices) == []
+    assert found_in(looks, alices) == []
     alices.goto(f"{P}/settings")
     alices.get_by_role("link", name="Revoke").first.click()
     expect(alices.get_by_role("dialog")).to_be_visible()
-    assert found_in_every_look(alices) == []
+    assert found_in(looks, alices) == []

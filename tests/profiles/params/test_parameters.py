@@ -13,6 +13,7 @@ from profiles.params.selection import read_other_side, read_range, read_selectio
 from profiles.params.view import read_order, read_view
 from profiles.query import Selection
 from projects.profile_types import ProfileType
+from tests.examples import examples
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NAMES = (
@@ -24,7 +25,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
 def test_anything_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
     with contextlib.suppress(BadParameter):  # any other exception is a bug

@@ -259,12 +259,14 @@ def test_lists_have_profiles_without_samples(
     assert run(selection)
 
 
+@pytest.mark.slow
 @merging
 def test_stacks_of_ten_thousand_frames(run: Run, selection: Selection, shop: Deployment) -> None:
     store(shop, chain(10_000, every=False))
     assert run(selection)
 
 
+@pytest.mark.slow
 def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deployment) -> None:
     store(shop, chain(10_000, every=False))
     assert orjson.loads(
@@ -281,6 +283,7 @@ def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deploym
     assert len(run_tree(query_context(selection), selection, hidden).tree.id) == 1000
 
 
+@pytest.mark.slow
 def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_out(
     selection: Selection, shop: Deployment
 ) -> None:
@@ -292,6 +295,7 @@ def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_o
         run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
 
 
+@pytest.mark.slow
 def test_a_million_nodes_are_folded_and_no_total_is_lost(
     selection: Selection, shop: Deployment
 ) -> None:
@@ -311,12 +315,14 @@ def test_a_million_nodes_are_folded_and_no_total_is_lost(
     assert sum(document["folded"]["count"]) == 750_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["top", "focus", "bottom up", "lines of a function"])
 def test_a_million_nodes_in_every_view(name: str, selection: Selection, shop: Deployment) -> None:
     store(shop, million_nodes())
     assert MERGING[name](selection)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_distinct_labels_of_samples(
     selection: Selection, shop: Deployment
 ) -> None:
@@ -343,6 +349,7 @@ def labelled(count: int) -> bytes:
     return bytes(builder.message.SerializeToString())
 
 
+@pytest.mark.slow
 def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: Deployment) -> None:
     """Check as many values as a label may have in a day."""
     first = rows.stored(shop)

@@ -30,6 +30,7 @@ from profiles.query import (
     run_tree,
 )
 from projects.models import Deployment, Project
+from tests.examples import examples
 from tests.profiles import rows
 from tests.profiles.contexts import query_context
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles
@@ -214,7 +215,7 @@ def test_times_are_utc(shop: Deployment, selection: Selection) -> None:
     assert span.first == datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(drawn_profiles(), max_size=8), st.integers(0, 8), st.integers(0, 8))
 def test_it_does_not_matter_how_profiles_are_stored(
     profiles: list[BlockProfile], one: int, other: int

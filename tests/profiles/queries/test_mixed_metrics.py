@@ -118,7 +118,9 @@ def check_comparison(
             assert int(row.sum()) == summed(side, metric).total()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2, 3))]
+)
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_matching_profile_is_used_or_counted_as_missing(
     project: Project, stage: str, seed: int

@@ -12,6 +12,7 @@ from common.loading_cache import LoadingCache
 from projects.credentials import authentication, keys
 from projects.credentials.authentication import KeyRejected, authenticate
 from projects.models import ApiKey, Project
+from tests.examples import examples
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -153,7 +154,7 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
     assert key.row.last_used is not None
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=200) | st.text(alphabet="fw_abc019", max_size=80))
 def test_any_text_is_refused_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):

@@ -14,6 +14,7 @@ from profiles.engine.encoding.compression import decompress
 from profiles.engine.errors import BadBlock, BadProfile, BadTree
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import VarianceMerge
+from tests.examples import examples
 from tests.profiles.engine.blocks.random_blocks import profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
@@ -98,7 +99,7 @@ def test_what_cannot_be_read_is_not_added_in_part() -> None:
             merge.add_hour(open_hour(HOUR))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from([HOUR, DAY]), st.data())
 def test_damage_under_good_checksums_is_refused_or_read(data: bytes, draw: st.DataObject) -> None:
     block = opened(data)
@@ -117,7 +118,7 @@ def test_damage_under_good_checksums_is_refused_or_read(data: bytes, draw: st.Da
         return
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(trees(), st.data())
 def test_a_damaged_tree_adds_nothing(tree: Tree, data: st.DataObject) -> None:
     good = profile_of(tree_of(EXAMPLE)).tree

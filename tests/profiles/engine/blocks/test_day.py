@@ -16,11 +16,12 @@ from profiles.engine.blocks.build_day import MAX_LABEL_SETS
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
+from tests.examples import examples
 from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 PROFILES = st.lists(drawn_profiles(), max_size=8)
 CPU = Metric("cpu", "nanoseconds")
 

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from profiles.engine.blocks import BlockProfile, HourBlock, build_hour, open_hour
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.metrics import Metric
+from tests.examples import examples
 from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 PROFILES = st.lists(drawn_profiles(), max_size=6)
 
 

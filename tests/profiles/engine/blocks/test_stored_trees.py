@@ -18,11 +18,12 @@ from profiles.engine.encoding import stored_tree
 from profiles.engine.encoding.codec import MAGIC, Numbers, encode, texts_of
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.string_table import StringTable
+from tests.examples import examples
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import tree_of
 from tests.profiles.pprofs import EXAMPLE
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 
 
 def stored_of(numbers: bytes, texts: bytes) -> bytes:
@@ -134,7 +135,7 @@ def test_a_damaged_head_is_refused(change: Callable[[dict[str, Any]], object]) -
         build_hour([replace(profile, tree=with_head(profile.tree, change))])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from([tree_of(EXAMPLE), mapped("libz", "shop")]))

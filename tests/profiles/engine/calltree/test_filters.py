@@ -9,11 +9,12 @@ from profiles.engine.calltree.filters import Filters, filtered, highlighted
 from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.patterns import matcher
 from profiles.engine.calltree.tree import Tree
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import obviously_filtered, stacks_of
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, Stacks
 
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=examples(150), deadline=None)
 NAMES = [*"abcd", "main", "wor", "py", "+0x", "?", "/^(a|b)$/", "/[bm]/", "/t.$/", "Main"]
 VALUES = st.lists(st.sampled_from(NAMES), max_size=2).map(tuple)
 FILTERS = st.builds(Filters, VALUES, VALUES, VALUES, VALUES)

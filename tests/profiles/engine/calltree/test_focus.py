@@ -15,12 +15,13 @@ from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import ids_of, stacks_of
 from tests.profiles.engine.pprof.oracle import Path
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, PprofBuilder, Stacks
 
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=examples(150), deadline=None)
 TREES = st.one_of(trees(), folded().map(tree_of)).map(by_function)
 NAMES = st.sampled_from([*"abcd", "main", "work", "?"])
 

@@ -10,10 +10,11 @@ from profiles.engine.calltree.merge import Merge, merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile, TooLarge
+from tests.examples import examples
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 
-few = settings(max_examples=100, deadline=None)
+few = settings(max_examples=examples(100), deadline=None)
 LISTS = st.lists(trees(), max_size=5)
 
 

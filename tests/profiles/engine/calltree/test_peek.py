@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.peek import Neighbour, Peek, peek
 from profiles.engine.calltree.tree import Tree
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=examples(150), deadline=None)
 TREES = st.one_of(trees(), folded().map(tree_of)).map(by_function)
 NAMES = st.sampled_from([*"abcd", "main", "work", "?"])
 RECURSIVE = {"main;f;g;f;h": 4, "main;f;f;h": 2, "g;f;g;f": 1}

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 
 from profiles.engine.calltree.subtree import below, fold, node_of
 from profiles.engine.encoding.preorder_columns import totals
+from tests.examples import examples
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 from tests.profiles.pprofs import EXAMPLE, Stacks
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(folded(), st.integers(1, 20))
 def test_folding_keeps_every_total(stacks: Stacks, most: int) -> None:
     tree = tree_of(stacks)

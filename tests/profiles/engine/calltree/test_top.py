@@ -7,6 +7,7 @@ from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.subtree import below
 from profiles.engine.calltree.top import lines, top
 from profiles.engine.calltree.tree import Tree
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, Stacks
@@ -24,7 +25,7 @@ def obvious(stacks: Stacks) -> dict[str, tuple[int, int, int]]:
     return rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(folded())
 def test_recursion_counts_once(stacks: Stacks) -> None:
     rows = top(by_function(tree_of(stacks)))
@@ -46,7 +47,7 @@ def test_below_a_node_only_the_functions_there_are_listed() -> None:
     assert {row.name for row in rows} == {"foo1", "bar"}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(trees(), st.sampled_from("abcd"))
 def test_lines_agree_with_explicit_stacks(tree: Tree, name: str) -> None:
     stacks = stacks_of(tree)[0]

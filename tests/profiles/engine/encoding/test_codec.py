@@ -21,6 +21,7 @@ from profiles.engine.encoding.codec import (
     unpack,
 )
 from profiles.engine.errors import BadTree
+from tests.examples import examples
 from tests.profiles.engine.random_trees import tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 
@@ -51,7 +52,7 @@ def same(one: Tree, other: Tree) -> bool:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(trees())
 def test_what_is_decoded_is_what_was_encoded(tree: Tree) -> None:
     assert same(decode(encode(tree)), tree)
@@ -79,7 +80,7 @@ def test_another_version_is_named() -> None:
         decode(MAGIC[:2] + b"\x09")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
     numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree_of(EXAMPLE))))

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports.folded import encode
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 from tests.profiles.pprofs import Stacks
@@ -15,13 +16,13 @@ def read(text: str) -> dict[str, int]:
     return {stack: int(value) for stack, _, value in rows}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(folded())
 def test_what_was_folded_comes_out(stacks: Stacks) -> None:
     assert read(encode(tree_of(stacks))) == stacks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(trees())
 def test_every_metric_has_its_total(tree: Tree) -> None:
     for metric in range(len(tree.metrics)):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.exports.speedscope import encode
+from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
 from tests.profiles.engine.pprof.oracle import Path
 from tests.profiles.engine.random_trees import tree_of, trees
@@ -25,7 +26,7 @@ def read(document: Any, metric: int) -> dict[Path, int]:
     return dict(zip(stacks, profile["weights"], strict=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(trees())
 def test_every_stack_of_every_metric_is_there(tree: Tree) -> None:
     document = json.loads(encode(tree))

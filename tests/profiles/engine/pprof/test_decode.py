@@ -131,6 +131,7 @@ def each_labelled(b: PprofBuilder) -> None:
         sample.label.add(key=part, num=2)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_samples_with_labels_of_their_own() -> None:
     tree = read(built(each_labelled)).tree
     assert tree.labelled is not None

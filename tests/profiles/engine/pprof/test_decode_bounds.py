@@ -116,6 +116,7 @@ def test_a_binary_of_many_locations_is_named_by_its_file() -> None:
     assert decoded == [f"{'a' * 255}+0x{0x1000 + i:x}" for i in (1, 2, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from tests.examples import examples
 from tests.profiles.engine.pprof import oracle
 from tests.profiles.engine.pprof.random_pprofs import messages
 
@@ -15,7 +16,7 @@ LIMITS = DecodeLimits(max_total=2**63 - 1)
 TYPES = st.sampled_from(["CPU", "WALL", "HEAP"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(messages(), TYPES)
 def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
     raw = message.SerializeToString()
@@ -26,7 +27,7 @@ def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
     assert got.duration_ns == message.duration_nanos
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(messages(), st.data())
 def test_cut_and_changed_bytes_are_refused_or_read(message: Any, data: st.DataObject) -> None:
     raw = bytearray(message.SerializeToString())
@@ -41,7 +42,7 @@ def test_cut_and_changed_bytes_are_refused_or_read(message: Any, data: st.DataOb
     assert sum(got.tree.self[0].tolist()) == got.totals[0]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(messages(), st.data())
 def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> None:
     raw = bytearray(message.SerializeToString())

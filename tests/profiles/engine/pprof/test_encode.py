@@ -12,6 +12,7 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode
 from profiles.engine.pprof.gunzip import gunzip
 from profiles.engine.pprof.varint import varint
+from tests.examples import examples
 from tests.profiles.engine.pprof.test_samples import TYPES, raw
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprof_proto import Profile
@@ -24,7 +25,7 @@ def back(tree: Tree, profile_type: str) -> Tree:
     ).tree
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(trees())
 def test_the_round_trip_is_exact(tree: Tree) -> None:
     assert meaning(back(tree, "CPU")) == meaning(tree)

@@ -30,7 +30,14 @@ def raw(name: str) -> bytes:
     return gunzip((SAMPLES / f"{name}.pb.gz").read_bytes(), 2**24)
 
 
-@pytest.mark.parametrize(("name", "profile_type"), TYPES.items())
+# The oracle is slow in proportion to the profile's size.
+BY_ORACLE = [
+    pytest.param(*each, marks=[pytest.mark.slow] if each[0] == "go-heap" else [])
+    for each in TYPES.items()
+]
+
+
+@pytest.mark.parametrize(("name", "profile_type"), BY_ORACLE)
 def test_it_agrees_with_the_oracle(name: str, profile_type: str) -> None:
     got = decode_profile(raw(name), profile_type, DecodeLimits())
     expected = oracle.digest(raw(name), profile_type)

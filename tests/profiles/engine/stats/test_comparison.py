@@ -17,11 +17,12 @@ from profiles.engine.stats.comparison import ComparedTrees, compare_trees, mean_
 from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.significance import differences
 from profiles.engine.stats.spread import MeasuredSum, of_rows
+from tests.examples import examples
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.engine.stats.simulated_profiles import moments
 from tests.profiles.pprofs import Stacks
 
-few = settings(max_examples=100, deadline=None)
+few = settings(max_examples=examples(100), deadline=None)
 CPU = Metric("cpu", "nanoseconds")
 SIDES = st.lists(folded(), min_size=8, max_size=14)
 

@@ -15,6 +15,7 @@ from profiles.engine.encoding.codec import decode
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.per_profile import PerProfile
+from tests.examples import examples
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import tree_of
 from tests.profiles.pprofs import EXAMPLE
@@ -36,7 +37,7 @@ def alone(profile: BlockProfile, by_function: bool) -> dict[int, int]:
     return rows_of(merge.tree())[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(drawn_profiles(), max_size=8), st.integers(0, 8), st.data(), st.booleans())
 def test_each_row_is_its_profile(
     profiles: list[BlockProfile], cut: int, data: st.DataObject, by_function: bool

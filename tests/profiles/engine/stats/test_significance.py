@@ -29,6 +29,7 @@ def shows_any(
     return bool((np.concatenate([functions, nodes]) <= REAL).any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", [(8, 8), (30, 30), (10, 80)])
 @pytest.mark.parametrize("spread", [(0.2, 0.1, 0.05), (0.5, 0.7, 0.3)])
 def test_samples_of_one_distribution_seldom_show_a_change(
@@ -42,6 +43,7 @@ def test_samples_of_one_distribution_seldom_show_a_change(
     assert sum(found) <= AT_MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profiles", [240, 43_200])
 def test_neither_do_independent_functions(profiles: int) -> None:
     rng = np.random.default_rng(2)
@@ -52,6 +54,7 @@ def test_neither_do_independent_functions(profiles: int) -> None:
     assert found <= AT_MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("profiles", "change", "least"),
     [(240, 0.10, 0.95), (43_200, 0.01, 0.95), (240, 0.07, 0.0), (2_000, 0.02, 0.0)],

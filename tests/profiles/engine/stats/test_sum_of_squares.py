@@ -15,9 +15,10 @@ from profiles.engine.metrics import Metric
 from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.spread import MeasuredSum, of_moments, of_rows
 from profiles.engine.stats.sum_of_squares import VarianceMerge
+from tests.examples import examples
 from tests.profiles.engine.random_trees import tree_of, trees
 
-few = settings(max_examples=100, deadline=None)
+few = settings(max_examples=examples(100), deadline=None)
 CPU = Metric("cpu", "nanoseconds")
 LISTS = st.lists(trees(), max_size=5)
 Moments = dict[object, tuple[float, int]]

@@ -20,11 +20,12 @@ from profiles.engine.blocks import (
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.sum_of_squares import VarianceMerge
+from tests.examples import examples
 from tests.profiles.engine.blocks import reference_sums
 from tests.profiles.engine.blocks.random_blocks import drawn_profiles, profile_of
 from tests.profiles.engine.random_trees import folded, meaning, tree_of
 
-few = settings(max_examples=80, deadline=None)
+few = settings(max_examples=examples(80), deadline=None)
 CPU = Metric("cpu", "nanoseconds")
 RECURSIVE = st.lists(folded().map(lambda stacks: profile_of(tree_of(stacks))), max_size=8)
 PROFILES = st.one_of(st.lists(drawn_profiles(), max_size=8), RECURSIVE)
