@@ -27,6 +27,6 @@ def language(request: HttpRequest) -> HttpResponse:
         path=settings.LANGUAGE_COOKIE_PATH,
         secure=settings.LANGUAGE_COOKIE_SECURE,
         httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-        samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        samesite="Lax",
     )
     return response
