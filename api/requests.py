@@ -6,8 +6,8 @@ from datetime import datetime
 
 from api.formats import JSON, ResultFormat, named
 from endpoints.errors import NotAcceptable
-from profiles.params import values
-from profiles.params.query_string import Parameters
+from endpoints.params import values
+from endpoints.params.query_string import Parameters
 from profiles.query import ExportFile, QueryContext
 
 

@@ -14,7 +14,7 @@ from common.minute_counter import counter
 from endpoints import credentials
 from endpoints.api_view import WireView
 from endpoints.errors import NotFound, TooManyQueries
-from profiles.params import query_string
+from endpoints.params import query_string
 from projects.credentials.authentication import Access
 
 _KEY = "key"  # query parameter that may carry the API key

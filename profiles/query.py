@@ -7,6 +7,7 @@ what they read.
 """
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.queries.cache import cache_page, cache_stats, cached_page
 from profiles.queries.compare import run_compare
@@ -132,6 +133,7 @@ __all__ = [
     "compare_json",
     "coverage_fields",
     "deployments_of",
+    "encode_csv",
     "focus_json",
     "matcher",
     "run_compare",

@@ -8,14 +8,14 @@ from dataclasses import replace
 from api.documents import dumps
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.engine.exports import csv_file
-from profiles.params.selection import read_other_side, read_selection
-from profiles.params.view import read_order, read_view
+from endpoints.params.selection import read_other_side, read_selection
+from endpoints.params.view import read_order, read_view
 from profiles.query import (
     CompareResult,
     FunctionChange,
     QueryContext,
     compare_document,
+    encode_csv,
     run_compare,
 )
 
@@ -58,7 +58,7 @@ def _csv(result: CompareResult) -> bytes:
         "high": f"to ({unit})",
     }
     rows = ([*map(_csv_value, change)] for change in result.functions)
-    return csv_file.encode([heads.get(name, name) for name in _COLUMNS], rows).encode()
+    return encode_csv([heads.get(name, name) for name in _COLUMNS], rows).encode()
 
 
 def _csv_value(value: object) -> object:

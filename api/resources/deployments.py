@@ -6,7 +6,7 @@ from typing import Any
 from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.params import values
+from endpoints.params import values
 from profiles.query import QueryContext
 from projects.models import Deployment
 from projects.registration import deployments

@@ -5,10 +5,10 @@ from typing import Any
 from api.documents import dumps, metric_json, selected
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.params import values
-from profiles.params.query_string import Parameters
-from profiles.params.selection import read_selection
-from profiles.params.view import read_view
+from endpoints.params import values
+from endpoints.params.query_string import Parameters
+from endpoints.params.selection import read_selection
+from endpoints.params.view import read_view
 from profiles.query import BadFilterPattern, HistoryResult, QueryContext, matcher, run_history
 
 USUAL, MOST = 5, 50  # functions

@@ -6,8 +6,8 @@ from typing import Any
 from api.documents import dumps, selected
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.params import values
-from profiles.params.selection import read_selection
+from endpoints.params import values
+from endpoints.params.selection import read_selection
 from profiles.query import ProfileOrder, ProfileRow, QueryContext, run_profiles
 
 USUAL, MOST = 100, 1000  # rows of a page

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.params.selection import read_range
+from endpoints.params.selection import read_range
 from profiles.query import QueryContext, run_services
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from api.documents import dumps, metric_json, selected
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
-from profiles.params import values
-from profiles.params.query_string import Parameters
-from profiles.params.selection import read_selection
-from profiles.params.view import read_view
+from endpoints.params import values
+from endpoints.params.query_string import Parameters
+from endpoints.params.selection import read_selection
+from endpoints.params.view import read_view
 from profiles.query import (
     ExportFile,
     ExportFormat,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from api.formats import FOLDED, JSON, PPROF, SPEEDSCOPE
 from api.requests import ApiQuery, ApiRequest
-from profiles.params.selection import read_selection
-from profiles.params.view import read_order, read_view
+from endpoints.params.selection import read_selection
+from endpoints.params.view import read_order, read_view
 from profiles.query import (
     ExportFile,
     ExportFormat,

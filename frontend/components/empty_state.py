@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.components.display_names import type_name
+from frontend.components.filter_chips import NAMES
 from frontend.components.services import by_last_seen
-from frontend.queries.filter_params import NAMES
 from frontend.queries.page_query import PageQuery
 from frontend.queries.params import PageParams
 from profiles.query import Coverage, OptionsResult, Selection, ServiceName, run_last_profile

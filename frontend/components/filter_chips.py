@@ -3,8 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontend.queries.filter_params import NAMES, filter_text
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from endpoints.params.view import filter_text
 from profiles.query import FilterOption, ViewFilter
+
+NAMES: dict[FilterOption, Promise] = {
+    FilterOption.SHOW: _("Show stacks"),
+    FilterOption.HIDE: _("Hide stacks"),
+    FilterOption.FROM: _("Show from frame"),
+    FilterOption.HIDE_FRAMES: _("Hide frames"),
+    FilterOption.HIGHLIGHT: _("Highlight"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from frontend.queries.filter_params import MOST, filter_text, parse_filter
-from profiles.params import values
-from profiles.params.selection import DEFAULT_SPAN
+from endpoints.params import values
+from endpoints.params.selection import DEFAULT_SPAN
+from endpoints.params.view import filter_text, parse_filter
 from profiles.query import BadFilterPattern, Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
 _T = TypeVar("_T")
+_MOST_FILTERS = 20
 _MOST_VALUES = 50  # values of one repeated parameter
 
 SORTS = ("self", "total", "count", "name")
@@ -203,16 +204,16 @@ class _Reader:
     def _filters(self) -> tuple[ViewFilter, ...]:
         texts = self.query.getlist("f")
         found = []
-        for text in texts[:MOST]:
+        for text in texts[:_MOST_FILTERS]:
             try:
                 found.append(parse_filter(text.replace("\0", "")))
             except BadFilterPattern as error:
                 self.notices.append(str(error))
             except ValueError:
                 self._notice("f", text)
-        if len(texts) > MOST:
+        if len(texts) > _MOST_FILTERS:
             sentence = _("The address has more than %(n)d filters; the others were left out.")
-            self.notices.append(sentence % {"n": MOST})
+            self.notices.append(sentence % {"n": _MOST_FILTERS})
         return tuple(dict.fromkeys(found))
 
     def _range(self) -> tuple[timedelta, datetime | None]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
+from common.thread_pool import ThreadPool
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.subtree import node_of
 from profiles.engine.errors import BadProfile, TooLarge
@@ -34,7 +35,7 @@ from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, Vi
 
 Sides = tuple[Selection, Selection]
 _Side = tuple[MeasuredSum, Coverage]
-_threads = ThreadPoolExecutor(os.cpu_count() or 1, "other-side")
+_threads = ThreadPool("other-side", os.cpu_count() or 1)
 
 
 def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -> CompareResult:

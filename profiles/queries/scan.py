@@ -13,17 +13,19 @@ import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import partial
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import BinaryField, QuerySet, Value
 
+from common.thread_pool import ThreadPool
 from profiles.engine.encoding.codec import Numbers, unpack
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric, canonical
@@ -232,7 +234,7 @@ def _unpack_ahead(head: HeadInput, trees: Trees) -> HeadInput:
     if trees is not Trees.FUNCTIONS or not head.rows:
         return head
     encoded = [bytes(row.tree) for row in head.rows]
-    return replace(head, unpacked=_unpackers.submit(unpack, encoded))
+    return replace(head, unpacked=_unpackers.submit(partial(unpack, encoded)))
 
 
 def _canonical(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tuple[Metric, ...]:
@@ -240,4 +242,4 @@ def _canonical(profile_type: str, totals: Sequence[tuple[str, str, int]]) -> tup
     return canonical(profile_type, tuple(Metric(name, unit) for name, unit, _ in totals))
 
 
-_unpackers = ThreadPoolExecutor(os.cpu_count() or 1, "head-unpacker")
+_unpackers = ThreadPool("head-unpacker", os.cpu_count() or 1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from profiles.params.query_string import MAX_QUERY
+from endpoints.params.query_string import MAX_QUERY
 from profiles.query import QueryContext
 from projects.models import Project
 from tests.api.conftest import Ask

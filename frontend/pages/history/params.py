@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from endpoints.params import values
 from frontend.queries.params import DEFAULT_VIEW, PageParams, span_text, without
 from frontend.queries.params import read as read_asked
-from profiles.params import values
 
 DEFAULT_SPAN = timedelta(days=7)
 STEPS = tuple(

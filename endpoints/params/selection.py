@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from profiles.params import values
-from profiles.params.query_string import Parameters
-from profiles.queries.selection import Selection
+from endpoints.params import values
+from endpoints.params.query_string import Parameters
+from profiles.query import Selection
 from projects.profile_types import ProfileType
 
 DEFAULT_SPAN = timedelta(hours=1)

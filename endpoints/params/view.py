@@ -1,10 +1,17 @@
 """View of the selected profiles from query parameters."""
 
-from profiles.engine.calltree.patterns import BadFilterPattern, matcher
-from profiles.engine.metrics import Metric
-from profiles.params import values
-from profiles.params.query_string import Parameters
-from profiles.queries.selection import FilterOption, Group, Order, Shape, View, ViewFilter
+from endpoints.params import values
+from endpoints.params.query_string import Parameters
+from profiles.query import (
+    FilterOption,
+    Group,
+    Metric,
+    Order,
+    Shape,
+    View,
+    ViewFilter,
+    matcher,
+)
 
 ANY_UNIT = ""
 
@@ -30,16 +37,26 @@ def read_order(of: Parameters) -> Order:
     return Order(of.read("sort", _order, Order.WEIGHT.value))
 
 
-def _filter(of: Parameters, text: str) -> ViewFilter:
+def parse_filter(text: str) -> ViewFilter:
+    """Parse `option:value`. Raise ValueError, or BadFilterPattern for an invalid value."""
     option, colon, value = text.partition(":")
     if not colon or option not in list(FilterOption):
         options = ", ".join(f"{each}:…" for each in FilterOption)
-        raise of.bad("f", f"{text[:60]!r} is no filter; there are {options}")
-    try:
-        matcher(value)
-    except BadFilterPattern as error:
-        raise of.bad("f", str(error)) from error
+        raise ValueError(f"{text[:60]!r} is no filter; there are {options}")
+    matcher(value)
     return ViewFilter(FilterOption(option), value)
+
+
+def filter_text(of: ViewFilter) -> str:
+    """Format a filter as `parse_filter` reads it."""
+    return f"{of.option}:{of.value}"
+
+
+def _filter(of: Parameters, text: str) -> ViewFilter:
+    try:
+        return parse_filter(text)
+    except ValueError as error:
+        raise of.bad("f", str(error)) from error
 
 
 def _shape(text: str) -> str:

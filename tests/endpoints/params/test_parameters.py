@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.params.query_string import BadParameter, Parameters, parse
-from profiles.params.selection import read_other_side, read_range, read_selection
-from profiles.params.view import read_order, read_view
+from endpoints.params.query_string import BadParameter, Parameters, parse
+from endpoints.params.selection import read_other_side, read_range, read_selection
+from endpoints.params.view import read_order, read_view
 from profiles.query import Selection
 from projects.profile_types import ProfileType
 from tests.examples import examples
