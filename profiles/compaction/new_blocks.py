@@ -61,7 +61,7 @@ def new_day(
         data=data,
         profiles=block.count,
         summary=summary_of(
-            block.profiles, COARSE, by_labels=block.by_labels, moments=block.has_moments
+            block.profiles, COARSE, by_labels=block.by_labels, moments=block.has_variance
         ),
         arrived=shared(len(data), counts),
         covers=covers,

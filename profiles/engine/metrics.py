@@ -128,8 +128,8 @@ def _same_unit(profile_type: str, metric: Metric) -> Metric:
 
 def default_of(profile_type: str, metrics: Sequence[Metric], named: str = "") -> int:
     """Return the index of the default metric: the type's own, else `named`, else the last."""
-    wanted = (DEFAULT_METRICS.get(profile_type), *SECOND_CHOICE.get(profile_type, ()))
-    for metric in wanted:
+    preferred = (DEFAULT_METRICS.get(profile_type), *SECOND_CHOICE.get(profile_type, ()))
+    for metric in preferred:
         if metric in metrics:
             return metrics.index(metric)
     names = [metric.name for metric in metrics]

@@ -22,7 +22,7 @@ from profiles.engine.stats import comparison as engine
 from profiles.engine.stats.comparison import ComparedTrees, FunctionPairs, compare_trees
 from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
 from profiles.engine.stats.significance import MIN_PROFILES, REAL
-from profiles.engine.stats.spread import MeasuredSum, of_moments, of_rows
+from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from profiles.queries.aggregate import add_all, explain_errors, merge_trees
 from profiles.queries.cache import cache_sum, cached_sum, result_key
@@ -147,7 +147,7 @@ def _measure(context: QueryContext, plan: QueryPlan, metric: Metric) -> _Side:
         merge = VarianceMerge(metric, settings.MAX_QUERY_NODES, plan.selection.type, context.check)
         with scan(context, plan, metric, in_order=True, trees=Trees.FUNCTIONS) as inputs:
             coverage = add_all(context, inputs, merge)
-        side = of_moments(merge.moments(), coverage.profiles, context.check)
+        side = of_variance(merge.variance(), coverage.profiles, context.check)
         measured = side, coverage
         cache_sum(key, measured, 3 * len(side.tree.id), is_readable=coverage.is_readable)
     return measured

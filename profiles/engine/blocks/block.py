@@ -79,8 +79,8 @@ class Block:
         """Return the block with all that was read so far, which reads the rest from `source`."""
         other = shallow_copy(self)
         other._container = self._container.with_source(source)
-        if "cells" in vars(other):
-            vars(other)["cells"] = self.cells.with_container(other._container)
+        if "sparse_values" in vars(other):
+            vars(other)["sparse_values"] = self.sparse_values.with_container(other._container)
         return other
 
     @property
@@ -89,17 +89,17 @@ class Block:
         derived = [*self._derived.values()]  # a copy: other threads may add entries at any time
         return self._container.size + sum(each.size for _, each in derived)
 
-    def derived(self, kind: type[D], asked: Hashable, make: Callable[[], D]) -> D:
+    def derived(self, kind: type[D], key: Hashable, make: Callable[[], D]) -> D:
         """Return the result of `make`, cached until its kind is needed with another key.
 
-        `asked` is the key. One result per kind is cached; this is meant for results over all rows
-        of the block, which most queries read.
+        One result per kind is cached; this is meant for results over all rows of the block, which
+        most queries read.
         """
-        known = self._derived.get(kind)
-        if known and known[0] == asked:
-            return cast("D", known[1])
+        cached = self._derived.get(kind)
+        if cached and cached[0] == key:
+            return cast("D", cached[1])
         made = make()
-        self._derived[kind] = asked, made
+        self._derived[kind] = key, made
         return made
 
     @property
@@ -164,7 +164,7 @@ class Block:
         return found.with_values(self.columns.folded(found.values)) if found else None
 
     @cached_property
-    def cells(self) -> SparseValueReader:
+    def sparse_values(self) -> SparseValueReader:
         """Return the reader of the sparse values."""
         lines = len(self.node_of_line)
         return SparseValueReader(self._container, "cells", self._cuts, lines, self.columns)
@@ -184,7 +184,7 @@ class Block:
         """
         lines = len(self.node_of_line)
         place = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
-        return self.cells.sums(
+        return self.sparse_values.sums(
             rows, metrics, place, len(self.tree.parent) if by_function else lines, check
         )
 

@@ -66,17 +66,17 @@ def _written(
     dictionary: Dictionary, profiles: ProfileColumns, groups: Groups, hours: list[_Hour]
 ) -> bytes:
     count = len(groups.deployment)
-    cells, passing = _sparse_values(hours, profiles, count)
+    sparse_values, passing = _sparse_values(hours, profiles, count)
     labelled = _labelled(hours, profiles, passing)
-    moments = _variance(hours, dictionary, profiles, count)
-    cuts, of_cells = write_sparse_values(cells, "cells")
+    variance = _variance(hours, dictionary, profiles, count)
+    cuts, value_sections = write_sparse_values(sparse_values, "cells")
     head = {
         "metrics": [[*metric] for metric in profiles.metrics],
         "profiles": len(profiles),
         "rows": count,
         "cuts": cuts,
         "by_labels": bool((groups.label_set != ALL_LABELS).all()),
-        "moments": moments is not None,
+        "moments": variance is not None,
         "passing": sorted(passing),
     }
     columns: list[Column] = [groups.deployment, groups.label_set + 1, groups.of_profile]
@@ -84,11 +84,11 @@ def _written(
         "profiles": write_profiles(profiles),
         "groups": pack({}, columns),
         **write_dictionary(dictionary),
-        **of_cells,
+        **value_sections,
         **({"labels": write_labelled(labelled)} if len(labelled.row) else {}),
         **{
             f"moments.{k}": write_variance(of_metric, dictionary.tree)
-            for k, of_metric in enumerate(moments or ())
+            for k, of_metric in enumerate(variance or ())
         },
     }
     return write(KIND, head, sections)
@@ -112,14 +112,16 @@ def _sparse_values(
     metrics = profiles.metrics
     sums = SumTable(len(metrics), 2**30, "rows of a day block")
     parts = [(hour, sparse_values_of(hour.block, None)) for hour in hours]
-    values = [spread(cells.values, hour.block.metrics, metrics) for hour, cells in parts]
+    values = [
+        spread(sparse_values.values, hour.block.metrics, metrics) for hour, sparse_values in parts
+    ]
     passing = {
         k for k in range(len(metrics)) if not summable(np.concatenate([v[k] for v in values]))
     }
-    for (hour, cells), of_hour in zip(parts, values, strict=True):
+    for (hour, sparse_values), of_hour in zip(parts, values, strict=True):
         kept = [k for k in range(len(metrics)) if k not in passing]
-        group = np.repeat(hour.group, np.diff(cells.starts)).astype(np.uint64)
-        keys = group << np.uint64(32) | hour.place[cells.node].astype(np.uint64)
+        group = np.repeat(hour.group, np.diff(sparse_values.starts)).astype(np.uint64)
+        keys = group << np.uint64(32) | hour.place[sparse_values.node].astype(np.uint64)
         sums.add_rows(keys, of_hour[kept], np.array(kept, np.int32))
     keys, table = sums.table()
     order = np.argsort(keys)

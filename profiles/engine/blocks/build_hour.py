@@ -37,9 +37,9 @@ def build_hour(
     dictionary, place = builder.finish()
     rows = in_order(all_rows(parts), place)
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows.lengths]))
-    cells = SparseValues(starts, rows.node, rows.values)
-    cuts, of_cells = write_sparse_values(cells, "cells")
-    sums = safe_sums(cells, len(place))
+    sparse_values = SparseValues(starts, rows.node, rows.values)
+    cuts, value_sections = write_sparse_values(sparse_values, "cells")
+    sums = safe_sums(sparse_values, len(place))
     head = {
         "metrics": [[*metric] for metric in rows.profiles.metrics],
         "profiles": len(rows.profiles),
@@ -51,7 +51,7 @@ def build_hour(
         **write_dictionary(dictionary),
         **{f"sums.{k}": pack({}, [row]) for k, row in sums.items()},
         **({"labels": write_labelled(rows.labelled)} if len(rows.labelled.row) else {}),
-        **of_cells,
+        **value_sections,
         "identities": write_identities(rows.identities),
     }
     return write(KIND, head, sections, level)

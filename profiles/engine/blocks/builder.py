@@ -50,7 +50,7 @@ class Nodes:
 class StoredLabels(NamedTuple):
     """Sample labels of a stored tree."""
 
-    cells: LabelledSelf
+    sparse_values: LabelledSelf
     metrics: list[Metric]  # metrics of the values
     place: NDArray[np.int32]  # position in the builder of each node of the tree
 
@@ -106,21 +106,21 @@ class Builder:
         metrics = [Metric(*metric) for metric in head["metrics"]]
         if not set(metrics) <= set(among):
             raise ValueError("the totals of its profile lack one of its metrics")
-        wanted = [
+        values = [
             (k, int(factor), among.index(metric))
             for k, (metric, factor) in enumerate(zip(metrics, head["factors"], strict=True))
         ]
         if trees.read(numbers.data, numbers.at, head["columns"], len(metrics), mappings):
             texts = texts_of(data, numbers)
             trees.name(texts.data, texts.ends)
-        cells = trees.add(wanted)
+        count = trees.add(values)
         if not head["labels"]:
-            return cells, None
+            return count, None
         place = trees.forest_nodes()
         labelled = labelled_of(numbers.data, len(metrics), len(place))
-        return cells, StoredLabels(labelled, metrics, place) if labelled else None
+        return count, StoredLabels(labelled, metrics, place) if labelled else None
 
-    def cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def sparse_values(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the values of all stored trees: (node int32 [C], values int64 [K, C])."""
         return self._trees.sparse_values()
 

@@ -36,7 +36,7 @@ class DayBlock(Block):
         head = self._container.head
         try:
             self.by_labels = bool(head["by_labels"])  # False: groups span all label sets
-            self.has_moments = bool(head["moments"])
+            self.has_variance = bool(head["moments"])
             self._passing = {int(k) for k in head["passing"]}
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
@@ -63,15 +63,15 @@ class DayBlock(Block):
             raise BadProfile("The values of a day add up to more than 64 bits hold.")
         return super().sums(metrics, rows, by_function, check)
 
-    def moments(self, metric: int, rows: Rows | None) -> GroupVariance:
+    def variance(self, metric: int, rows: Rows | None) -> GroupVariance:
         """Sum the squares and counts of the groups in `rows` (None: all) into one group.
 
-        Raise `ValueError` if the block has none, see `has_moments`.
+        Raise `ValueError` if the block has none, see `has_variance`.
         """
-        if not self.has_moments:
-            raise ValueError("This block has too many groups and nodes to hold moments.")
+        if not self.has_variance:
+            raise ValueError("This block has too many groups and nodes to hold variances.")
         marks = np.ones(self.rows, bool) if rows is None else rows
-        first, *others = (self._moments(k, marks) for k in self.columns.stored[metric])
+        first, *others = (self._stored_variance(k, marks) for k in self.columns.stored[metric])
         for other in others:  # columns of one metric are of different profiles
             first = GroupVariance(
                 first.square + other.square,
@@ -80,7 +80,7 @@ class DayBlock(Block):
             )
         return first
 
-    def _moments(self, stored: int, marks: Rows) -> GroupVariance:
+    def _stored_variance(self, stored: int, marks: Rows) -> GroupVariance:
         with self._container.section(f"moments.{stored}") as columns:
             every = read_variance(columns, self.tree, len(self.functions.id), self.rows)
         return GroupVariance(

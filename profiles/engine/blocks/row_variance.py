@@ -51,49 +51,56 @@ def used_variance(
     """
     if rows is None:
         return block.derived(
-            UsedVariance, metric, lambda: _used_moments(block, metric, None, used, check)
+            UsedVariance, metric, lambda: _used_variance(block, metric, None, used, check)
         )
-    return _used_moments(block, metric, rows, used, check)
+    return _used_variance(block, metric, rows, used, check)
 
 
-def _used_moments(
+def _used_variance(
     block: Block, metric: int, rows: Rows | None, used: UsedNodes, check: Check
 ) -> UsedVariance:
-    if len(block.cells.chunks) == 1 and len(used.node) <= MAX_NODES:
+    if len(block.sparse_values.chunks) == 1 and len(used.node) <= MAX_NODES:
         return _of_one_chunk(block, metric, rows, used)
     group = np.zeros(block.rows, np.int32) if rows is None else rows.astype(np.int32) - np.int32(1)
     return taken(row_variance(block, metric, group, 1, check), used)
 
 
-def taken(moments: GroupVariance, used: UsedNodes) -> UsedVariance:
+def taken(variance: GroupVariance, used: UsedNodes) -> UsedVariance:
     """Select the used nodes and functions of the only group."""
     return UsedVariance(
-        moments.square[0, used.node],
-        moments.present[0, used.node],
-        moments.functions[0][:, used.frames],
+        variance.square[0, used.node],
+        variance.present[0, used.node],
+        variance.functions[0][:, used.frames],
     )
 
 
 def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes) -> UsedVariance:
     """Compute the variance of a block with one chunk, on the nodes that its sums found already."""
-    chunk = block.cells.chunks[0]
-    cells = block.cells.read(chunk, [metric])
+    chunk = block.sparse_values.chunks[0]
+    sparse_values = block.sparse_values.read(chunk, [metric])
     meant = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     # Sums over all rows may come from stored sums, which do not mark the nodes with own values.
-    marked = _met(block, cells, meant)[used.node] if rows is None else used.marked
+    marked = _met(block, sparse_values, meant)[used.node] if rows is None else used.marked
     sums = RowVarianceSums(used.parent, used.frame, marked, len(used.frames), 1)
     place = np.full(len(block.tree.parent), -1, np.int32)
     place[used.node] = np.arange(len(used.node), dtype=np.int32)
     group = np.zeros(block.rows, np.int32)
-    sums.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], meant, group)
+    sums.add(
+        sparse_values.starts,
+        sparse_values.node,
+        sparse_values.values[0],
+        place[block.node_of_line],
+        meant,
+        group,
+    )
     square, present, functions = sums.tables()
     return UsedVariance(square[0], present[0], functions[0])
 
 
-def _met(block: Block, cells: SparseValues, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _met(block: Block, sparse_values: SparseValues, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Mark the nodes of the function tree at which these rows have values, uint8 [N]."""
     marks = np.zeros(len(block.tree.parent), np.uint8)
-    mark_nodes(cells.starts, cells.node, block.node_of_line, rows, marks)
+    mark_nodes(sparse_values.starts, sparse_values.node, block.node_of_line, rows, marks)
     return marks
 
 
@@ -109,13 +116,13 @@ def row_variance(
     sums = GroupVariance(
         np.zeros((groups, nodes)), np.zeros((groups, nodes)), np.zeros((groups, 4, functions))
     )
-    for chunk, cells, _ in block.cells.marked(group >= 0, [metric], check):
-        _add_chunk(sums, block, cells, group[chunk.first : chunk.last])
+    for chunk, sparse_values, _ in block.sparse_values.marked(group >= 0, [metric], check):
+        _add_chunk(sums, block, sparse_values, group[chunk.first : chunk.last])
     return sums
 
 
 def _add_chunk(
-    sums: GroupVariance, block: Block, cells: SparseValues, group: NDArray[np.int32]
+    sums: GroupVariance, block: Block, sparse_values: SparseValues, group: NDArray[np.int32]
 ) -> None:
     """Add one chunk of rows, working only on the nodes that its rows use.
 
@@ -126,13 +133,20 @@ def _add_chunk(
     here, of_row = np.unique(group[rows], return_inverse=True)
     local = np.zeros(len(group), np.int32)
     local[rows] = of_row
-    marks = _met(block, cells, rows)
+    marks = _met(block, sparse_values, rows)
     used = used_nodes(block.tree.parent, block.tree.function, marks)
     if len(used.node) > MAX_NODES:
         raise TooLarge(LIMIT, len(used.node), MAX_NODES)
     place = np.cumsum(marks, dtype=np.int32) - 1
     of_chunk = RowVarianceSums(used.parent, used.frame, used.marked, len(used.frames), len(here))
-    of_chunk.add(cells.starts, cells.node, cells.values[0], place[block.node_of_line], rows, local)
+    of_chunk.add(
+        sparse_values.starts,
+        sparse_values.node,
+        sparse_values.values[0],
+        place[block.node_of_line],
+        rows,
+        local,
+    )
     square, present, functions = of_chunk.tables()
     rows = here.astype(np.int64)
     add_table(sums.square, rows, used.node, square)

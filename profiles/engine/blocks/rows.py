@@ -45,7 +45,7 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
         lengths[row], labels = builder.add_stored(profile.tree, metrics)
         if labels:
             labelled.append(_labels_of(row, labels, metrics))
-    node, values = builder.cells()
+    node, values = builder.sparse_values()
     return BlockRows(
         profiles=columns,
         identities=Identities(
@@ -63,17 +63,17 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
 def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
     """Add the marked profiles (None: all) of a block to the builder and return their rows."""
     kept = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
-    cells = sparse_values_of(block, rows)
-    place = enter_used(builder, block, cells.node)
+    sparse_values = sparse_values_of(block, rows)
+    place = enter_used(builder, block, sparse_values.node)
     labelled = block.labelled.of_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
     rank[kept] = np.arange(len(kept))
     return BlockRows(
         profiles=block.profiles.taken(kept),
         identities=block.identities.taken(kept),
-        lengths=np.diff(cells.starts),
-        node=place[cells.node],
-        values=cells.values,
+        lengths=np.diff(sparse_values.starts),
+        node=place[sparse_values.node],
+        values=sparse_values.values,
         labelled=labelled.renumbered(rank, place)
         if labelled
         else joined_labels([], len(block.metrics)),
@@ -120,25 +120,25 @@ def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     node = place[rows.node]
-    cells = sort_values(rank, rows.lengths, node, len(place))
+    value_order = sort_values(rank, rows.lengths, node, len(place))
     return BlockRows(
         profiles=rows.profiles.taken(order),
         identities=rows.identities.taken(order),
         lengths=rows.lengths[order],
-        node=node[cells],
-        values=rows.values[:, cells],
+        node=node[value_order],
+        values=rows.values[:, value_order],
         labelled=rows.labelled.renumbered(rank, place),
     )
 
 
 def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> LabelledValues:
-    cells = labels.cells
+    sparse_values = labels.sparse_values
     return LabelledValues(
-        cells.label_sets,
-        np.full(len(cells.node), row, np.int32),
-        labels.place[cells.node],
-        cells.label_set,
-        spread(cells.values, labels.metrics, metrics),
+        sparse_values.label_sets,
+        np.full(len(sparse_values.node), row, np.int32),
+        labels.place[sparse_values.node],
+        sparse_values.label_set,
+        spread(sparse_values.values, labels.metrics, metrics),
     )
 
 
@@ -147,15 +147,15 @@ def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
     metrics = range(len(block.metrics))
     lengths, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     values = [np.zeros((len(block.metrics), 0), np.int64)]
-    for _, cells, marks in block.cells.marked(rows, metrics):
-        counts = np.diff(cells.starts)
+    for _, sparse_values, marks in block.sparse_values.marked(rows, metrics):
+        counts = np.diff(sparse_values.starts)
         if marks.all():
             kept: slice | NDArray[np.bool_] = slice(None)
         else:
             kept = np.repeat(marks, counts).astype(bool)
         lengths.append(counts[marks.astype(bool)])
-        nodes.append(cells.node[kept])
-        values.append(cells.values[:, kept])
+        nodes.append(sparse_values.node[kept])
+        values.append(sparse_values.values[:, kept])
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
     return SparseValues(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
 

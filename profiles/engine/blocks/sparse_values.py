@@ -53,18 +53,20 @@ def cut(starts: NDArray[np.int64]) -> list[int]:
     return cuts
 
 
-def write_sparse_values(cells: SparseValues, prefix: str) -> tuple[list[int], dict[str, bytes]]:
+def write_sparse_values(
+    sparse_values: SparseValues, prefix: str
+) -> tuple[list[int], dict[str, bytes]]:
     """Encode sparse values: (chunk boundaries for the directory, sections by name)."""
-    cuts, sections = cut(cells.starts), {}
+    cuts, sections = cut(sparse_values.starts), {}
     for number, (first, last) in enumerate(pairwise(cuts)):
-        starts = cells.starts[first : last + 1]
+        starts = sparse_values.starts[first : last + 1]
         part = slice(int(starts[0]), int(starts[-1]))
-        node = cells.node[part].astype(np.int64)
+        node = sparse_values.node[part].astype(np.int64)
         steps = np.diff(node, prepend=-1) - 1
         begins = starts[:-1][np.diff(starts) > 0] - starts[0]
         steps[begins] = node[begins]
         sections[f"{prefix}{number}"] = pack({}, [np.diff(starts), steps])
-        for k, row in enumerate(cells.values[:, part]):
+        for k, row in enumerate(sparse_values.values[:, part]):
             sections[f"{prefix}{number}.{k}"] = pack({}, [row])
     return cuts, sections
 
@@ -151,9 +153,17 @@ class SparseValueReader:
         """
         sums = np.zeros((len(metrics), places), np.int64)
         used = np.zeros(places, np.uint8)
-        for _, cells, marks in self.marked(rows, metrics, check):
+        for _, sparse_values, marks in self.marked(rows, metrics, check):
             for k in range(len(metrics)):
-                sum_rows(cells.starts, cells.node, cells.values[k], marks, place, sums[k], used)
+                sum_rows(
+                    sparse_values.starts,
+                    sparse_values.node,
+                    sparse_values.values[k],
+                    marks,
+                    place,
+                    sums[k],
+                    used,
+                )
         return sums, used
 
 
@@ -166,16 +176,16 @@ def summable(values: NDArray[np.int64]) -> bool:
     return (high << 32) + low < 2**63
 
 
-def safe_sums(cells: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
+def safe_sums(sparse_values: SparseValues, nodes: int) -> dict[int, NDArray[np.int64]]:
     """Sum each node over all rows, by metric; leave out metrics that may exceed 64 bits."""
     sums = {}
-    every = np.ones(len(cells.starts) - 1, np.uint8)
+    every = np.ones(len(sparse_values.starts) - 1, np.uint8)
     place, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)
-    for k, values in enumerate(cells.values):
+    for k, values in enumerate(sparse_values.values):
         if summable(values):
             sums[k] = np.zeros(nodes, np.int64)
             row = np.ascontiguousarray(values)
-            sum_rows(cells.starts, cells.node, row, every, place, sums[k], used)
+            sum_rows(sparse_values.starts, sparse_values.node, row, every, place, sums[k], used)
     return sums
 
 

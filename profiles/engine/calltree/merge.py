@@ -116,12 +116,12 @@ class Merge:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
             kept, places = self._columns(self._named([Metric(*metric) for metric in metrics]))
-            wanted = [
+            values = [
                 (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
             ]
         except DAMAGE as error:
             raise damaged(error) from error
-        return self._packed.add(wanted)
+        return self._packed.add(values)
 
     def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
         """Add these functions of the tree, by index, with their names."""

@@ -54,14 +54,18 @@ def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> C
     found = pairs(tree, check)
     total = [totals(tree.parent, own, check).astype(np.float64) for own in tree.self]
     nodes = differences(
-        _moments(a.profiles, total[0], a.nodes, np.arange(len(a.tree.id))),
-        _moments(b.profiles, total[1], b.nodes, place_b),
+        _sample_variance(a.profiles, total[0], a.nodes, np.arange(len(a.tree.id))),
+        _sample_variance(b.profiles, total[1], b.nodes, place_b),
         check,
     )
     ids = found.id
     functions = differences(
-        _moments(a.profiles, found.total[0], a.by_function, np.searchsorted(ids, a.functions.id)),
-        _moments(b.profiles, found.total[1], b.by_function, np.searchsorted(ids, b.functions.id)),
+        _sample_variance(
+            a.profiles, found.total[0], a.by_function, np.searchsorted(ids, a.functions.id)
+        ),
+        _sample_variance(
+            b.profiles, found.total[1], b.by_function, np.searchsorted(ids, b.functions.id)
+        ),
         check,
     )
     gate = false_discoveries(functions.p, check)
@@ -161,7 +165,7 @@ def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
     return widths
 
 
-def _moments(
+def _sample_variance(
     profiles: int,
     sums: NDArray[np.int64] | Floats,
     spread: Spread,

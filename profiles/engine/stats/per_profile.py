@@ -20,7 +20,7 @@ from profiles.engine.metrics import Metric
 MAX_CELLS = 2**23  # profiles × nodes: 64 MB
 LIMIT = "max_profile_cells"  # name of the limit in TooLarge
 
-Cells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # row, node, value
+SparseColumns = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # row, node, value
 
 
 class PerProfile(Merge):
@@ -40,8 +40,8 @@ class PerProfile(Merge):
     ) -> None:
         super().__init__([metric], by_function, MAX_NODES, profile_type, check)
         self.count = 0  # profiles
-        self._max_cells = max_cells
-        self._cells: list[Cells] = []
+        self._max_values = max_cells
+        self._sparse_columns: list[SparseColumns] = []
 
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
@@ -72,15 +72,19 @@ class PerProfile(Merge):
         marks = np.ones(block.rows, bool) if profiles is None else profiles
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
-        found = list(block.cells.marked(marks, metrics, self._check)) if metrics else []
+        found = list(block.sparse_values.marked(marks, metrics, self._check)) if metrics else []
         used, _, place = self._add_block(block, profiles)
         here = np.full(len(block.tree.parent if self.by_function else block.node_of_line), -1)
         here[used.node] = place
-        for chunk, cells, kept in found:
-            row = np.repeat(np.arange(chunk.first, chunk.last), np.diff(cells.starts))
-            at = np.flatnonzero(np.repeat(kept, np.diff(cells.starts)))
-            node = block.node_of_line[cells.node[at]] if self.by_function else cells.node[at]
-            self._take(rank[row[at]], here[node].astype(np.int32), cells.values[0][at])
+        for chunk, sparse_values, kept in found:
+            row = np.repeat(np.arange(chunk.first, chunk.last), np.diff(sparse_values.starts))
+            at = np.flatnonzero(np.repeat(kept, np.diff(sparse_values.starts)))
+            node = (
+                block.node_of_line[sparse_values.node[at]]
+                if self.by_function
+                else sparse_values.node[at]
+            )
+            self._take(rank[row[at]], here[node].astype(np.int32), sparse_values.values[0][at])
         self._count(int(marks.sum()))
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
@@ -100,7 +104,7 @@ class PerProfile(Merge):
         """Return the tree with a row of values per profile: self [P, N], metrics "0" to "P - 1"."""
         whole = super().tree()
         table = np.zeros((self.count, len(whole.id)), np.int64)
-        for row, node, value in self._cells:
+        for row, node, value in self._sparse_columns:
             self._check()
             np.add.at(table, (row, node), value)
         unit = self.metrics[0].unit
@@ -110,10 +114,10 @@ class PerProfile(Merge):
     def _take(
         self, row: NDArray[np.int64], node: NDArray[np.int32], value: NDArray[np.int64]
     ) -> None:
-        self._cells.append((row + self.count, node, value))
+        self._sparse_columns.append((row + self.count, node, value))
 
     def _count(self, profiles: int) -> None:
         self.count += profiles
-        cells = self.count * self._forest.nodes.count
-        if cells > self._max_cells:
-            raise TooLarge(LIMIT, cells, self._max_cells)
+        size = self.count * self._forest.nodes.count
+        if size > self._max_values:
+            raise TooLarge(LIMIT, size, self._max_values)

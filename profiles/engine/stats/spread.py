@@ -32,14 +32,14 @@ class MeasuredSum:
     by_function: Spread  # of each of `functions`; recursion counts once
 
 
-def of_moments(moments: TreeVariance, profiles: int, check: Check = unchecked) -> MeasuredSum:
+def of_variance(variance: TreeVariance, profiles: int, check: Check = unchecked) -> MeasuredSum:
     """Convert the result of a VarianceMerge of `profiles` profiles."""
-    functions, of_frame = functions_of(moments.tree, check), moments.functions
+    functions, of_frame = functions_of(variance.tree, check), variance.functions
     by_function = Spread(
         of_frame.total_square[functions.frame], of_frame.total_present[functions.frame]
     )
-    nodes = Spread(moments.nodes.square, moments.nodes.present)
-    return MeasuredSum(profiles, moments.tree, nodes, functions, by_function)
+    nodes = Spread(variance.nodes.square, variance.nodes.present)
+    return MeasuredSum(profiles, variance.tree, nodes, functions, by_function)
 
 
 def of_rows(tree: Tree, metric: Metric, rows: slice, check: Check = unchecked) -> MeasuredSum:

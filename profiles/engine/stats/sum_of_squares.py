@@ -74,7 +74,7 @@ class VarianceMerge(Merge):
         check: Check = unchecked,
     ) -> None:
         super().__init__([metric], True, max_nodes, profile_type, check)
-        self._moments = VarianceSums()
+        self._variance_sums = VarianceSums()
 
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
@@ -87,7 +87,7 @@ class VarianceMerge(Merge):
             metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
         if self.metrics[0] in metrics:
             is_new = self._add_packed(numbers, data)
-            self._moments.add_tree(self._packed, is_new)
+            self._variance_sums.add_tree(self._packed, is_new)
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all)."""
@@ -95,7 +95,7 @@ class VarianceMerge(Merge):
         if metric is not None:
             sums = block.used_sums([metric], profiles, by_function=True, check=self._check)
             variance = used_variance(block, metric, profiles, sums.used, self._check)
-            self._add_moments(block, sums, variance)
+            self._add_variance(block, sums, variance)
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         """Add the marked groups of a day block (None: all groups).
@@ -106,12 +106,12 @@ class VarianceMerge(Merge):
         metric = self._metric_of(block)
         if metric is not None:
             sums = block.used_sums([metric], groups, by_function=True, check=self._check)
-            self._add_moments(block, sums, taken(block.moments(metric, groups), sums.used))
+            self._add_variance(block, sums, taken(block.variance(metric, groups), sums.used))
 
-    def moments(self) -> TreeVariance:
+    def variance(self) -> TreeVariance:
         """Return the merged tree with its sums of squares and counts."""
         tree = self.tree()
-        nodes, functions = self._moments.tables(len(tree.id), len(tree.frames.id))
+        nodes, functions = self._variance_sums.tables(len(tree.id), len(tree.frames.id))
         return TreeVariance(
             tree=tree,
             nodes=NodeVariance(nodes[0], nodes[1].astype(np.int64)),
@@ -128,8 +128,10 @@ class VarianceMerge(Merge):
         """Return the metric's index in the block, or None if no profile of the block has it."""
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
 
-    def _add_moments(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
+    def _add_variance(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
         used, frames, place = self._add_sums(block, sums)
-        self._moments.reserve(self._forest.nodes.count, self._forest.frames.count)
-        self._moments.add_nodes(used.parent, place, frames[used.frame], found.square, found.present)
-        self._moments.add_functions(frames, found.functions)
+        self._variance_sums.reserve(self._forest.nodes.count, self._forest.frames.count)
+        self._variance_sums.add_nodes(
+            used.parent, place, frames[used.frame], found.square, found.present
+        )
+        self._variance_sums.add_functions(frames, found.functions)

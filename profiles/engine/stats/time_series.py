@@ -58,7 +58,7 @@ class SeriesByFunction:
         count = len(self.functions.id)
         self._outermost = mark_outermost(tree.parent, self.functions.of_node, count) != 0
 
-    def top(self, count: int, wanted: Callable[[str], bool]) -> list[int]:
+    def top(self, count: int, matches: Callable[[str], bool]) -> list[int]:
         """Return the `count` functions with the greatest self values, filtered by `wanted`(name).
 
         Self values are summed over all steps; functions without a self value are left out.
@@ -66,7 +66,7 @@ class SeriesByFunction:
         own = np.zeros(len(self.functions.id), np.int64)
         np.add.at(own, self.functions.of_node, self._tree.self.sum(axis=0))
         order = np.lexsort((self.functions.id, -own)).tolist()
-        found = (f for f in order if own[f] and wanted(self.names[f]))
+        found = (f for f in order if own[f] and matches(self.names[f]))
         return [f for f, _ in zip(found, range(count), strict=False)]
 
     def named(self, name: str) -> list[int]:

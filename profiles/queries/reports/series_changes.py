@@ -25,7 +25,7 @@ def series_changes(before: Courses, after: Courses) -> list[SeriesChange]:
 
     Within a range, all quantities have values for the same steps, at least one.
     """
-    a, b = _moments(after), _moments(before)
+    a, b = _sample_variance(after), _sample_variance(before)
     q = false_discoveries(differences(a, b).p)
     found = a.sums / a.profiles - b.sums / b.profiles
     return [
@@ -34,7 +34,7 @@ def series_changes(before: Courses, after: Courses) -> list[SeriesChange]:
     ]
 
 
-def _moments(courses: Courses) -> SampleVariance:
+def _sample_variance(courses: Courses) -> SampleVariance:
     values = np.array(courses, dtype=np.float64)
     return SampleVariance(
         profiles=values.shape[1],

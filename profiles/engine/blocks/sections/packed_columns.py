@@ -105,13 +105,13 @@ class PackedColumnReader:
         if self._at != len(self._data):
             raise ValueError(f"{len(self._data) - self._at} bytes too many")
 
-    def _next(self, wanted: int | None) -> tuple[int, int, int, int, int]:
+    def _next(self, expected: int | None) -> tuple[int, int, int, int, int]:
         column = next(self._columns, None)
         if column is None:
             raise ValueError("a column is missing")
         width, count, base, factor = map(int, column)
-        if wanted is not None and count != wanted:
-            raise ValueError(f"a column has {count} rows, and its table {wanted}")
+        if expected is not None and count != expected:
+            raise ValueError(f"a column has {count} rows, and its table {expected}")
         at = self._at
         self._at += count * width
         return at, width, count, base, factor & _64_BITS

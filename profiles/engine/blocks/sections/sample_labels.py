@@ -82,11 +82,14 @@ def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValu
     )
 
 
-def write_labelled(cells: LabelledValues) -> bytes:
+def write_labelled(sparse_values: LabelledValues) -> bytes:
     """Encode the section `labels`."""
-    sets = [[[*label] for label in labels] for labels in cells.label_sets]
-    steps = np.diff(cells.row, prepend=0)
-    return pack({"label_sets": sets}, [steps, cells.node, cells.label_set, *cells.values])
+    sets = [[[*label] for label in labels] for labels in sparse_values.label_sets]
+    steps = np.diff(sparse_values.row, prepend=0)
+    return pack(
+        {"label_sets": sets},
+        [steps, sparse_values.node, sparse_values.label_set, *sparse_values.values],
+    )
 
 
 def read_labelled(

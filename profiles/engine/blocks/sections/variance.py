@@ -18,17 +18,17 @@ _EXACT = 2.0**62  # float64 values below this are stored as integers
 Table = NDArray[np.float64]
 
 
-def write_variance(moments: GroupVariance, tree: FunctionTree) -> bytes:
+def write_variance(variance: GroupVariance, tree: FunctionTree) -> bytes:
     """Encode sums of squares and counts of one metric.
 
     Totals of a function with a single outermost node equal those of the node and are not stored.
     """
-    several, _ = _places(tree, moments.functions.shape[2])
-    functions = moments.functions
+    several, _ = _places(tree, variance.functions.shape[2])
+    functions = variance.functions
     columns: list[Column] = []
     whole = []
     for square, present in (
-        (moments.square, moments.present),
+        (variance.square, variance.present),
         (functions[:, 0], functions[:, 1]),
         (functions[:, 2][:, several], functions[:, 3][:, several]),
     ):
@@ -62,7 +62,9 @@ def _tables(
         if len(runs) and (int(runs.min()) < 1 or int(runs.max()) > groups * width):
             raise ValueError("a run has no length")
         if int(runs.sum()) != groups * width:
-            raise ValueError(f"moments of {int(runs.sum())} places, and there are {groups * width}")
+            raise ValueError(
+                f"variances of {int(runs.sum())} places, and there are {groups * width}"
+            )
         square = squares.astype(np.float64) if whole else squares.view(np.float64)
         yield (
             np.repeat(square, runs).reshape(groups, width),

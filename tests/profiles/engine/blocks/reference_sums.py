@@ -29,7 +29,7 @@ def merged(
     return meaning(merge.tree())
 
 
-def moments(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
+def reference_variance(profiles: Iterable[BlockProfile], metric: Metric) -> Squares:
     """Return (Σ of squares, profiles) by node id, and by ("self" or "total", name, file)."""
     sums: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for profile in profiles:

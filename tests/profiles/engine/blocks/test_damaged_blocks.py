@@ -38,14 +38,14 @@ def use(block: HourBlock | DayBlock) -> None:
         else:
             merge.add_day(block)
         merge.tree()
-    moments = VarianceMerge(CPU)
+    variance = VarianceMerge(CPU)
     if isinstance(block, HourBlock):
-        moments.add_hour(block)
+        variance.add_hour(block)
         assert len(block.identities.name_id) == len(block.profiles)
     else:
-        moments.add_day(block)
+        variance.add_day(block)
         assert len(block.groups.of_profile) == len(block.profiles)
-    moments.moments()
+    variance.variance()
 
 
 def opened(data: bytes) -> HourBlock | DayBlock:

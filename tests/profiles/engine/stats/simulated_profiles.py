@@ -79,10 +79,10 @@ class Service:
             total[self.parent[node]] += total[node]
         functions = np.zeros((self.functions, profiles))
         np.add.at(functions, self.function_of[self.outermost], total[self.outermost])
-        return moments(total), moments(functions)
+        return sample_variance(total), sample_variance(functions)
 
 
-def moments(totals: Floats) -> SampleVariance:
+def sample_variance(totals: Floats) -> SampleVariance:
     """Compute sums, sums of squares and counts of totals [M, profiles]."""
     present = np.count_nonzero(totals, axis=1).astype(np.int64)
     return SampleVariance(totals.shape[1], totals.sum(axis=1), (totals**2).sum(axis=1), present)

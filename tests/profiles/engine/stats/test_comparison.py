@@ -19,7 +19,7 @@ from profiles.engine.stats.significance import differences
 from profiles.engine.stats.spread import MeasuredSum, of_rows
 from tests.examples import examples
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
-from tests.profiles.engine.stats.simulated_profiles import moments
+from tests.profiles.engine.stats.simulated_profiles import sample_variance
 from tests.profiles.pprofs import Stacks
 
 few = settings(max_examples=examples(100), deadline=None)
@@ -64,7 +64,7 @@ def test_intervals_are_those_of_the_profiles_totals(a: list[Stacks], b: list[Sta
     """Check that sums of squares give the same intervals as all totals of all profiles."""
     found = between(a, b)
     rows = [totals_by_id(found.tree, parts) for parts in (a, b)]
-    expected = differences(moments(rows[0]), moments(rows[1]))
+    expected = differences(sample_variance(rows[0]), sample_variance(rows[1]))
     assert found.nodes.low == pytest.approx(expected.low, rel=1e-6, abs=1e-6, nan_ok=True)
     assert found.nodes.high == pytest.approx(expected.high, rel=1e-6, abs=1e-6, nan_ok=True)
 

@@ -12,7 +12,12 @@ from profiles.engine.stats.significance import (
     false_discoveries,
     gated,
 )
-from tests.profiles.engine.stats.simulated_profiles import Function, Service, captured, moments
+from tests.profiles.engine.stats.simulated_profiles import (
+    Function,
+    Service,
+    captured,
+    sample_variance,
+)
 from tests.profiles.engine.stats.welch_theory import power
 
 RUNS = 300
@@ -102,7 +107,7 @@ def side(profiles: int, value: float, present: int | None = None) -> SampleVaria
     """Return one quantity: `value` in the first `present` profiles, 0 in the others."""
     row = np.zeros((1, profiles))
     row[0, : profiles if present is None else present] = value
-    return moments(row)
+    return sample_variance(row)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from profiles.engine.encoding.codec import encode
 from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.per_profile import PerProfile
-from profiles.engine.stats.spread import MeasuredSum, of_moments, of_rows
+from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.examples import examples
 from tests.profiles.engine.random_trees import tree_of, trees
@@ -60,8 +60,8 @@ def said(found: MeasuredSum) -> tuple[Moments, Moments]:
     )
 
 
-def approximately(moments: Moments) -> dict[object, object]:
-    return {k: (pytest.approx(v[0], rel=1e-9), v[1]) for k, v in moments.items()}
+def approximately(variance: Moments) -> dict[object, object]:
+    return {k: (pytest.approx(v[0], rel=1e-9), v[1]) for k, v in variance.items()}
 
 
 @few
@@ -85,7 +85,7 @@ def test_a_merge_with_moments(parts: list[Tree]) -> None:
     for part in parts:
         merge.add_encoded(encode(part))
     nodes, functions = by_brute_force(parts, CPU)
-    found = of_moments(merge.moments(), len(parts))
+    found = of_variance(merge.variance(), len(parts))
     assert said(found) == (approximately(nodes), approximately(functions))
 
 

@@ -33,8 +33,8 @@ PROFILES = st.one_of(st.lists(drawn_profiles(), max_size=8), RECURSIVE)
 
 def assert_equal(merge: VarianceMerge, profiles: Sequence[BlockProfile]) -> None:
     found, expected = (
-        reference_sums.squares_of(merge.moments()),
-        reference_sums.moments(profiles, CPU),
+        reference_sums.squares_of(merge.variance()),
+        reference_sums.reference_variance(profiles, CPU),
     )
     assert found.keys() == expected.keys()
     for key, (square, count) in expected.items():
@@ -83,7 +83,7 @@ def test_the_sums_are_those_of_a_merge(profiles: list[BlockProfile]) -> None:
     merge = VarianceMerge(CPU)
     merge.add_hour(open_hour(build_hour(profiles)))
     having = [p for p in profiles if CPU in reference_sums.metrics_of([p])]
-    found, expected = merge.moments(), reference_sums.merged(having, [CPU], True)
+    found, expected = merge.variance(), reference_sums.merged(having, [CPU], True)
     assert meaning(found.tree)["own"] == expected["own"]  # type: ignore[index]
 
 
@@ -110,7 +110,7 @@ def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> Non
     stacks = [{"main;a;b": i + 1, f"main;{i % 3};a": 2 * i, "a;main": 7} for i in range(7)]
     profiles = [profile_of(tree_of(of_one), time=i) for i, of_one in enumerate(stacks)]
     block = open_hour(build_hour(profiles))
-    assert len(block.cells.chunks) == 4
+    assert len(block.sparse_values.chunks) == 4
     rows = np.arange(7) % 3 != 1
     merge = VarianceMerge(CPU)
     merge.add_hour(block, rows if marked else None)
@@ -132,7 +132,7 @@ def test_deep_recursion_counts_once() -> None:
     deep = profile_of(tree_of({";".join(["f", "g"] * 5_000): 3}))
     merge = VarianceMerge(CPU)
     merge.add_hour(open_hour(build_hour([deep])))
-    functions = merge.moments().functions
+    functions = merge.variance().functions
     by_name = dict(zip(functions.name, functions.total_square.tolist(), strict=True))
     assert by_name == {"f": 9.0, "g": 9.0}
 
@@ -142,7 +142,7 @@ def test_a_day_without_moments_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     building = import_module("profiles.engine.blocks.build_day")
     monkeypatch.setattr(building, "MAX_VARIANCE_ROWS", 1)
     day = open_day(build_day([hour]))
-    assert not day.has_moments
+    assert not day.has_variance
     with pytest.raises(ValueError, match="moments"):
         VarianceMerge(CPU).add_day(day)
 
