@@ -135,7 +135,7 @@ def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
 
 def test_the_list_alone_is_searched(versions: Page) -> None:
     versions.get_by_role("link", name="List", exact=True).click()
-    field = versions.get_by_label("Search functions, or part of them")
+    field = versions.get_by_label("Search functions by name")
     field.fill("quote")
     field.press("Enter")
     rows = versions.locator("#changes tbody tr")
@@ -164,4 +164,4 @@ def test_a_link_has_the_ends_of_both_sides(versions: Page) -> None:
     loaded(versions)
     expect(versions.locator(".over .line")).to_have_text(shown, use_inner_text=True)
     versions.keyboard.press("?")
-    expect(versions.locator("#keys")).to_contain_text("Heaviest callee")
+    expect(versions.locator("#keys")).to_contain_text("Largest callee")

@@ -101,7 +101,7 @@ def test_back_and_reload_keep_the_view(page: Page, shop_url: str) -> None:
 
 def test_a_link_to_a_frame_that_is_not_there_says_so(page: Page, shop_url: str) -> None:
     page.goto(f"{shop_url}?frame=0123456789abcdef")
-    expect(page.get_by_text("The frame of this link is not in these profiles")).to_be_visible()
+    expect(page.get_by_text("The linked frame is not in these profiles")).to_be_visible()
     expect(page).not_to_have_url(re.compile("frame="))
     drawn(page)
 

@@ -106,6 +106,6 @@ def test_the_type_and_the_view_explain_themselves(page: Page, shop_url: str) -> 
     page.goto(shop_url)
     drawn(page)
     expect(page.locator("#type-words")).to_have_text(re.compile("waiting is not in it"))
-    expect(page.locator("#view-words")).to_contain_text("Width is the share")
+    expect(page.locator("#view-words")).to_contain_text("Width = share")
     page.locator("#views").get_by_text("Bottom-up").click()
-    expect(page.locator("#view-words")).to_contain_text("Functions by their own cost")
+    expect(page.locator("#view-words")).to_contain_text("Functions by self time")

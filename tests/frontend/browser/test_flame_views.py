@@ -161,7 +161,7 @@ def test_a_search_marks_dims_and_sums_once_for_each_stack(page: Page, shop_url: 
     page.locator("#search").fill("nothing like it")
     expect(found).to_contain_text("No matches (case-sensitive)")
     page.locator("#search").fill("/(/")
-    expect(found).to_contain_text("Not a regular expression")
+    expect(found).to_contain_text("Invalid regex")
 
 
 def test_next_and_previous_go_through_the_matches(page: Page, shop_url: str) -> None:
@@ -320,7 +320,7 @@ def test_what_is_folded_opens_and_is_left_again(page: Page, shop_url: str) -> No
     expect(page.locator("#rooted")).to_be_visible()
     expect(page.locator("#crumbs")).to_contain_text("6 frames")
     assert box(page, "pricing.quote")["row"] == 1
-    page.get_by_role("link", name="Show everything").click()
+    page.get_by_role("link", name="Show all").click()
     expect(page).not_to_have_url(re.compile("root="))
     expect(page.locator("#crumbs")).to_contain_text("15 frames")
 

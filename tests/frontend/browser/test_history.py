@@ -62,7 +62,7 @@ def test_keys_read_a_chart_and_select_a_range(history: Page) -> None:
     expect(chart.locator("[aria-live]")).to_contain_text("Rule.matches 368 ms")
     chart.press("Enter")
     history.wait_for_url("**from=*")
-    expect(history.locator("h1 + p")).to_contain_text("One point each 1 minute")
+    expect(history.locator("h1 + p")).to_contain_text("Step: 1 minute")
 
 
 def test_a_drag_over_a_chart_shows_its_range(history: Page) -> None:
@@ -81,7 +81,7 @@ def test_a_drag_over_a_chart_shows_its_range(history: Page) -> None:
 def test_a_choice_leads_to_its_address_and_back(history: Page) -> None:
     history.locator('select[name="step"]').select_option("15m")
     history.wait_for_url("**step=15m**")
-    expect(history.locator("h1 + p")).to_contain_text("One point each 15 minutes")
+    expect(history.locator("h1 + p")).to_contain_text("Step: 15 minutes")
     history.get_by_label("Hide", exact=True).fill("rank")
     history.get_by_label("Hide", exact=True).press("Enter")
     history.wait_for_url("**hide=rank**")

@@ -34,7 +34,7 @@ def first_weight(page: Page) -> str:
 def test_it_is_ordered_and_paged_and_back_goes_back(profiles: Page) -> None:
     expect(profiles.locator("#picked tbody tr")).to_have_count(PAGE_SIZE)
     assert first_weight(profiles) == "100 ms"
-    profiles.get_by_role("link", name="Weight", exact=True).click()
+    profiles.get_by_role("link", name="Profile total", exact=True).click()
     heaviest = f"{100 + PAGE_SIZE + 5} ms"
     expect(profiles.locator("#picked tbody tr").first).to_contain_text(heaviest)
     profiles.get_by_role("link", name="Next (smaller)").click()

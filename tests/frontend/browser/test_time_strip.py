@@ -33,7 +33,7 @@ def test_keys_select_a_range(page: Page, shop_url: str) -> None:
     strip.focus()
     for key in ("End", "Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft"):
         strip.press(key)
-    expect(strip.locator("[aria-live]")).to_contain_text("profiles, average weight 1.71 s")
+    expect(strip.locator("[aria-live]")).to_contain_text("profiles, average total 1.71 s")
     strip.press("Enter")
     expect(page).to_have_url(re.compile(r"from=[^&]+&to=[^&]+$"))
     expect(page.locator(".over")).to_contain_text(re.compile(r"^\s*1\d profiles"))
