@@ -4,9 +4,9 @@ Run `python -m benchmarks.query_latency`, with the options of `--help`.
 
 The data sets are created in FOLDER and stay there for the next run; without `--folder` they go into
 a temporary folder. The page cache is warm and the result cache is not used. The block cache has its
-usual size (FLAMEWATCH_KEPT_BLOCK_BYTES), so a query finds the blocks that the previous one decoded;
-with `--no-block-cache` every query reads its blocks from the files. The "just in" profiles were
-stored while compaction ran every minute, and stay in the state of that moment; the "all in the
+usual size (FLAMEWATCH_BLOCK_CACHE_BYTES), so a query finds the blocks that the previous one has
+decoded; with `--no-block-cache` every query reads its blocks from the files. The "just in" profiles
+were stored while compaction ran every minute, and stay in the state of that moment; the "all in the
 head" profiles were never compacted. No compaction runs during the measurement.
 """
 
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             "BLOB_URL": f"file://{folder}/blobs",
         }
         if options.no_block_cache:
-            environment["FLAMEWATCH_KEPT_BLOCK_BYTES"] = "0"
+            environment["FLAMEWATCH_BLOCK_CACHE_BYTES"] = "0"
         server = stack.enter_context(running_server(**OURS, **environment))
         sizes = Sizes(a_days=options.a_days, d_days=options.d_days)
         client = QueryClient(server, folder, *_filled(server, folder, sizes))

@@ -54,7 +54,7 @@ QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)
 _RESULTS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
 RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", _RESULTS * 5_000_000)
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
-KEPT_BLOCK_BYTES = env.integer("FLAMEWATCH_KEPT_BLOCK_BYTES", 64 * 2**20)
+BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 64 * 2**20)
 
 # -- Metrics --------------------------------------------------------------------------
 METRICS_TOKEN = env.text("FLAMEWATCH_METRICS_TOKEN", "")

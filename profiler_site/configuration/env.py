@@ -13,6 +13,7 @@ import dj_database_url
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 # Former names, which are still read if the new name is not set.
 FORMER_NAMES = {
+    "FLAMEWATCH_BLOCK_CACHE_BYTES": "FLAMEWATCH_KEPT_BLOCK_BYTES",
     "FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT": "FLAMEWATCH_WAITING_PER_DEPLOYMENT",
     "FLAMEWATCH_POLL_TIMEOUT_SECONDS": "FLAMEWATCH_HOLD_SECONDS",
 }

@@ -141,7 +141,7 @@ class BlockCache(MemoryCache[BlockLocation, AnyBlock]):
         self.put(location, block, block.size + location.length)
 
 
-block_cache = BlockCache(settings.KEPT_BLOCK_BYTES)
+block_cache = BlockCache(settings.BLOCK_CACHE_BYTES)
 
 
 class ResultKey(NamedTuple):

@@ -39,7 +39,7 @@ def test_a_weak_password_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert add_user(monkeypatch, password="short") == 1
-    assert "5 characters so far; 12 or more" in capsys.readouterr().err
+    assert "has 5 characters; at least 12 are required" in capsys.readouterr().err
     assert not User.objects.exists()
 
 
