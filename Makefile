@@ -94,6 +94,7 @@ lint-rest:
 	@$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(AGENT_SOURCES))
 	@$(BIN)/djlint --quiet --check $(TEMPLATES)
 	@$(BIN)/djlint --quiet --lint $(TEMPLATES)
+	@$(BIN)/python -m tools.language_lint
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
 

@@ -29,9 +29,9 @@ class CaptureView(WireView):
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
         project_id, asker = await _asker(request, project)
-        wanted = _wanted(json_body.parse(request.body))
-        asked = await database_pool.run(_ask, project_id, asker, wanted)
-        return json_response(_json(wanted, asked), status=201)
+        params = _read_params(json_body.parse(request.body))
+        pending = await database_pool.run(_request_capture, project_id, asker, params)
+        return json_response(_json(params, pending), status=201)
 
 
 async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
@@ -47,7 +47,7 @@ async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
     return access.project_id, access.prefix
 
 
-def _wanted(message: Message) -> CaptureParams:
+def _read_params(message: Message) -> CaptureParams:
     service = json_fields.text(message, "service", "service")
     if not service:
         raise BadField("service", "is missing")
@@ -62,25 +62,25 @@ def _wanted(message: Message) -> CaptureParams:
     )
 
 
-def _ask(project_id: str, asker: str, wanted: CaptureParams) -> PendingCapture:
+def _request_capture(project_id: str, asker: str, params: CaptureParams) -> PendingCapture:
     project = Project.objects.filter(project_id=project_id).first()
     if project is None:
         raise NotFound("There is no such project.")
     return capture_now.request_capture(
         project,
-        wanted.service,
-        wanted.type,
-        wanted.zone,
-        wanted.version,
+        params.service,
+        params.type,
+        params.zone,
+        params.version,
         actor=None,
         actor_key=asker,
     )
 
 
-def _json(wanted: CaptureParams, asked: PendingCapture) -> dict[str, object]:
+def _json(params: CaptureParams, pending: PendingCapture) -> dict[str, object]:
     return {
-        "slot": asked.request.id,
-        "service": wanted.service,
-        "type": wanted.type.value,
-        "waiting": asked.waiting,
+        "slot": pending.request.id,
+        "service": params.service,
+        "type": params.type.value,
+        "waiting": pending.waiting,
     }

@@ -14,7 +14,7 @@ from tests.ingest.client import HANDSHAKE, Client, assert_refused, until_held
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
-WANTED = {"service": "checkout", "type": "CPU"}
+PARAMS = {"service": "checkout", "type": "CPU"}
 OFFERED = HANDSHAKE | {"profileType": ["CPU", "PEAK_HEAP"]}
 
 
@@ -25,7 +25,7 @@ def long_holds(settings: Settings) -> None:
 
 
 def capture(client: Client, **changes: Any) -> httpx.Response:
-    return client.request("POST", path(client.project), json=WANTED | changes)
+    return client.request("POST", path(client.project), json=PARAMS | changes)
 
 
 def path(project: str) -> str:
@@ -39,11 +39,11 @@ def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Respo
         await agent.send("POST", agent.profiles, json=OFFERED)  # the agent's first profile
         held = asyncio.create_task(agent.send("POST", agent.profiles, json=OFFERED))
         await until_held()
-        asked = await asker.send("POST", path(asker.project), json=WANTED | changes)
+        response = await asker.send("POST", path(asker.project), json=PARAMS | changes)
         await (
             queue_of_process().close()
         )  # the agent still captures its first profile, so waiting for it is unnecessary
-        return [asked, await held]
+        return [response, await held]
 
     return asyncio.run(both())
 
@@ -53,9 +53,9 @@ def test_a_key_of_either_scope_may_ask(
     scope: str, agent: Client, request: pytest.FixtureRequest
 ) -> None:
     asker: Client = request.getfixturevalue(scope)
-    asked, _held = while_held(agent, asker)
-    assert asked.status_code == 201, asked.text
-    answer = asked.json()
+    response, _held = while_held(agent, asker)
+    assert response.status_code == 201, response.text
+    answer = response.json()
     assert answer.pop("slot")
     assert answer == {"service": "checkout", "type": "CPU", "waiting": 1}
 
@@ -69,8 +69,8 @@ def test_it_is_written_down_who_asked(agent: Client, project: Project) -> None:
 
 def test_the_operator_may_ask(agent: Client, project: Project) -> None:
     operator = Client(project.project_id, operator_token.make(project.project_id))
-    asked, _held = while_held(agent, operator)
-    assert asked.status_code == 201, asked.text
+    response, _held = while_held(agent, operator)
+    assert response.status_code == 201, response.text
     assert AuditEntry.objects.get(action="capture.now").actor_key == "operator"
 
 

@@ -15,11 +15,11 @@ class Squares:
     """Loader that returns squares and records the keys of each query."""
 
     def __init__(self, bad: int | None = None) -> None:
-        self.asked: list[list[int]] = []
+        self.loaded: list[list[int]] = []
         self.bad = bad
 
     def __call__(self, keys: Sequence[int]) -> dict[int, int]:
-        self.asked.append(list(keys))
+        self.loaded.append(list(keys))
         if self.bad in keys:
             raise IntegrityError(f"no such row: {self.bad}")
         return {key: key * key for key in keys}
@@ -30,20 +30,20 @@ async def test_those_who_ask_at_once_share_a_query() -> None:
     together = BatchLoader(squares)
     answers = await asyncio.gather(*(together.load(n) for n in range(100)))
     assert answers == [n * n for n in range(100)]
-    assert squares.asked == [list(range(100))]
+    assert squares.loaded == [list(range(100))]
 
 
 async def test_a_query_is_bounded() -> None:
     squares = Squares()
     together = BatchLoader(squares)
     await asyncio.gather(*(together.load(n) for n in range(MAX_BATCH + 1)))
-    assert [len(keys) for keys in squares.asked] == [MAX_BATCH, 1]
+    assert [len(keys) for keys in squares.loaded] == [MAX_BATCH, 1]
 
 
 async def test_one_bad_row_is_nobody_elses_fault() -> None:
     together = BatchLoader(Squares(bad=2))
-    asked = (together.load(n) for n in range(4))
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    loaded = (together.load(n) for n in range(4))
+    answers = await asyncio.gather(*loaded, return_exceptions=True)
     assert answers[:2] == [0, 1]
     assert isinstance(answers[2], IntegrityError)
     assert answers[3] == 9
@@ -58,8 +58,8 @@ async def test_without_a_database_all_are_told_and_later_ones_answered() -> None
         return {key: key for key in keys}
 
     together = BatchLoader(load)
-    asked = (together.load(n) for n in range(3))
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    loaded = (together.load(n) for n in range(3))
+    answers = await asyncio.gather(*loaded, return_exceptions=True)
     assert all(isinstance(answer, OperationalError) for answer in answers)
     away = False
     assert await together.load(5) == 5

@@ -92,12 +92,12 @@ def test_a_profile_can_be_asked_for_now(server: RunningServer) -> None:
         env=os.environ | {"FLAMEWATCH_URL": server.url, "FLAMEWATCH_KEY": tenant.write},
     ) as process:
         try:
-            until(lambda: asked(server, project), 60, "agent that offers THREADS")
+            until(lambda: has_requested_capture(server, project), 60, "agent that offers THREADS")
         finally:
             process.terminate()
 
 
-def asked(server: RunningServer, project: str) -> bool:
+def has_requested_capture(server: RunningServer, project: str) -> bool:
     try:
         return bool(server.cli("capture", project, "example", "THREADS"))
     except RuntimeError:

@@ -79,9 +79,9 @@ def test_translations_have_the_placeholders_of_their_texts() -> None:
     different = []
     for key, text in texts(CATALOG.with_suffix(".mo")).items():
         original = key[0] if isinstance(key, tuple) else key
-        wanted, found = (set(PLACEHOLDER.findall(each)) for each in (original, text))
+        expected, found = (set(PLACEHOLDER.findall(each)) for each in (original, text))
         plural = isinstance(key, tuple) and key[1] > 0  # its original text is the singular
-        if found != wanted and not (plural and found > wanted):
+        if found != expected and not (plural and found > expected):
             different.append((original, text))
     assert different == []
 

@@ -46,16 +46,16 @@ async def ask(
 
 async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
     (wait,) = await held(queue_of_process(), agent(project, shop))
-    asked = await ask(project, alice)
-    assert await claimed(wait) == asked.request.id
-    assert (asked.waiting, asked.request.origin) == (1, RequestOrigin.PERSON)
+    pending = await ask(project, alice)
+    assert await claimed(wait) == pending.request.id
+    assert (pending.waiting, pending.request.origin) == (1, RequestOrigin.PERSON)
 
 
 async def test_it_is_written_down_who_asked_for_what(
     project: Project, alice: User, shop: int
 ) -> None:
     await held(queue_of_process(), agent(project, shop))
-    asked = await ask(project, alice)
+    pending = await ask(project, alice)
     entry = await database_pool.run(
         AuditEntry.objects.select_related("actor").get, action="capture.now"
     )
@@ -64,7 +64,7 @@ async def test_it_is_written_down_who_asked_for_what(
         "service": "shop",
         "type": "CPU",
         "deployment": shop,
-        "slot": asked.request.id,
+        "slot": pending.request.id,
     }
 
 

@@ -111,13 +111,13 @@ def test_it_chooses_one_of_the_candidates(history: dict[str, float], seed: int) 
 
 
 def test_agents_are_called_back_one_after_the_other() -> None:
-    moment, moments = 0.0, []
+    moment, times = 0.0, []
     for _ in range(100):
         moment = policy.next_return(moment, 1000.0, 32, 50)
-        moments.append(moment - 1000)
+        times.append(moment - 1000)
     spacing = policy.return_spacing(32, 50)
-    assert moments[0] == spacing
-    assert abs(moments[-1] - 100 * spacing) < 1e-6
+    assert times[0] == spacing
+    assert abs(times[-1] - 100 * spacing) < 1e-6
     assert policy.next_return(moment, 5000.0, 32, 50) == 5000 + spacing
 
 

@@ -200,9 +200,9 @@ class Block:
         The result for all rows (`rows` is None) is cached with the block.
         """
         if rows is None:
-            asked = (*metrics, by_function)
+            key = (*metrics, by_function)
             return self.derived(
-                UsedSums, asked, lambda: self._used_sums(metrics, None, by_function, check)
+                UsedSums, key, lambda: self._used_sums(metrics, None, by_function, check)
             )
         return self._used_sums(metrics, rows, by_function, check)
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 from playwright.sync_api import Locator, Page, Position, expect
 
 ROW = 20
-PATIENCE_MS, LOOK_MS = 20_000, 40
+TIMEOUT_MS, LOOK_MS = 20_000, 40
 
 
 class FrameBox(TypedDict):
@@ -30,13 +30,13 @@ def drawn(page: Page) -> list[FrameBox]:
     """Return the boxes of the graph once it has loaded its tree and stopped moving."""
     expect(page.locator("#legend li").first).to_be_visible()
     before: list[FrameBox] = []
-    for _ in range(PATIENCE_MS // LOOK_MS):
+    for _ in range(TIMEOUT_MS // LOOK_MS):
         boxes: list[FrameBox] = page.locator("#graph").evaluate(BOXES)
         if boxes and boxes == before:
             return boxes
         before = boxes
         page.wait_for_timeout(LOOK_MS)
-    raise AssertionError(f"After {PATIENCE_MS} ms the graph still waits or moves: {before}")
+    raise AssertionError(f"After {TIMEOUT_MS} ms the graph still waits or moves: {before}")
 
 
 def box(page: Page, name: str) -> FrameBox:

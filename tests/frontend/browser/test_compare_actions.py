@@ -99,8 +99,8 @@ def test_a_clicked_frame_keeps_its_tooltip_for_its_actions(versions: Page) -> No
     tip = versions.locator("flame-diff .tip")
     tip.get_by_role("button", name="Show history").click()
     versions.wait_for_url("**/history?**")
-    asked = parse_qs(urlsplit(versions.url).query)
-    assert (asked["function"], asked["version"]) == (["pricing.quote"], ["2"])
+    query = parse_qs(urlsplit(versions.url).query)
+    assert (query["function"], query["version"]) == (["pricing.quote"], ["2"])
 
 
 def test_a_row_of_the_list_has_a_menu(versions: Page) -> None:
@@ -124,13 +124,13 @@ def test_what_is_folded_opens_and_is_left_again(versions: Page) -> None:
 
 
 def test_the_list_alone_fetches_no_tree(versions: Page) -> None:
-    asked: list[str] = []
-    versions.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    versions.on("request", lambda request: urls.append(request.url))
     versions.get_by_role("link", name="List", exact=True).click()
     expect(versions.locator("flame-diff")).to_have_count(0)
     expect(versions.locator("#changes tbody")).to_contain_text("pricing.quote")
     versions.wait_for_load_state("networkidle")
-    assert not [url for url in asked if "/compare/tree" in url]
+    assert not [url for url in urls if "/compare/tree" in url]
 
 
 def test_the_list_alone_is_searched(versions: Page) -> None:
@@ -156,9 +156,9 @@ def test_a_link_has_the_ends_of_both_sides(versions: Page) -> None:
     versions.keyboard.press("y")
     expect(versions.locator("#said")).to_contain_text("Link copied")
     copied = versions.evaluate("() => navigator.clipboard.readText()")
-    asked = parse_qs(urlsplit(copied).query)
-    assert {"from", "to", "b.from", "b.to"} <= asked.keys()
-    assert not {"span", "end", "b.end"} & asked.keys()
+    query = parse_qs(urlsplit(copied).query)
+    assert {"from", "to", "b.from", "b.to"} <= query.keys()
+    assert not {"span", "end", "b.end"} & query.keys()
     shown = versions.locator(".over .line").inner_text()
     versions.goto(copied)
     loaded(versions)

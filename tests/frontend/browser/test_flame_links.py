@@ -49,10 +49,10 @@ def test_a_frames_menu_leads_to_its_history(page: Page, shop_url: str) -> None:
     )
     page.get_by_role("menuitem", name="Show history").click()
     page.wait_for_url("**/history?**")
-    asked = parse_qs(urlsplit(page.url).query)
-    assert asked["function"] == ["Rule.matches"]
-    assert asked["f"] == ["hide:json"]
-    assert asked["span"] == ["1h"]
+    query = parse_qs(urlsplit(page.url).query)
+    assert query["function"] == ["Rule.matches"]
+    assert query["f"] == ["hide:json"]
+    assert query["span"] == ["1h"]
     expect(page.locator("tbody").first.locator("tr")).to_have_count(1)
 
 
@@ -77,9 +77,9 @@ def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str)
     page.locator("#functions a.fn", has_text="Rule.matches").click(button="right")
     item = page.locator("#frame-menu").get_by_role("menuitem", name="Hide stacks")
     expect(item).to_be_visible()
-    with page.expect_event("requestfinished", lambda request: "seen=" in request.url) as asked:
+    with page.expect_event("requestfinished", lambda request: "seen=" in request.url) as request:
         page.clock.run_for(15_000)
-    answer = asked.value.response()
+    answer = request.value.response()
     assert answer is not None
     assert answer.status == 204
     page.evaluate("() => new Promise(done => requestAnimationFrame(done))")

@@ -316,8 +316,8 @@ def test_however_it_is_cut_the_answers_are_the_same(
     now, count, total = rows.NOON, 0, 0
 
     def coverage(start: datetime, end: datetime) -> tuple[int, int]:
-        asked = Selection(project.pk, service, ProfileType.CPU, start, end)
-        found = run_tree(query_context(asked), asked, View()).coverage
+        selection = Selection(project.pk, service, ProfileType.CPU, start, end)
+        found = run_tree(query_context(selection), selection, View()).coverage
         return found.profiles, found.total
 
     for tick in ticks:

@@ -67,7 +67,7 @@ def test_postgresql_is_sent_them_with_the_beginning(
     in_blocks: Deployment, statements: list[str]
 ) -> None:
     if connection.vendor != "postgresql":
-        pytest.skip("SQLite takes one statement at a time, and no journey.")
+        pytest.skip("SQLite takes one statement at a time, in no round trip.")
     run_tree(query_context(_selection(in_blocks)), _selection(in_blocks), View())
     assert len(statements) == 2
     hour = timedelta(hours=1)

@@ -214,8 +214,8 @@ def test_an_agents_uuid_is_its_identity() -> None:
 
 def test_other_agents_are_told_by_key_program_and_address() -> None:
     def identity(**changed: object) -> str:
-        told: dict[str, object] = {"key": 1, "user_agent": "gcloud-go", "peer": "10.0.0.1"}
-        return identity_of("not a uuid", **(told | changed))  # type: ignore[arg-type]
+        fields: dict[str, object] = {"key": 1, "user_agent": "gcloud-go", "peer": "10.0.0.1"}
+        return identity_of("not a uuid", **(fields | changed))  # type: ignore[arg-type]
 
     others = [identity(key=2), identity(user_agent="node"), identity(peer="10.0.0.2")]
     assert identity() == identity()

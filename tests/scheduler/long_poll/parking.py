@@ -7,13 +7,13 @@ from scheduler.long_poll.interface import Assignment, BackOff, LongPollQueue, Wa
 
 LONG = 90.0  # seconds; longer than any test
 
-PATIENCE = 60.0  # seconds, for a busy machine
+TIMEOUT = 60.0  # seconds, for a busy machine
 
 Wait = asyncio.Task[Assignment | BackOff]
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while not true():  # noqa: ASYNC110  # Redis has no event for it
             await asyncio.sleep(0.005)
 
@@ -27,7 +27,7 @@ async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> lis
 
 
 async def claimed(wait: Wait) -> str:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         answer = await wait
     assert isinstance(answer, Assignment)
     return answer.request.id

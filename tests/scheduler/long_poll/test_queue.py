@@ -76,10 +76,10 @@ def slot(
 
 async def test_a_waiting_agent_gets_the_slot_at_its_moment(room: LongPollQueue) -> None:
     (wait,) = await held(room, agent())
-    wanted = slot(at=0.2)
-    room.add_requests([wanted])
-    assert await wait == Assignment(wanted)
-    assert time.time() >= wanted.scheduled
+    request = slot(at=0.2)
+    room.add_requests([request])
+    assert await wait == Assignment(request)
+    assert time.time() >= request.scheduled
     assert room.counts().claimed == 1
 
 

@@ -15,7 +15,7 @@ from scheduler.capture_requests import CaptureRequest
 from scheduler.long_poll.interface import Assignment, BackOff, QueueUnavailable, Waiter
 from scheduler.long_poll.redis import RedisQueue
 from tests import services
-from tests.scheduler.long_poll.parking import LONG, PATIENCE, claimed, held, until
+from tests.scheduler.long_poll.parking import LONG, TIMEOUT, claimed, held, until
 
 pytestmark = pytest.mark.real
 
@@ -134,19 +134,19 @@ async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_h
 async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_the_same(
     redis_url: str,
 ) -> None:
-    room, asked = RedisQueue(redis_url, PLACES, CAPTURE), asyncio.Event()
+    room, started = RedisQueue(redis_url, PLACES, CAPTURE), asyncio.Event()
     await room.open()
 
     async def deaf(**_: object) -> list[str]:
-        asked.set()
+        started.set()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(LONG)
         return [""]
 
     room._scripts._scripts["tick"] = deaf  # type: ignore[assignment]
     room._wake.set()
-    async with asyncio.timeout(PATIENCE):
-        await asked.wait()
+    async with asyncio.timeout(TIMEOUT):
+        await started.wait()
         await room.close()
 
 

@@ -65,7 +65,7 @@ def hosts(html: str) -> list[str]:
     return re.findall(r'<span class="mono clip">([^<]*)</span></span>', html)
 
 
-def cells(html: str) -> list[str]:
+def cell_texts(html: str) -> list[str]:
     """Return the texts of the table cells, without markup."""
     found = re.findall(r"<td[^>]*>(.*?)</td>", html, re.S)
     return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]
@@ -90,7 +90,7 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
     add_agent(project, "web-1", user_agent="flamewatch-python/1.0.2", report=report)
     html = shown(signed_in)
     assert hosts(html) == ["web-1"]
-    row = cells(html)
+    row = cell_texts(html)
     assert row[1] == "checkout 2.31.0 · eu-1"
     assert row[2:7] == ["Python 1.0.2", "CPU Wall", "0.2%", "6.1 MiB", "3 samples"]
     assert row[7].endswith("UTC Wall")
@@ -100,7 +100,7 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
 
 def test_what_is_not_reported_is_said_in_words(signed_in: Client, project: Project) -> None:
     add_agent(project, "gw-1", user_agent="gcloud-go-profiler/0.4.2 grpc-go/1.6")
-    row = cells(shown(signed_in))
+    row = cell_texts(shown(signed_in))
     assert row[2] == "Go, Cloud Profiler 0.4.2"
     assert row[4:7] == ["not reported", "not reported", "none yet"]
 
@@ -150,7 +150,7 @@ def test_it_says_what_each_does_at_this_moment(
         return [doing[identity.removeprefix("id-")] for _, identity in agents]
 
     monkeypatch.setattr(InProcessQueue, "activities", of_all)
-    firsts = [cell for cell in cells(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
+    firsts = [cell for cell in cell_texts(shown(signed_in)) if cell[:2] in ("a ", "b ", "c ")]
     assert firsts == ["a Waiting", "b Capturing, 6 s left", "c Backing off"]
 
 
@@ -241,7 +241,7 @@ def test_deployments_say_what_they_send(signed_in: Client, project: Project) -> 
     Deployment.objects.filter(pk=of.pk).update(language="python")
     add_agent(project, "web-1")
     html = shown(signed_in, show="deployments")
-    assert cells(html)[:6] == ["checkout", "2.31.0", "eu-1", "python", "1", "CPU 2"]
+    assert cell_texts(html)[:6] == ["checkout", "2.31.0", "eu-1", "python", "1", "CPU 2"]
     assert "1 deployment" in html
     assert 'service=checkout&amp;version=2.31.0&amp;zone=eu-1"' in html
 
@@ -262,7 +262,7 @@ def test_deployments_say_what_they_sent_wherever_it_is_stored(
     assert Block.objects.exists()
     assert Profile.objects.exists()
     html = shown(signed_in, show="deployments", find="2.31.0")
-    assert cells(html)[5] == "CPU 5"
+    assert cell_texts(html)[5] == "CPU 5"
 
 
 def test_members_capture_what_is_offered_and_viewers_do_not(

@@ -72,8 +72,8 @@ def test_a_profile_says_when_how_heavy_and_where_from(
     html = shown(signed_in)
     assert "1 profile</h2>" in html
     assert weights(html) == ["2.38 s"]
-    cells = [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html)]
-    assert cells[3:9] == [
+    texts = [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html)]
+    assert texts[3:9] == [
         "10 s",
         "web-1",
         "2.31.0",

@@ -33,11 +33,11 @@ def test_a_day_merges_like_its_profiles(
 ) -> None:
     hours = [open_hour(build_hour(part)) for part in (profiles[:cut], profiles[cut:])]
     day = open_day(build_day(hours))
-    wanted = {n for n in (1, 2, 3) if data.draw(st.booleans())}
+    chosen = {n for n in (1, 2, 3) if data.draw(st.booleans())}
     metrics = reference_sums.metrics_of(profiles)
     merge = Merge(metrics, by_function)
-    merge.add_day(day, np.isin(day.groups.deployment, list(wanted)))
-    expected = [p for p in profiles if p.deployment in wanted]
+    merge.add_day(day, np.isin(day.groups.deployment, list(chosen)))
+    expected = [p for p in profiles if p.deployment in chosen]
     assert meaning(merge.tree()) == reference_sums.merged(expected, metrics, by_function)
     whole = Merge(metrics, by_function)
     whole.add_day(day)

@@ -13,11 +13,11 @@ NODES = 9
 
 @given(st.lists(st.sets(st.integers(0, NODES - 1)), max_size=6), st.randoms())
 def test_cells_stand_by_row_then_node(rows: list[set[int]], random: randoms.Random) -> None:
-    cells = [random.sample(sorted(row), len(row)) for row in rows]
+    shuffled = [random.sample(sorted(row), len(row)) for row in rows]
     rank = random.sample(range(len(rows)), len(rows))
-    node = np.array([node for row in cells for node in row], np.int32)
-    row = np.repeat(np.array(rank, np.int64), [len(row) for row in cells])
-    lengths = np.array([len(row) for row in cells], np.int64)
+    node = np.array([node for row in shuffled for node in row], np.int32)
+    row = np.repeat(np.array(rank, np.int64), [len(row) for row in shuffled])
+    lengths = np.array([len(row) for row in shuffled], np.int64)
     found = sort_values(np.array(rank, np.int64), lengths, node, NODES)
     assert found.tolist() == np.lexsort((node, row)).tolist()
 

@@ -157,6 +157,6 @@ def test_cells_of_a_metric_that_a_profile_lacks_are_zero() -> None:
     one, other = tree_of({"a;b": 3}), tree_of({"a;c": 4})
     totals = [("cpu", "nanoseconds", 4), ("idle", "nanoseconds", 0)]
     block = open_hour(build_hour([profile_of(one), replace(profile_of(other), totals=totals)]))
-    cells = block.sparse_values.read(block.sparse_values.chunks[0], [0, 1])
-    assert sorted(cells.values[0].tolist()) == [3, 4]
-    assert cells.values[1].tolist() == [0, 0]
+    sparse = block.sparse_values.read(block.sparse_values.chunks[0], [0, 1])
+    assert sorted(sparse.values[0].tolist()) == [3, 4]
+    assert sparse.values[1].tolist() == [0, 0]

@@ -21,10 +21,10 @@ from tests.profiles.engine.random_trees import tree_of, trees
 few = settings(max_examples=examples(100), deadline=None)
 CPU = Metric("cpu", "nanoseconds")
 LISTS = st.lists(trees(), max_size=5)
-Moments = dict[object, tuple[float, int]]
+VarianceByFrame = dict[object, tuple[float, int]]
 
 
-def by_brute_force(parts: list[Tree], metric: Metric) -> tuple[Moments, Moments]:
+def by_brute_force(parts: list[Tree], metric: Metric) -> tuple[VarianceByFrame, VarianceByFrame]:
     """Return (Σ total², profiles) by node id, and by (name, file)."""
     nodes: dict[object, list[int]] = {}
     functions: dict[object, list[int]] = {}
@@ -37,10 +37,10 @@ def by_brute_force(parts: list[Tree], metric: Metric) -> tuple[Moments, Moments]
             nodes.setdefault(node_id, []).append(value)
         for row in top(part, k):
             functions.setdefault((row.name, row.file), []).append(row.total)
-    return _moments(nodes), _moments(functions)
+    return _sums(nodes), _sums(functions)
 
 
-def _moments(found: dict[object, list[int]]) -> Moments:
+def _sums(found: dict[object, list[int]]) -> VarianceByFrame:
     return {
         key: (float(sum(v * v for v in values)), sum(v != 0 for v in values))
         for key, values in found.items()
@@ -48,7 +48,7 @@ def _moments(found: dict[object, list[int]]) -> Moments:
     }
 
 
-def said(found: MeasuredSum) -> tuple[Moments, Moments]:
+def said(found: MeasuredSum) -> tuple[VarianceByFrame, VarianceByFrame]:
     names = zip(*names_of(found.tree, found.functions), strict=True)
     nodes = zip(found.nodes.squares.tolist(), found.nodes.present.tolist(), strict=True)
     functions = zip(
@@ -60,7 +60,7 @@ def said(found: MeasuredSum) -> tuple[Moments, Moments]:
     )
 
 
-def approximately(variance: Moments) -> dict[object, object]:
+def approximately(variance: VarianceByFrame) -> dict[object, object]:
     return {k: (pytest.approx(v[0], rel=1e-9), v[1]) for k, v in variance.items()}
 
 

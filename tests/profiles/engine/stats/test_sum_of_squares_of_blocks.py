@@ -137,13 +137,13 @@ def test_deep_recursion_counts_once() -> None:
     assert by_name == {"f": 9.0, "g": 9.0}
 
 
-def test_a_day_without_moments_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_without_variance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     hour = open_hour(build_hour([profile_of(tree_of({"main;work": 1}))]))
     building = import_module("profiles.engine.blocks.build_day")
     monkeypatch.setattr(building, "MAX_VARIANCE_ROWS", 1)
     day = open_day(build_day([hour]))
     assert not day.has_variance
-    with pytest.raises(ValueError, match="moments"):
+    with pytest.raises(ValueError, match="variances"):
         VarianceMerge(CPU).add_day(day)
 
 
