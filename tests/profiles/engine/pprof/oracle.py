@@ -100,7 +100,9 @@ def _pruned(sums: dict[Any, list[int]], metric_indexes: list[int]) -> dict[Any, 
 
 class _OracleReader:
     def __init__(self, message: Any) -> None:
-        self.strings = [data.decode("utf-8", "replace") for data in message.string_table]
+        # PostgreSQL stores no NUL characters, so the decoder replaces them too.
+        decoded = (data.decode("utf-8", "replace") for data in message.string_table)
+        self.strings = [text.replace("\0", "\ufffd") for text in decoded]
         self.functions = {function.id: function for function in message.function}
         self.locations = {location.id: location for location in message.location}
         self.mappings = {mapping.id: mapping for mapping in message.mapping}
