@@ -15,6 +15,9 @@ _AFTER_TAG = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 
+# Whitespace between the rows and cells of a table is never shown.
+_IN_TABLE = re.compile(r"(</td>|</th>|<tr>|</tr>)\n")
+
 
 class Loader(app_directories.Loader):
     """Load templates of installed apps, those of this app without indentation.
@@ -33,4 +36,5 @@ class Loader(app_directories.Loader):
 
 def compact(template: str) -> str:
     """Replace each run of whitespace that has a line break with one line break, or with nothing."""
-    return _AFTER_TAG.sub(r"\1", _INDENTATION.sub("\n", template.lstrip()))
+    lines = _INDENTATION.sub("\n", template.lstrip())
+    return _IN_TABLE.sub(r"\1", _AFTER_TAG.sub(r"\1", lines))

@@ -19,7 +19,7 @@ LABELS: dict[LimitName, Promise] = {
     LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
     LimitName.STORED_BYTES: _("Stored"),
     LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
-    LimitName.RETENTION_DAYS: _("Kept"),
+    LimitName.RETENTION_DAYS: _("Retention"),
 }
 
 

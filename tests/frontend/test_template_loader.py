@@ -14,6 +14,7 @@ TEMPLATES = Path(__file__).parents[2] / "frontend" / "templates"
     ("template", "compacted"),
     [
         ("<p>\n  one\n  <b>two</b>\n</p>\n", "<p>\none\n<b>two</b>\n</p>\n"),
+        ("<tr>\n  <td>one</td>\n  <td>two</td>\n</tr>\n", "<tr><td>one</td><td>two</td></tr>"),
         ("{% load i18n %}\n<p>one</p>\n", "{% load i18n %}<p>one</p>\n"),
         (
             "<p>\n  {% if two %}\n    two\n  {% else %}\n    three\n  {% endif %}\n  four\n</p>",

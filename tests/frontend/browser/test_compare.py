@@ -96,7 +96,7 @@ def test_the_graph_is_read_out_by_keyboard(versions: Page) -> None:
 
 
 def test_a_choice_changes_one_side(versions: Page) -> None:
-    expect(versions.locator(".over")).to_contain_text("B 10 profiles")
+    expect(versions.locator(".over")).to_contain_text(re.compile(r"Baseline:\s+10 profiles"))
     versions.locator('select[name="b.version"]').select_option("2")
     versions.wait_for_url("**b.version=2**")
     expect(versions.locator("#changes")).to_contain_text("No significant changes")

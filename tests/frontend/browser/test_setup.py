@@ -77,7 +77,7 @@ def test_it_says_so_while_the_server_does_not_answer(
     allowed_errors += ["ERR_FAILED", "htmx:sendError"]  # htmx logs failed requests
     trouble = setup.locator("#trouble")
     setup.route("**/setup/status*", lambda route: route.abort())
-    expect(trouble).to_contain_text("The server does not answer.")
+    expect(trouble).to_contain_text("The server does not respond.")
     expect(setup.get_by_role("heading", name="Waiting for agent")).to_be_visible()
     setup.unroute("**/setup/status*")
     expect(trouble).to_be_hidden()

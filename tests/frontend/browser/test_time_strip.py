@@ -20,7 +20,7 @@ def test_it_reads_the_profiles_at_the_cursor(page: Page, shop_url: str) -> None:
     assert area
     page.mouse.move(area["x"] + area["width"] * 0.96, area["y"] + 20)
     expect(strip.locator(".readout")).to_contain_text(
-        re.compile(r"\d profiles.*average weight.*1.71 s")
+        re.compile(r"\d profiles.*average total.*1.71 s")
     )
     page.mouse.move(area["x"] + area["width"] * 0.1, area["y"] + 20)
     expect(strip.locator(".readout")).to_contain_text("no profiles")
@@ -46,7 +46,7 @@ def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: 
     strip = page.locator("#strip")
     strip.focus()
     strip.press("End")
-    expect(strip.locator(".readout")).to_contain_text("version 2.31.0 begins")
+    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.31.0")
 
 
 def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from django.http import QueryDict
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.queries.form_address import form_address
@@ -99,6 +99,7 @@ def test_nothing_but_the_parameter_and_what_depends_on_it_changes(
 def test_the_browser_changes_addresses_as_the_server_does() -> None:
     cases: list[tuple[str, str, list[str]]] = []
 
+    @settings(max_examples=100)
     @given(st.lists(st.tuples(addresses, changes), min_size=1, max_size=1))
     def collect(found: list[tuple[list[tuple[str, str]], tuple[str, list[str]]]]) -> None:
         for pairs, (parameter, values) in found:
