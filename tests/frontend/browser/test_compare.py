@@ -103,7 +103,7 @@ def test_a_choice_changes_one_side(versions: Page) -> None:
     expect(versions.locator(".over")).to_contain_text("no change")
     versions.go_back()
     versions.get_by_role("link", name="Swap sides").click()
-    expect(versions.locator("#changes tbody")).to_contain_text("gone")
+    expect(versions.locator("#changes tbody")).to_contain_text("removed")
 
 
 def test_only_real_changes_are_listed_on_demand(versions: Page) -> None:
