@@ -41,7 +41,7 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
         await health.respond(scope, send)
     elif scope["type"] == "http" and scope["path"] == metrics.PATH:
-        await metrics.answer(scope, send)
+        await metrics.respond(scope, send)
     elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):
         await static_files(scope, receive, send)
     else:

@@ -7,17 +7,13 @@ queries.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from asgiref.typing import (
-    ASGISendCallable,
-    HTTPResponseBodyEvent,
-    HTTPResponseStartEvent,
-    HTTPScope,
-)
+from asgiref.typing import ASGISendCallable, HTTPScope
 from django.db import connection
 from django.db.utils import DatabaseError
 
 from common.database_pool import with_fresh_connection
 from common.thread_pool import ThreadPool
+from profiler_site.text_response import send_text
 from profiles.storage import disk
 
 READY_SECONDS = 5.0
@@ -70,15 +66,4 @@ ADDRESSES: dict[str, Callable[[], Awaitable[CheckResult]]] = {"/ok": live, "/rea
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
     """Answer a request for one of ADDRESSES, whatever its method."""
     status, text = await ADDRESSES[scope["path"]]()
-    body = f"{text}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-    ]
-    await send(
-        HTTPResponseStartEvent(
-            type="http.response.start", status=status, headers=headers, trailers=False
-        )
-    )
-    await send(HTTPResponseBodyEvent(type="http.response.body", body=body, more_body=False))
+    await send_text(send, status, f"{text}\n")

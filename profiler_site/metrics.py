@@ -7,18 +7,14 @@ this setting there is nothing at the address.
 import hmac
 from dataclasses import asdict
 
-from asgiref.typing import (
-    ASGISendCallable,
-    HTTPResponseBodyEvent,
-    HTTPResponseStartEvent,
-    HTTPScope,
-)
+from asgiref.typing import ASGISendCallable, HTTPScope
 from django.conf import settings
 
+from profiler_site.text_response import send_text
 from profiles.query import cache_stats
 
 PATH = "/metrics"
-_CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # By field of CacheStats: kind and description.
 _CACHE_METRICS = {
     "hits": ("counter", "Values found in a cache."),
@@ -41,7 +37,7 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
-async def answer(scope: HTTPScope, send: ASGISendCallable) -> None:
+async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
     """Answer with the metrics, 401 without the token, or 404 if there is no token."""
     if not settings.METRICS_TOKEN:
         status, body = 404, "There is nothing at this address.\n"
@@ -49,15 +45,7 @@ async def answer(scope: HTTPScope, send: ASGISendCallable) -> None:
         status, body = 401, "Send FLAMEWATCH_METRICS_TOKEN as a Bearer token.\n"
     else:
         status, body = 200, text()
-    headers = [(b"content-type", _CONTENT_TYPE), (b"cache-control", b"no-store")]
-    await send(
-        HTTPResponseStartEvent(
-            type="http.response.start", status=status, headers=headers, trailers=False
-        )
-    )
-    await send(
-        HTTPResponseBodyEvent(type="http.response.body", body=body.encode(), more_body=False)
-    )
+    await send_text(send, status, body, _CONTENT_TYPE)
 
 
 def _is_allowed(scope: HTTPScope) -> bool:

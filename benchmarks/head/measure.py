@@ -39,9 +39,8 @@ def main() -> int:
     selection = fill()
 
     def flame() -> bytes:
-        return tree_json(
-            query_context(selection), run_tree(query_context(selection), selection, View())
-        )
+        context = query_context(selection)
+        return tree_json(context, run_tree(context, selection, View()))
 
     def services() -> object:
         return run_services(query_context(selection.project), selection.start, selection.end)

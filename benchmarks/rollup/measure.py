@@ -85,10 +85,9 @@ def queries(project: Project) -> dict[str, Callable[[], object]]:
         return Selection(project.pk, "shop", CPU, end - timedelta(hours=hours), end)
 
     def flame(hours: float) -> bytes:
-        return tree_json(
-            query_context(selection(hours)),
-            run_tree(query_context(selection(hours)), selection(hours), View()),
-        )
+        matching = selection(hours)
+        context = query_context(matching)
+        return tree_json(context, run_tree(context, matching, View()))
 
     day = (MIDNIGHT, MIDNIGHT + DAY)
     return {

@@ -23,7 +23,7 @@ def run(options: Namespace) -> int:
         },
     )
     capture = _send(request)
-    text = f"Asked: the next free agent of {options.service} captures {options.type} now."
+    text = f"Requested: the next free agent of {options.service} captures {options.type} now."
     return print_result(options, text, capture)
 
 
