@@ -146,7 +146,7 @@ class HeadInput:
     unpacked: Future[Unpacked] | None = None  # trees of `rows`, if they are unpacked in a thread
 
     def add_to(self, context: QueryContext, accumulator: Accumulator) -> None:
-        stats = context.stats
+        stats, added = context.stats, list[HeadRow]()
         unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
         for row, numbers in zip(self.rows, unpacked, strict=True):
             try:
@@ -157,19 +157,26 @@ class HeadInput:
                 end = row.time + timedelta(microseconds=row.duration_ns // 1000)
                 stats.leave_out(row.time, end, str(error))
             else:
-                stats.take(1, row.total, row.duration_ns, row.time, row.time)
+                added.append(row)
                 if stats.shared:
                     stats.narrow(_canonical(self.profile_type, row.totals))
-        self._count_lacking(context)
+        self._count(context, added)
 
     def dimension(self, context: QueryContext) -> Dimension:
-        for row in self.rows:
-            context.stats.take(1, row.total, row.duration_ns, row.time, row.time)
-        self._count_lacking(context)
+        self._count(context, self.rows)
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
 
-    def _count_lacking(self, context: QueryContext) -> None:
+    def _count(self, context: QueryContext, used: Sequence[HeadRow]) -> None:
+        """Count the rows that were used, in order of time, and those without the metric."""
+        if used:
+            context.stats.take(
+                profiles=len(used),
+                total=sum(row.total for row in used),
+                duration_ns=sum(row.duration_ns for row in used),
+                first=used[0].time,
+                last=used[-1].time,
+            )
         for row in self.lacking:
             context.stats.lack(self.metric, row.metrics, 1, row.time, row.time)
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.container import Source
@@ -28,8 +28,7 @@ NEAR_AT_ONCE = 16
 SPARE_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class BlockLocation:
+class BlockLocation(NamedTuple):
     """Position of a block within a blob."""
 
     key: str  # of the blob

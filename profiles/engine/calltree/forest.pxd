@@ -17,6 +17,7 @@ cdef class NodeTable:
     cdef Py_ssize_t child(
         self, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
     ) except -1 nogil
+    cdef int grow(self, Py_ssize_t capacity) except -1 nogil
 
     cdef inline Py_ssize_t child_after(
         self, Py_ssize_t last, Py_ssize_t parent, Py_ssize_t frame, uint64_t frame_id
@@ -51,6 +52,7 @@ cdef class StringPool:
     cdef int append(
         self, const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t stop
     ) except -1 nogil
+    cdef int reserve(self, Py_ssize_t number, Py_ssize_t end) except -1 nogil
 
 
 cpdef preorder_nodes(const int32_t[::1] parent, const int64_t[::1] ranked)

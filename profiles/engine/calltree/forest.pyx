@@ -40,15 +40,20 @@ cdef class NodeTable:
         if node < before:
             return node
         if node >= self.id.shape[0]:
-            with gil:
-                self.id = grow_rows(self.id, 2 * node)
-                self.parent = grow_rows(self.parent, 2 * node)
-                self.frame = grow_rows(self.frame, 2 * node)
-                self.successor = grow_rows(self.successor, 2 * node)
+            self.grow(2 * node)
         self.id[node] = pair_id(self.id[parent] if parent >= 0 else 0, frame_id)
         self.parent[node] = <int32_t>parent
         self.frame[node] = <int32_t>frame
         return node
+
+    # Not a part of `child`, which would then clear the temporary memoryviews on each call.
+    cdef int grow(self, Py_ssize_t capacity) except -1 nogil:
+        with gil:
+            self.id = grow_rows(self.id, capacity)
+            self.parent = grow_rows(self.parent, capacity)
+            self.frame = grow_rows(self.frame, capacity)
+            self.successor = grow_rows(self.successor, capacity)
+        return 0
 
     @property
     def count(self):
@@ -175,14 +180,19 @@ cdef class StringPool:
         cdef Py_ssize_t at = self.ends[number - 1] if number else 0
         cdef Py_ssize_t size = stop - start
         if number >= self.ends.shape[0] or at + size > self.data.shape[0]:
-            with gil:
-                if number >= self.ends.shape[0]:
-                    self.ends = grow_rows(self.ends, 2 * number)
-                if at + size > self.data.shape[0]:
-                    self.data = grow_rows(self.data, 2 * (at + size))
+            self.reserve(number, at + size)
         if size:
             memcpy(&self.data[at], &data[start], size)
         self.ends[number] = at + size
+        return 0
+
+    cdef int reserve(self, Py_ssize_t number, Py_ssize_t end) except -1 nogil:
+        """Make room for the string `number`, which ends at `end`."""
+        with gil:
+            if number >= self.ends.shape[0]:
+                self.ends = grow_rows(self.ends, 2 * number)
+            if end > self.data.shape[0]:
+                self.data = grow_rows(self.data, 2 * end)
         return 0
 
 

@@ -120,14 +120,19 @@ cdef class SampleNodes:
         """Add a new node and return its index; roots have parent -1."""
         cdef Py_ssize_t node = self.keys.insert(key)
         if node >= self.parent.shape[0]:
-            with gil:
-                self.parent = grow_rows(self.parent, self.keys.keys.shape[0])
-                self.frame = grow_rows(self.frame, self.keys.keys.shape[0])
-                self.row_of = grow_rows(self.row_of, self.keys.keys.shape[0])
+            self.grow(self.keys.keys.shape[0])
         self.parent[node] = <int32_t>parent
         self.frame[node] = frame
         self.row_of[node] = -1
         return node
+
+    # Not a part of `insert`, which would then clear the temporary memoryviews on each call.
+    cdef int grow(self, Py_ssize_t capacity) except -1 nogil:
+        with gil:
+            self.parent = grow_rows(self.parent, capacity)
+            self.frame = grow_rows(self.frame, capacity)
+            self.row_of = grow_rows(self.row_of, capacity)
+        return 0
 
     cdef Py_ssize_t row(self, Py_ssize_t node) except -1 nogil:
         """Return the node's row of sums; a new row is zero."""
