@@ -14,6 +14,7 @@ class InputForm(Enum):
 
     BYTES = "bytes"
     TEXT = "text"  # JSON or a query string: mostly values are replaced
+    PROTOBUF = "protobuf"  # see protobuf.py: mostly one field is changed
     SECTIONS = "sections"  # see sections.py: each section is changed by itself
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from tests.fuzz.fuzz_target import InputForm
+from tests.fuzz.protobuf import WireField, join_fields, split_fields
 from tests.fuzz.sections import join_sections, split_sections
 
 MOST_CHANGES = 6  # of one input
@@ -71,6 +72,8 @@ class Mutator:
         """Return the input with one change or, less often, several."""
         if self._form is InputForm.SECTIONS and self._random.randrange(16):
             return self._with_changed_section(data)[: self._max_size]
+        if self._form is InputForm.PROTOBUF and self._random.randrange(4):
+            return self._with_changed_field(data)[: self._max_size]
         changed = bytearray(data)
         self._change(changed, _TEXT_CHANGES if self._form is InputForm.TEXT else _BYTE_CHANGES)
         return bytes(changed[: self._max_size])
@@ -87,6 +90,29 @@ class Mutator:
         if self._random.randrange(32) == 0:
             del sections[self._random.randrange(len(sections))]
         return join_sections(sections)
+
+    def _with_changed_field(self, data: bytes) -> bytes:
+        """Change a field of a protobuf message, or of a message in it; the lengths fit again."""
+        fields = split_fields(data)
+        if not fields:
+            changed = bytearray(data)
+            self._change(changed, _BYTE_CHANGES)
+            return bytes(changed)
+        at, choice = self._random.randrange(len(fields)), self._random.randrange(8)
+        number, value = fields[at]
+        if choice == 0:
+            del fields[at]
+        elif choice == 1:
+            fields.insert(self._random.randrange(len(fields) + 1), fields[at])
+        elif choice == 2:
+            fields[at] = WireField(self._random.randrange(1, 16), value)
+        elif isinstance(value, bytes):
+            fields[at] = WireField(number, self._with_changed_field(value))
+        else:
+            near = value + self._random.randint(-2, 2)
+            numbers = (near, self._random.choice(_NUMBERS), self._random.randrange(8))
+            fields[at] = WireField(number, self._random.choice(numbers) % 2**64)
+        return join_fields(fields)
 
     def _change(self, data: bytearray, changes: Sequence[Change]) -> None:
         self._random.choice(changes)(self, data)

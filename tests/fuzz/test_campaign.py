@@ -11,8 +11,10 @@ from tests.fuzz import campaign
 from tests.fuzz.campaign import Campaign, engine_of, shared_runs
 from tests.fuzz.fuzz_target import InputForm
 from tests.fuzz.mutation import Mutator
+from tests.fuzz.protobuf import join_fields, split_fields
 from tests.fuzz.sections import join_sections, split_sections
 from tests.paths import ROOT
+from tests.profiles.pprofs import EXAMPLE, pprof
 
 RUNS = 3000
 FAULTY = "tests.fuzz.faulty_targets"
@@ -39,6 +41,17 @@ def test_sections_are_changed_one_by_one() -> None:
     alone = [each for each in found if len(each) == 2 and each[0][1] == b'{"a":1}']
     assert len(alone) > 50
     assert len({body for _, (_, body) in alone}) > 30
+
+
+def test_changed_messages_stay_messages() -> None:
+    seed = pprof(EXAMPLE)
+    fields = split_fields(seed)
+    assert fields is not None
+    assert join_fields(fields) == seed
+    mutator = Mutator([seed], [], 5000, "1", InputForm.PROTOBUF)
+    found = [split_fields(data) for data in itertools.islice(mutator.inputs(), 200)]
+    assert sum(each is not None for each in found) > 120
+    assert split_fields(b"\x0a\x05abc") is None
 
 
 def test_inputs_are_divided_by_share() -> None:

@@ -24,7 +24,7 @@ from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
 from projects.registration.registry import RegisteredAgent
 from tests.fuzz import seeds
-from tests.fuzz.fuzz_target import FuzzTarget
+from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.pprof import field
 from tests.profiles.engine.random_trees import meaning
 
@@ -134,7 +134,14 @@ _FIELDS = tuple(field(number, 1) for number in range(1, 15)) + tuple(
     field(number, b"\x08\x01") for number in range(1, 15)
 )
 TARGETS = (
-    FuzzTarget("pprof", decode_pprof, _REJECTIONS, seeds.raw_profiles, _FIELDS),
-    FuzzTarget("pprof-row", store_pprof, (*_REJECTIONS, BadField), seeds.raw_profiles, _FIELDS),
+    FuzzTarget("pprof", decode_pprof, _REJECTIONS, seeds.raw_profiles, _FIELDS, InputForm.PROTOBUF),
+    FuzzTarget(
+        "pprof-row",
+        store_pprof,
+        (*_REJECTIONS, BadField),
+        seeds.raw_profiles,
+        _FIELDS,
+        InputForm.PROTOBUF,
+    ),
     FuzzTarget("gunzip", gunzip_body, _REJECTIONS, _gzip_bodies, (b"\x1f\x8b\x08",), max_size=2048),
 )
