@@ -1,7 +1,7 @@
-# One command each: up, install, check, test, test-all, coverage, lint, format, golden, bench, screenshots, requirements,
+# One command each: up, install, check, test, test-all, coverage, fuzz, lint, format, golden, bench, screenshots, requirements,
 # wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up install check test test-all coverage lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
+.PHONY: up install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -62,8 +62,10 @@ test: $(STAMPS)/dev
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m tests.run test
 
-# Additionally every interpreter, sanitizers and storms.
+# Additionally every interpreter, sanitizers, fuzzing and storms.
 test-all: $(STAMPS)/dev
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt || \
+		echo "atheris cannot be installed (above): the fuzz targets run without coverage." >&2
 	@$(BIN)/python -m tests.services
 	@$(BIN)/python agents/python/tests/interpreters.py --for-tests
 	@$(MAKE) --no-print-directory lint
@@ -76,6 +78,10 @@ coverage: $(STAMPS)/dev
 # All of them, or some: make bench ONLY="digest queries".
 bench: $(STAMPS)/dev
 	@$(BIN)/python -m benchmarks $(ONLY)
+
+# Fuzz the readers of foreign bytes: all, or some: make fuzz ONLY="pprof block" RUNS=1000000.
+fuzz: $(STAMPS)/dev
+	@$(BIN)/python -m tests.fuzz $(ONLY) --runs $(or $(RUNS),100000)
 
 lint: $(STAMPS)/dev $(STAMPS)/node
 	@$(MAKE) --no-print-directory --jobs=2 lint-types lint-agent-types lint-rest
@@ -138,7 +144,7 @@ screenshots: $(STAMPS)/dev
 	@$(BIN)/python -m tests.screenshots
 
 requirements: $(STAMPS)/dev
-	@for name in server dev wheels; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+	@for name in server dev wheels fuzz; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make requirements" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 

@@ -70,20 +70,27 @@ def duration_ns(message: Message, name: str, path: str) -> int | None:
 
 
 def time_ns(message: Message, name: str, path: str) -> int | None:
-    """Read a google.protobuf.Timestamp as Unix time in nanoseconds; None if absent."""
+    """Read a google.protobuf.Timestamp as Unix time in nanoseconds; None if absent.
+
+    Times beyond 64 bits, before 1677 or after 2262, become the earliest or the latest one: Go's
+    zero time is in the year 1.
+    """
     value = text(message, name, path)
-    return (time(value, path) - _EPOCH) // _MICROSECOND * 1000 if value else None
+    if not value:
+        return None
+    nanoseconds = (time(value, path) - _EPOCH) // _MICROSECOND * 1000
+    return max(-(2**63), min(nanoseconds, 2**63 - 1))
 
 
 def time(value: str, path: str) -> datetime:
-    """Parse an RFC 3339 time; the time zone is required."""
+    """Parse an RFC 3339 time and return it in UTC; the time zone is required."""
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
+        if moment.tzinfo is None:
+            raise BadField(path, f"{_quoted(value)} has no time zone")
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # of the years 1 to 9999, in UTC
         raise BadField(path, f"{_quoted(value)} is no RFC 3339 time") from None
-    if moment.tzinfo is None:
-        raise BadField(path, f"{_quoted(value)} has no time zone")
-    return moment
 
 
 def octets(message: Message, name: str, path: str) -> bytes:
@@ -104,5 +111,10 @@ def _decode(encoded: bytes) -> bytes:
 
 
 def _quoted(value: object) -> str:
-    """Format a value for an error message, in at most 80 characters."""
+    """Format a value for an error message, in at most 80 characters.
+
+    Lists and objects are not shown: they may be nested deeper than `repr` can descend.
+    """
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
     return repr(value)[:80]

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from profiler_site.configuration import env, mail, secret_key
+from profiler_site.configuration import cache_serializer, env, mail, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -160,6 +160,8 @@ CACHES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
+        "VERSION": cache_serializer.VERSION,
+        "OPTIONS": {"serializer": cache_serializer.JsonSerializer},
     }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}

@@ -112,7 +112,7 @@ class PageParams:
             ("weights", weights_text(self.weights) if self.weights else ""),
             ("profile", self.profile),
             *((LABEL + name, value) for name, allowed in self.labels for value in allowed),
-            ("weight", f"{self.weight:.9g}" if self.weight else ""),
+            ("weight", percent_text(self.weight) if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
             ("view", self.view if self.view != DEFAULT_VIEW else ""),
@@ -258,8 +258,8 @@ class _Reader:
 
 
 def span_text(span: timedelta) -> str:
-    """Return the shortest text that parses as this span, rounded to whole seconds."""
-    seconds = round(span.total_seconds())
+    """Return the shortest text that parses as this span, in whole seconds and 1 s at least."""
+    seconds = max(1, round(span.total_seconds()))
     for unit in ("d", "h", "m"):
         if seconds % values.UNITS[unit] == 0:
             return f"{seconds // values.UNITS[unit]}{unit}"
@@ -269,13 +269,20 @@ def span_text(span: timedelta) -> str:
 def parse_time(text: str) -> datetime:
     """Parse an RFC 3339 time; without a time zone it is UTC. Raise `ValueError` otherwise."""
     time = datetime.fromisoformat(text)
-    if time.year not in values.YEARS:
+    if time.year in values.YEARS:
+        time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    if time.year not in values.YEARS:  # in its own zone, or in UTC
         raise ValueError(text)
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    return time
 
 
 def time_text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def percent_text(percent: float) -> str:
+    """Return the shortest text that parses as this percentage, without an exponent."""
+    return f"{percent:.6f}".rstrip("0").rstrip(".")
 
 
 def weights_text(weights: tuple[int, int]) -> str:

@@ -26,6 +26,7 @@ class Bounds:
     memory: int  # resident bytes, increase over before the attack
     threads: int = 8  # increase over before the attack
     latency: float = 5.0  # the neighbour's p95, as a multiple of its p95 before the attack
+    rejected: int = 0  # requests of the neighbour without status 200
 
 
 @dataclass(slots=True)
@@ -39,7 +40,10 @@ class Result:
         assert not self._passed(bounds), "\n".join(self._passed(bounds))
 
     def _passed(self, bounds: Bounds) -> list[str]:
-        found = [f"The neighbour got {said}" for said in self.during.rejected]
+        rejected = self.during.rejected
+        found = []
+        if len(rejected) > bounds.rejected:
+            found = [f"The neighbour got {said}" for said in rejected]
         if self.usage.memory > bounds.memory:
             found.append(f"{self.usage.memory:,} bytes of memory; bound: {bounds.memory:,}")
         if self.usage.threads > bounds.threads:
@@ -98,9 +102,13 @@ class Request:
 
 @dataclass(slots=True)
 class Repeated:
-    """Attack by requests in sequence on each of the attacker's connections."""
+    """Attack by requests in sequence on each of the attacker's connections.
+
+    `allowed` are the statuses that the server may answer; a connection that it closes has none.
+    """
 
     requests: Callable[[Site], Sequence[Request]]
+    allowed: frozenset[int]
     connections: int = 1
     pause: float = PAUSE_SECONDS
     seconds: float = ATTACK_SECONDS
@@ -117,6 +125,16 @@ class Repeated:
             thread.start()
         for thread in threads:
             thread.join()
+
+    def unexpected(self) -> list[str]:
+        """Return the statuses that the server must not answer, with what it said."""
+        found = sorted(set(self.answers) - self.allowed)
+        if not self.answers:
+            return ["no request was answered"]
+        return [f"status {status}: {self.messages}" for status in found]
+
+    def __str__(self) -> str:
+        return f"{dict(self.answers)} {sorted(self.messages)[:3]}"
 
     def _send(self, site: Site, requests: Sequence[Request]) -> None:
         until = time.monotonic() + self.seconds

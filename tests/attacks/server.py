@@ -18,6 +18,7 @@ _PROC = Path("/proc")
 class Uploader:
     project: str
     key: str  # write scope
+    read_key: str = ""
 
     @property
     def profiles(self) -> str:
@@ -78,7 +79,7 @@ def attacked_site(address_space: int = 6 * 2**30, **environment: str) -> Iterato
 
 def _tenant(server: RunningServer, name: str) -> Uploader:
     added = server.add_tenant(name.capitalize(), f"{name}@example.org")
-    return Uploader(added.project, added.write)
+    return Uploader(added.project, added.write, added.read)
 
 
 @contextlib.contextmanager

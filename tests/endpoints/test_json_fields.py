@@ -3,6 +3,7 @@
 import base64
 import contextlib
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,3 +74,27 @@ def test_times_need_a_zone() -> None:
         json_fields.time_ns({"t": "1970-01-01T00:00:01"}, "t", "t")
     with pytest.raises(BadField, match="no RFC 3339"):
         json_fields.time_ns({"t": "yesterday"}, "t", "startTime")
+
+
+def test_a_time_outside_of_what_utc_can_say_is_rejected() -> None:
+    for text in ("0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"):
+        with pytest.raises(BadField, match="is no RFC 3339 time"):
+            json_fields.time(text, "start")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("0001-01-01T00:00:00Z", -(2**63)), ("9999-12-31T00:00:00Z", 2**63 - 1)]
+)
+def test_a_time_beyond_64_bits_is_the_outermost_one(text: str, expected: int) -> None:
+    assert json_fields.time_ns({"t": text}, "t", "t") == expected
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_a_value_of_any_depth_is_no_type_and_no_duration(opening: bytes) -> None:
+    depth = 1000  # orjson reads 1,024
+    closing = b"]" if opening == b"[" else b"}"
+    value = orjson.loads(opening * depth + b"1" + closing * depth)
+    with pytest.raises(BadField, match="no profile type"):
+        json_fields.profile_type(value, "profileType")
+    with pytest.raises(BadField, match="no duration"):
+        json_fields.duration_ns({"d": value}, "d", "d")

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from endpoints.params.values import LONGEST_SPAN
 from frontend.queries.params import PageParams, parse_time, time_text, without
 from frontend.queries.params import read as read_asked
 from profiles.query import ProfileOrder, Selection
@@ -89,7 +90,7 @@ def _picked(start: str, end: str) -> tuple[tuple[datetime, datetime] | None, tup
         picked = parse_time(start), parse_time(end)
     except (ValueError, OverflowError):
         picked = None
-    if picked and picked[0] < picked[1]:
+    if picked and timedelta(0) < picked[1] - picked[0] <= LONGEST_SPAN:
         return picked, ()
     return None, (_unread("pick_from", f"{start}…{end}"),)
 

@@ -20,9 +20,10 @@ from profiles.engine.blocks.sections.dictionary import (
 )
 from profiles.engine.blocks.sections.profile_columns import ProfileColumns, read_profiles
 from profiles.engine.blocks.sections.sample_labels import LabelledValues, read_labelled
-from profiles.engine.blocks.sparse_values import Rows, SparseValueReader
+from profiles.engine.blocks.sparse_values import Rows, SparseValueReader, check_cuts
 from profiles.engine.blocks.used_nodes import UsedNodes, used_nodes
 from profiles.engine.cancellation import Check, unchecked
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.errors import BadBlock
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
@@ -67,10 +68,11 @@ class Block:
         self._profile_type = profile_type
         head = self._container.head
         try:
-            self._stored = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+            self._stored = read_metrics(head["metrics"])
             self.count = int(head["profiles"])
             self.rows = int(head["rows"])  # of sparse values: profiles, or groups of profiles
             self._cuts = [int(cut) for cut in head["cuts"]]
+            check_cuts(self._cuts, self.rows)
         except (KeyError, TypeError, ValueError) as error:
             raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
         self._derived: dict[type[Derived], tuple[Hashable, Derived]] = {}

@@ -18,6 +18,7 @@ from profiles.engine.calltree.forest import Forest, number_by_first_use, preorde
 from profiles.engine.calltree.tree import LabelledSelf
 from profiles.engine.encoding.codec import Numbers, damaged, mappings_of, numbers_of, texts_of
 from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.encoding.merging import LineMerger
 from profiles.engine.encoding.stored_tree import labelled_of
 from profiles.engine.hashing import frame_ids
@@ -51,7 +52,7 @@ class StoredLabels(NamedTuple):
     """Sample labels of a stored tree."""
 
     sparse_values: LabelledSelf
-    metrics: list[Metric]  # metrics of the values
+    metrics: Sequence[Metric]  # metrics of the values
     place: NDArray[np.int32]  # position in the builder of each node of the tree
 
 
@@ -103,7 +104,7 @@ class Builder:
         self, data: bytes, numbers: Numbers, mappings: list[list[int]], among: Sequence[Metric]
     ) -> tuple[int, StoredLabels | None]:
         head, trees = numbers.head, self._trees
-        metrics = [Metric(*metric) for metric in head["metrics"]]
+        metrics = read_metrics(head["metrics"])
         if not set(metrics) <= set(among):
             raise ValueError("the totals of its profile lack one of its metrics")
         values = [

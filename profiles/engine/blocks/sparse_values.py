@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.blocks.metric_columns import MetricColumns, added
 from profiles.engine.blocks.sections.container import Container, shallow_copy
-from profiles.engine.blocks.sections.packed_columns import pack
+from profiles.engine.blocks.sections.packed_columns import MOST_ROWS, pack
 from profiles.engine.blocks.sparse_rows import decode_nodes, sum_rows
 from profiles.engine.cancellation import Check, unchecked
 
@@ -51,6 +51,14 @@ def cut(starts: NDArray[np.int64]) -> list[int]:
         most = int(np.searchsorted(starts, starts[cuts[-1]] + CHUNK_VALUES))
         cuts.append(min(cuts[-1] + CHUNK_ROWS, max(most, cuts[-1] + 1), rows))
     return cuts
+
+
+def check_cuts(cuts: Sequence[int], rows: int) -> None:
+    """Raise `ValueError` if the chunks are not a division of at most MOST_ROWS rows."""
+    if not 0 <= rows <= MOST_ROWS or cuts[:1] != [0] or cuts[-1] != rows:
+        raise ValueError(f"its chunks do not divide {rows} rows")
+    if any(first >= last for first, last in pairwise(cuts)):
+        raise ValueError("a chunk has no rows")
 
 
 def write_sparse_values(

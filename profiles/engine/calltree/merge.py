@@ -21,6 +21,7 @@ from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, damaged, decode, numbers_of, open_stored
 from profiles.engine.encoding.compression import DAMAGE
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.encoding.merging import FunctionMerger
 from profiles.engine.encoding.stored_tree import StoredTree
 from profiles.engine.hashing import SumTable, frame_ids, function_ids, string_ids
@@ -115,7 +116,7 @@ class Merge:
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
-            kept, places = self._columns(self._named([Metric(*metric) for metric in metrics]))
+            kept, places = self._columns(self._named(read_metrics(metrics)))
             values = [
                 (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
             ]

@@ -11,8 +11,12 @@ MAX_AT_ONCE = 2**25  # of the frames of one decompress_all, decompressed
 FAST = 1
 CHECKSUM = 4  # bytes
 
-# Exceptions that damaged bytes may cause, here and where columns are made of them.
-DAMAGE = (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, IndexError)
+# Exceptions that damaged bytes may cause, here and where columns are made of them. RecursionError:
+# a value in a JSON header may be nested deeper than Python's stack.
+DAMAGE = (
+    *(zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, IndexError),
+    RecursionError,
+)
 
 # Decompressed bytes, in the buffer that the decompressor returned.
 Unpacked = bytes | memoryview

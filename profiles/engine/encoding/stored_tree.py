@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
+from profiles.engine.calltree.tree import Frames, LabelledSelf, Tree
 from profiles.engine.encoding.column_bytes import ANY, Column, ColumnReader, head_in, join
 from profiles.engine.encoding.columns import (
     decode_parents,
@@ -21,6 +21,7 @@ from profiles.engine.encoding.columns import (
     number_pairs,
 )
 from profiles.engine.encoding.compression import Unpacked
+from profiles.engine.encoding.json_header import read_label_sets, read_metrics
 from profiles.engine.hashing import frame_ids, function_ids, node_ids, string_ids
 from profiles.engine.metrics import Metric
 from profiles.engine.string_table import StringTable
@@ -147,7 +148,7 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     """
     columns = ColumnReader(numbers)
     head = columns.head
-    metrics = tuple(Metric(str(name), str(unit)) for name, unit in head["metrics"])
+    metrics = read_metrics(head["metrics"])
     strings = int(head["strings"])
     ids, name, file = columns.ids(), columns.index(strings), columns.index(strings)
     function, line, mapping = columns.index(len(ids)), columns.index(ANY), columns.index(strings)
@@ -208,8 +209,7 @@ def _labelled(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | N
     _same({len(node), len(label_set)})
     if not len(node):
         return None
-    label_sets = tuple(tuple(Label(*label) for label in labels) for labels in sets)
-    return LabelledSelf(label_sets, node, label_set, values)
+    return LabelledSelf(read_label_sets(sets), node, label_set, values)
 
 
 def _same(*lengths: set[int]) -> None:

@@ -207,8 +207,11 @@ def _labelled(
 
 
 def _nanoseconds(time: int) -> int:
-    """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s."""
+    """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s.
+
+    Times after the year 2262, which 64 bits cannot hold, are unknown.
+    """
     for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
         if time >= above:
-            return time * factor
+            return time * factor if time * factor < 2**63 else 0
     return 0

@@ -14,6 +14,7 @@ from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, decode, numbers_of, reading
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
 
@@ -60,7 +61,7 @@ class PerProfile(Merge):
             return
         numbers = numbers or numbers_of(data)
         with reading():
-            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
+            metrics = self._named(read_metrics(numbers.head["metrics"]))
         self._add_packed(numbers, data)
         if self.metrics[0] in metrics:
             node, value = self._packed.sparse_values()

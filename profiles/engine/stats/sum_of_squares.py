@@ -19,6 +19,7 @@ from profiles.engine.calltree.merge import MAX_NODES, Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.cancellation import Check, unchecked
 from profiles.engine.encoding.codec import Numbers, encode, numbers_of, reading
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.variance import VarianceSums
 
@@ -84,7 +85,7 @@ class VarianceMerge(Merge):
         """Add a stored tree as one profile."""
         numbers = numbers or numbers_of(data)
         with reading():
-            metrics = self._named([Metric(*metric) for metric in numbers.head["metrics"]])
+            metrics = self._named(read_metrics(numbers.head["metrics"]))
         if self.metrics[0] in metrics:
             is_new = self._add_packed(numbers, data)
             self._variance_sums.add_tree(self._packed, is_new)

@@ -163,6 +163,22 @@ def test_a_span_is_written_as_it_was_read(text: str, seconds: int) -> None:
     assert span_text(timedelta(seconds=seconds)) == text
 
 
+@pytest.mark.parametrize("text", ["100", "0.5", "12.345678", "0.000001", "99.999999"])
+def test_a_percentage_is_written_as_it_was_read(text: str) -> None:
+    assert read_params(f"weight={text}").weight == float(text)
+    assert read_params(read_params(f"weight={text}").parameters()).weight == float(text)
+
+
+def test_a_range_below_a_second_becomes_one_second() -> None:
+    found = read_params("from=2026-11-20T10:00:00Z&to=2026-11-20T10:00:00.3Z")
+    assert read_params(found.parameters()).span == timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("text", ["2000-01-01T00:00:00%2B01:00", "2199-12-31T23:59:59-01:00"])
+def test_the_year_of_a_time_counts_in_utc(text: str) -> None:
+    assert read(QueryDict(f"end={text}"), NOW).params.end is None
+
+
 def test_a_time_without_a_zone_is_utc() -> None:
     assert parse_time("2026-11-20T22:14") == datetime(2026, 11, 20, 22, 14, tzinfo=UTC)
 

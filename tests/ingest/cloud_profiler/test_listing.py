@@ -111,6 +111,7 @@ def test_another_projects_path_is_404(stranger: Client, reader: Client) -> None:
         ("pageToken", "ä"),
         ("type", "GPU"),
         ("start", "yesterday"),
+        ("start", "0001-01-01T00:00:00+23:59"),
         ("end", "2026-01-01T00:00:00"),
     ],
 )

@@ -65,6 +65,19 @@ def test_a_time_that_cannot_be_is_its_arrival(moment: timedelta, agent: Client) 
     assert timedelta(seconds=19) < now() - row.time < timedelta(seconds=60)
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_start_time_beyond_64_bits_is_its_arrival(text: str, agent: Client) -> None:
+    assert agent.offline(startTime=text).status_code == 200
+    assert Profile.objects.get().time_source == TimeSource.ARRIVAL
+
+
+@pytest.mark.parametrize("time_ns", [10**17 - 1, 10**14 - 1, 10**11 - 1])
+def test_a_profile_whose_time_passes_64_bits_is_stored(time_ns: int, agent: Client) -> None:
+    response = agent.offline(profile({("main",): (1, 5)}, time_ns=time_ns))
+    assert response.status_code == 200, response.text
+    assert Profile.objects.get().time_source == TimeSource.ARRIVAL
+
+
 def test_the_projects_retention_decides_what_is_too_old(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, retention_days=1)
     agent.offline(at(now() - timedelta(days=2)))

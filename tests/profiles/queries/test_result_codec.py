@@ -96,6 +96,7 @@ def test_other_values_cannot_be_encoded(value: object) -> None:
         b'[["array","<i8",[9],0],[8]]',
         b'[["array","<i8",[1],0],[80]]',
         b'[["eval","1"],[]]',
+        b"[" + b'["list",[' * 450 + b"]]" * 450 + b",[]]",
         b"[[1],[]]",
         b"{",
     ],

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.blocks.sections.packed_columns import PackedColumnReader, pack
+from profiles.engine.encoding.json_header import read_metrics
 from profiles.engine.metrics import Metric
 
 LabelSet = tuple[tuple[str, str], ...]  # of a profile: (name, value), sorted
@@ -174,7 +175,7 @@ def write_profiles(profiles: ProfileColumns) -> bytes:
 
 def read_profiles(columns: PackedColumnReader, count: int) -> ProfileColumns:
     """Read the section `profiles`, which must have `count` profiles."""
-    metrics = tuple(Metric(str(name), str(unit)) for name, unit in columns.head["metrics"])
+    metrics = read_metrics(columns.head["metrics"])
     label_sets = tuple(
         tuple((str(name), str(value)) for name, value in labels)
         for labels in columns.head["label_sets"]

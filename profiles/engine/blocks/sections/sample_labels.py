@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from profiles.engine.blocks.sections.container import Container
 from profiles.engine.blocks.sections.packed_columns import pack
 from profiles.engine.calltree.tree import Label
+from profiles.engine.encoding.json_header import read_label_sets
 
 Labels = tuple[Label, ...]
 
@@ -99,9 +100,7 @@ def read_labelled(
     if not container.has("labels"):
         return None
     with container.section("labels") as columns:
-        label_sets = tuple(
-            tuple(Label(*label) for label in labels) for labels in columns.head["label_sets"]
-        )
+        label_sets = read_label_sets(columns.head["label_sets"])
         row = np.cumsum(columns.index(rows), dtype=np.int64)
         if len(row) and int(row[-1]) >= rows:
             raise ValueError("it names more rows than there are")

@@ -99,6 +99,24 @@ def test_what_cannot_be_read_is_not_added_in_part() -> None:
             merge.add_hour(open_hour(HOUR))
 
 
+@pytest.mark.parametrize(
+    ("rows", "cuts"),
+    [
+        (3, [0, 5, 3]),
+        (3, [0, 2]),
+        (3, [1, 3]),
+        (3, []),
+        (3, [0, 0, 3]),
+        (-1, [0, -1]),
+        (2**40, [0]),
+    ],
+)
+def test_chunks_that_do_not_divide_the_rows_are_refused(rows: int, cuts: list[int]) -> None:
+    head = {"metrics": [[*CPU]], "profiles": 3, "rows": rows, "cuts": cuts}
+    with pytest.raises(BadBlock, match="in its section directory"):
+        open_hour(containers.write(b"h", head, {}))
+
+
 @settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from([HOUR, DAY]), st.data())
 def test_damage_under_good_checksums_is_refused_or_read(data: bytes, draw: st.DataObject) -> None:

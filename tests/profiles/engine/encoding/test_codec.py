@@ -121,3 +121,13 @@ def test_many_are_unpacked_at_once_and_damage_is_that_of_one(
     assert unpack(bad[:1]) != [None]
     monkeypatch.setattr(compression, "MAX_AT_ONCE", 10)
     assert unpack(good) == [None, None, None]
+
+
+def test_a_header_nested_deeper_than_the_stack_is_damage() -> None:
+    depth = 1000  # orjson reads 1,024
+    nested = b"[" * depth + b"]" * depth
+    head = b'{"metrics":[[%s,"count"]],"strings":0,"columns":[]}' % nested
+    sections = [compression.compress(len(head).to_bytes(4, "little") + head)] * 2
+    body = len(sections[0]).to_bytes(4, "little") + b"".join(sections)
+    with pytest.raises(BadTree, match="no text"):
+        decode(MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)

@@ -164,6 +164,10 @@ def test_labels_of_samples_have_a_limit_and_those_of_equal_samples_count_once() 
         (1_700_000_000, 1_700_000_000_000_000_000),
         (0, 0),
         (-5, 0),
+        # Beyond 64 bits in nanoseconds: unknown.
+        (10**17 - 1, 0),
+        (10**14 - 1, 0),
+        (10**11 - 1, 0),
     ],
 )
 def test_times_are_nanoseconds_whatever_they_were_counted_in(met: int, expected: int) -> None:

@@ -1,0 +1,30 @@
+"""Parameters of the profiles page."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.http import QueryDict
+
+from endpoints.params.values import LONGEST_SPAN
+from frontend.pages.profiles.params import moment_text, read
+from frontend.queries import params
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def picked(span: timedelta) -> QueryDict:
+    query = QueryDict(mutable=True)
+    query["pick_from"], query["pick_to"] = moment_text(NOON - span), moment_text(NOON)
+    return query
+
+
+def test_other_pages_can_read_a_region_that_is_picked() -> None:
+    page, notices = read(picked(LONGEST_SPAN), NOON)
+    assert not notices
+    linked = params.read(QueryDict(page.page_params.parameters()), NOON)
+    assert (linked.params.span, linked.notices) == (LONGEST_SPAN, ())
+
+
+def test_a_region_longer_than_any_range_is_left_out() -> None:
+    page, notices = read(picked(LONGEST_SPAN + timedelta(seconds=1)), NOON)
+    assert page.picked is None
+    assert len(notices) == 1

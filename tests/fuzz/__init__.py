@@ -1,0 +1,1 @@
+"""Fuzz targets of everything that reads bytes from outside; `python -m tests.fuzz --help`."""

@@ -1,0 +1,39 @@
+"""Targets that fail in every way, for the tests of the fuzzing itself."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+
+from tests.fuzz.fuzz_target import FuzzTarget
+
+
+def _fail(data: bytes) -> None:
+    if b"!" in data:
+        raise KeyError(data)
+
+
+def _crash(data: bytes) -> None:
+    if b"!" in data:
+        ctypes.string_at(0)
+
+
+def _hang(data: bytes) -> None:
+    while b"!" in data:
+        pass
+
+
+def _allocate(data: bytes) -> None:
+    bytearray(2**27 if b"!" in data else 2**10)
+
+
+def _reject(data: bytes) -> None:
+    raise ValueError(f"{len(data)} bytes")
+
+
+def _seeds() -> Sequence[bytes]:
+    return [b"seed", b"other seed"]
+
+
+_RUNS = {"fail": _fail, "crash": _crash, "hang": _hang, "allocate": _allocate, "reject": _reject}
+TARGETS: Mapping[str, FuzzTarget] = {
+    name: FuzzTarget(name, run, (ValueError,), _seeds, (b"!",)) for name, run in _RUNS.items()
+}

@@ -1,0 +1,147 @@
+"""Uploaded profiles: gunzip, decoding, and the row that is stored."""
+
+import gzip
+import zlib
+from datetime import timedelta
+from functools import cache
+
+import orjson
+
+from endpoints.errors import BadField
+from ingest.cloud_profiler import offline
+from ingest.cloud_profiler.labels import WireDeployment
+from ingest.cloud_profiler.responses import stored_json
+from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
+from ingest.deployments import Target
+from ingest.uploads.decoding import decode_upload, self_report
+from ingest.uploads.uploading import Stored
+from profiles.engine.calltree.tree import Tree
+from profiles.engine.encoding import codec
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.pprof.decode import DecodeLimits, decode_profile
+from profiles.engine.pprof.encode import encode
+from profiles.engine.pprof.gunzip import gunzip
+from projects.profile_types import ProfileType
+from projects.registration.registry import RegisteredAgent
+from tests.fuzz import seeds
+from tests.fuzz.fuzz_target import FuzzTarget, InputForm
+from tests.ingest.pprof import field
+from tests.profiles.engine.random_trees import meaning
+
+LIMITS = DecodeLimits()
+# An exported profile may be smaller than the profile that it comes from.
+OF_EXPORTS = DecodeLimits(max_total=2**63 - 1, max_expansion=2**20)
+MAX_RAW = 2**18  # bytes that a gzip body may expand to
+MAX_COLUMN = 2**63  # bound of the integers that databases hold
+_TARGET = Target(1, "shop-1", 2, "shop", {"version": "1"})
+_REGISTERED = RegisteredAgent(2, 3, frozenset())
+_MONTH = timedelta(days=30)
+
+
+def profile_type_of(data: bytes) -> ProfileType:
+    """Choose a profile type by the bytes, always the same one."""
+    types = list(ProfileType)
+    return types[zlib.crc32(data) % len(types)]
+
+
+def decode_pprof(raw: bytes) -> None:
+    """Decode a profile; its totals, its stored form and its export must agree."""
+    type_ = profile_type_of(raw)
+    decoded = decode_profile(raw, type_, LIMITS)
+    tree = decoded.tree
+    assert tuple(tree.self.sum(axis=1).tolist()) == decoded.totals, "totals are not the sums"
+    assert (tree.self >= 0).all(), "a value is negative"
+    assert decoded.weight in decoded.totals
+    stored = codec.decode(codec.encode_columns(decoded.columns))
+    assert_same_tree(stored, tree)
+    exported = gunzip(encode(tree), 2**30)
+    again = decode_profile(exported, type_, OF_EXPORTS)
+    assert meaning(again.tree) == meaning(tree), "the exported profile differs"
+    assert [total for total in again.totals if total] == [t for t in decoded.totals if t]
+
+
+def assert_same_tree(first: Tree, second: Tree) -> None:
+    """Compare two trees with the same order of nodes.
+
+    Stored ids are compared only if they are those of the frames, which decoding does not check.
+    """
+    assert first.metrics == second.metrics
+    for name in ("parent", "frame", "self"):
+        one, other = getattr(first, name), getattr(second, name)
+        assert one.tobytes() == other.tobytes(), f"{name} differs"
+    meanings = [dict(meaning(tree)) for tree in (first, second)]
+    if first.frames.id.tobytes() != second.frames.id.tobytes():
+        for each in meanings:
+            del each["ids"], each["mappings"]
+    assert meanings[0] == meanings[1]
+
+
+def store_pprof(raw: bytes) -> None:
+    """Decode an offline upload into the values of its row, its response and its agent's report."""
+    type_ = profile_type_of(raw)
+    packed = decode_upload(raw, raw, type_)
+    report = self_report(packed.comments)
+    assert all(abs(number or 0) < MAX_COLUMN for number in (report.samples, report.dropped))
+    profile = OfflineProfile(
+        type_, WireDeployment("shop", {}), None, SentProfile(raw, {}, duration_ns=10**10)
+    )
+    row = offline._row(_REGISTERED, _TARGET, profile, _MONTH, packed)
+    numbers = (row.duration_ns, row.samples, row.weight, *(total for *_, total in row.totals))
+    assert all(0 <= number < MAX_COLUMN for number in numbers), "a number exceeds its column"
+    assert "\0" not in orjson.dumps([row.totals, packed.comments]).decode()
+    orjson.dumps(stored_json(_TARGET, Stored(row, packed.warnings)))
+
+
+def gunzip_body(body: bytes) -> None:
+    """Gunzip a body; zlib must agree, and the limit must hold."""
+    raw = gunzip(body, MAX_RAW)
+    assert len(raw) <= MAX_RAW, "more than the limit"
+    if body.startswith(b"\x1f\x8b"):
+        reference = _by_zlib(body)
+        assert reference is None or raw == reference, "zlib reads something else"
+    if raw:
+        assert gunzip(gzip.compress(raw, 1), MAX_RAW) == raw
+
+
+def _by_zlib(body: bytes) -> bytes | None:
+    parts = []
+    while body.startswith(b"\x1f\x8b"):
+        member = zlib.decompressobj(wbits=31)
+        try:
+            parts.append(member.decompress(body))
+        except zlib.error:
+            return None  # isal is laxer about headers
+        body = member.unused_data
+    return b"".join(parts)
+
+
+@cache
+def _gzip_bodies() -> tuple[bytes, ...]:
+    raw = seeds.raw_profiles()[0]
+    compressor = zlib.compressobj(9, wbits=31)
+    stored = zlib.compressobj(0, wbits=31)
+    return (
+        *(gzip.compress(body, 6, mtime=0) for body in (b"", raw, bytes(MAX_RAW + 10))),
+        gzip.compress(raw[:50]) + gzip.compress(raw[50:]) + b"rest",
+        compressor.compress(raw) + compressor.flush(zlib.Z_FULL_FLUSH) + compressor.flush(),
+        stored.compress(raw) + stored.flush(),
+        raw,
+    )
+
+
+_REJECTIONS = (BadProfile, TooLarge)
+_FIELDS = tuple(field(number, 1) for number in range(1, 15)) + tuple(
+    field(number, b"\x08\x01") for number in range(1, 15)
+)
+TARGETS = (
+    FuzzTarget("pprof", decode_pprof, _REJECTIONS, seeds.raw_profiles, _FIELDS, InputForm.PROTOBUF),
+    FuzzTarget(
+        "pprof-row",
+        store_pprof,
+        (*_REJECTIONS, BadField),
+        seeds.raw_profiles,
+        _FIELDS,
+        InputForm.PROTOBUF,
+    ),
+    FuzzTarget("gunzip", gunzip_body, _REJECTIONS, _gzip_bodies, (b"\x1f\x8b\x08",), max_size=2048),
+)

@@ -1,0 +1,35 @@
+"""Readers of foreign bytes on their known inputs, and on the same mutated ones in each run."""
+
+import itertools
+
+import pytest
+
+from tests.fuzz.execution import mutator_of
+from tests.fuzz.target_names import SHARES
+from tests.fuzz.targets import TARGETS
+
+CASES = 2500  # mutated inputs of each target; a second at most
+BY_NAME = pytest.mark.parametrize("name", TARGETS)
+
+
+def test_the_list_of_names_has_all_targets() -> None:
+    assert list(TARGETS) == list(SHARES)
+
+
+@BY_NAME
+def test_seeds_are_accepted_or_rejected_and_some_are_accepted(name: str) -> None:
+    rejections = [TARGETS[name].accepts(data) for data in TARGETS[name].corpus()]
+    assert "" in rejections, rejections
+
+
+@pytest.mark.slow
+@BY_NAME
+def test_mutated_inputs_are_no_findings(name: str) -> None:
+    target = TARGETS[name]
+    mutator = mutator_of(target, target.corpus(), "fixed")
+    outcomes = set()
+    for data in itertools.islice(mutator.inputs(), CASES):
+        outcome = target.accepts(data)
+        mutator.learn(data, outcome)
+        outcomes.add(outcome)
+    assert len(outcomes) > 1
