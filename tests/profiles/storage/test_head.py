@@ -16,6 +16,7 @@ from profiles.storage import insert as inserting
 from profiles.storage.insert import insert
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
+from tests.connections import count_connections
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -151,6 +152,27 @@ async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
         await head.store(rows.new(shop))
     verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
     assert verbs == ["INSERT", "INSERT"]  # the row, unless it exists, and the day's usage
+
+
+async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
+    shop: Deployment,
+) -> None:
+    await head.store(rows.new(shop))
+    with count_connections() as opened:
+        assert await head.store(rows.new(shop)) is True
+    assert opened == []
+    await sync_to_async(close_other_connections)()
+    assert await head.store(rows.new(shop)) is True
+
+
+def close_other_connections() -> None:
+    """Let PostgreSQL close all connections but this one; SQLite has no server that could."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:
