@@ -4,8 +4,8 @@ The unique constraint of the insert detects a copy in the head, and a profile th
 now can only be there. An out-of-order profile may be in a block, and an uploaded profile without a
 time of its own may be repeated at any time; one that version 0.2.0 would have named otherwise may
 be stored under its former name. `find_copies` looks up all of those of a batch with one statement.
-It runs after the insert, in the same transaction: compaction moves a profile in one
-commit, so that a copy that left the head before the insert is in a block that is visible now.
+It runs after the insert, in the same transaction: compaction moves a profile in one commit, so that
+a copy that left the head before the insert is in a block that is visible now.
 """
 
 from collections.abc import Mapping, Sequence
