@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
 
-from common import database_pool
 from endpoints import error_responses
 from endpoints.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.uploads import decode_pool, decoding
 from ingest.uploads.decoding import DecodedUpload, self_report
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import claimed_size, gunzip
-from profiles.storage import deduplication, disk, head
+from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
+from profiles.storage.new_profile import Copy
 from profiles.storage.upload_future import UploadFuture, complete
 from projects.profile_types import ProfileType
 from projects.registration import agent_reports, registry
@@ -45,12 +46,12 @@ async def store_upload(
     admission = await quotas.admit_profile(project, len(body))
     upload = _Upload(type, body, make_row)
     try:
-        stored = await upload.stored()
+        outcome = await upload.stored()
     except Exception:
         await quotas.release(admission)
         raise
     new = upload.new
-    if stored:
+    if outcome is True:
         registry.note_profiled(new.deployment, type)
         if new.agent is not None:
             agent_reports.note_profile(new.agent, type, self_report(upload.packed.comments))
@@ -58,6 +59,8 @@ async def store_upload(
                 agent_reports.note_warning(new.agent, " ".join(upload.packed.warnings))
     else:
         await quotas.release(admission)
+    if isinstance(outcome, Copy):
+        new = replace(new, name_id=outcome.name_id)
     return Stored(new, upload.packed.warnings)
 
 
@@ -77,19 +80,14 @@ class _Upload:
         self._type, self._body, self._make_row = type, body, make_row
         self._awaited = UploadFuture()
 
-    async def stored(self) -> bool:
-        """Decode and store the profile; return False if the head or a block already has it.
+    async def stored(self) -> bool | Copy:
+        """Decode and store the profile, and return what profiles.storage.head.store returns.
 
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """
         large = decode_pool.is_large(len(self._body), claimed_size(self._body))
         decode_pool.start(partial(self._decode, large), large=large)
-        outcome = await self._awaited.result()
-        if outcome is None:
-            return not await database_pool.run(deduplication.is_stored, self.new) and (
-                await head.store(self.new)
-            )
-        return outcome
+        return await head.stored(self._awaited)
 
     def _decode(self, is_large: bool) -> None:
         """Gunzip and decode the profile.
@@ -117,10 +115,7 @@ class _Upload:
         try:
             self.packed = decoding.decode_upload(self._body, raw, self._type)
             self.new = self._make_row(self.packed)
-            if deduplication.may_be_compacted(self.new):
-                complete([(self._awaited, None)])
-            else:
-                head.enter(self.new, self._awaited)
+            head.enter(self.new, self._awaited)
         except Exception as error:
             complete([(self._awaited, _without_frames(error))])
 

@@ -11,13 +11,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
+from common import database_pool
 from common.disk_space import is_disk_full
-from profiles.storage import disk
-from profiles.storage.insert import Conflict, Outcome, Rejected, Unstorable, insert
-from profiles.storage.new_profile import NewProfile
+from profiles.storage import deduplication, disk
+from profiles.storage.deduplication import BlocksUnread, Conflict
+from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
+from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable, UploadFuture, complete
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "enter",
     "stop",
     "store",
+    "stored",
 ]
 
 log = logging.getLogger(__name__)
@@ -44,7 +48,9 @@ _Arrival = tuple[NewProfile, UploadFuture]
 class Writer:
     """Thread that inserts queued profiles in batches until it is stopped."""
 
-    def __init__(self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert) -> None:
+    def __init__(
+        self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert_once
+    ) -> None:
         self._insert = insert
         self._arrivals: deque[_Arrival] = deque()
         self._wake = threading.Condition()
@@ -93,9 +99,9 @@ class Writer:
             return [self._arrivals.popleft() for _ in range(count)]
 
     def _write(self, batch: list[_Arrival]) -> None:
-        outcomes: Sequence[bool | Exception]
+        outcomes: Sequence[bool | Copy | Exception]
         try:
-            outcomes = self._insert([new for new, _awaited in batch])
+            outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
             disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
             log.warning("Profiles could not be stored: %s", error)
@@ -108,6 +114,21 @@ class Writer:
         complete(
             (awaited, outcome) for (_new, awaited), outcome in zip(batch, outcomes, strict=True)
         )
+
+    def _insert_or_reconnect(self, batch: Sequence[NewProfile]) -> list[Outcome]:
+        """Insert the batch, again with a new connection if the database has closed this one.
+
+        A check before each commit would cost a round trip. Repeating the insert is harmless: if the
+        first one was committed, its profiles are found.
+        """
+        was_open = connection.connection is not None
+        try:
+            return self._insert(batch)
+        except (OperationalError, InterfaceError):
+            if not was_open or connection.is_usable():
+                raise
+            connection.close()
+            return self._insert(batch)
 
 
 def _unavailable(error: Exception) -> Exception:
@@ -124,9 +145,10 @@ _start = threading.Lock()
 def enter(new: NewProfile, awaited: UploadFuture) -> None:
     """Queue a profile for the head, from any thread, and complete `awaited` after the commit.
 
-    The result is True for a new profile and False if the same bytes are stored under its name
-    already; an error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull
-    or StoreUnavailable. Raise StoreUnavailable if the profile cannot be queued.
+    The result is True for a new profile, False if the same bytes are stored under its name already,
+    and a Copy if they are stored under its former name. An error is Conflict (other bytes under
+    this name), Rejected, Unstorable, DiskFull, StoreUnavailable, or BlocksUnread, which `stored`
+    handles. Raise StoreUnavailable if the profile cannot be queued.
     """
     global _writer
     with _start:
@@ -135,14 +157,33 @@ def enter(new: NewProfile, awaited: UploadFuture) -> None:
     _writer.enter(new, awaited)
 
 
-async def store(new: NewProfile) -> bool:
+async def store(new: NewProfile) -> bool | Copy:
     """Store a profile in the head and wait for the commit.
 
-    Return True for a new profile and False for a repeated one. Raise the errors of `enter`.
+    Return True for a new profile, and False or a Copy for a repeated one. Raise the errors of
+    `enter`.
     """
     awaited = UploadFuture()
     enter(new, awaited)
-    return bool(await awaited.result())
+    return await stored(awaited)
+
+
+async def stored(awaited: UploadFuture) -> bool | Copy:
+    """Wait for the commit of a profile that was passed to `enter`, and return as `store` does.
+
+    If the profile may be in blocks whose names are not cached, search them and queue it again.
+    """
+    while True:
+        try:
+            return await awaited.result()
+        except BlocksUnread as unread:
+            new, blocks = unread.new, unread.blocks
+        copy = await database_pool.run(deduplication.copy_in_blocks, new, blocks)
+        if copy is not None:
+            return False if copy.name_id == new.name_id else copy
+        new = replace(new, absent_from=new.absent_from | blocks.keys())
+        awaited = UploadFuture()
+        enter(new, awaited)
 
 
 async def stop() -> None:

@@ -9,13 +9,16 @@ import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from django.db import connection
+from django.utils import timezone
 
 from profiles.models import Profile
 from profiles.storage import head
 from profiles.storage import insert as inserting
-from profiles.storage.insert import insert
+from profiles.storage.insert import insert, insert_once
+from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
+from tests.connections import count_connections
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -120,9 +123,9 @@ async def test_a_bad_value_costs_few_commits(
     sizes = list[int]()
     insert_new = inserting._insert_new
 
-    def counted(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+    def counted(batch: Sequence[head.NewProfile], search_blocks: bool) -> list[inserting.Outcome]:
         sizes.append(len(batch))
-        return insert_new(batch)
+        return insert_new(batch, search_blocks)
 
     monkeypatch.setattr(inserting, "_insert_new", counted)
     await sync_to_async(insert)(batch)
@@ -146,11 +149,49 @@ async def test_it_notes_which_types_a_deployment_was_profiled_in(shop: Deploymen
 
 
 async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
-    await head.store(rows.new(shop))
+    await head.store(recent(shop))
     with count_queries() as queries:
-        await head.store(rows.new(shop))
-    verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
-    assert verbs == ["INSERT", "INSERT"]  # the row, unless it exists, and the day's usage
+        await sync_to_async(insert_once)([recent(shop) for _ in range(20)])
+    assert verbs(queries) == ["INSERT", "INSERT"]  # rows, unless they exist, and the day's usage
+
+
+async def test_a_batch_of_late_profiles_is_looked_up_by_one_statement(shop: Deployment) -> None:
+    await head.store(rows.new(shop))
+    batch = [rows.new(shop, minutes=minute) for minute in range(20)]
+    with count_queries() as queries:
+        assert await sync_to_async(insert_once)(batch) == [True] * 20
+    assert verbs(queries) == ["INSERT", "WITH", "INSERT"]
+
+
+def recent(of: Deployment) -> NewProfile:
+    return replace(rows.new(of), time=timezone.now())
+
+
+def verbs(statements: Sequence[str]) -> list[str]:
+    """Return the first words of the statements, without those that begin and end transactions."""
+    words = [sql.split()[0] for sql in statements]
+    return [word for word in words if word in {"WITH", "SELECT", "INSERT", "UPDATE", "DELETE"}]
+
+
+async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
+    shop: Deployment,
+) -> None:
+    await head.store(rows.new(shop))
+    with count_connections() as opened:
+        assert await head.store(rows.new(shop)) is True
+    assert opened == []
+    await sync_to_async(close_other_connections)()
+    assert await head.store(rows.new(shop)) is True
+
+
+def close_other_connections() -> None:
+    """Let PostgreSQL close all connections but this one; SQLite has no server that could."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:
