@@ -65,6 +65,11 @@ MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 # -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
 
+# -- Limits of accounts and projects --------------------------------------------------
+MAX_PROJECTS_PER_ACCOUNT = env.integer("FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT", 20, lowest=1)
+MAX_MEMBERS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_MEMBERS_PER_PROJECT", 200, lowest=1)
+MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
+
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)
 DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
