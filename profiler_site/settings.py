@@ -64,6 +64,8 @@ MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
 # -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
+SIGNUPS_PER_HOUR = env.integer("FLAMEWATCH_SIGNUPS_PER_HOUR", 10, lowest=1)
+SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
 
 # -- Limits of accounts and projects --------------------------------------------------
 MAX_PROJECTS_PER_ACCOUNT = env.integer("FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT", 20, lowest=1)
@@ -205,6 +207,11 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_ADAPTER = "projects.accounts.signup.SignupAdapter"
+# Beside django-allauth's own limits of attempts: accounts created from one client address.
+ACCOUNT_RATE_LIMITS = {
+    "signups_per_hour": f"{SIGNUPS_PER_HOUR}/h/ip",
+    "signups_per_day": f"{SIGNUPS_PER_DAY}/d/ip",
+}
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
