@@ -77,6 +77,8 @@ SECRET_KEY = secret_key.load_or_make(DATA_DIR)
 DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
 _public = urlsplit(FLAMEWATCH_URL)
 BEHIND_TLS = _public.scheme == "https"
+# Networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto count; empty: this machine.
+TRUSTED_PROXIES = env.networks("FLAMEWATCH_TRUSTED_PROXIES")
 ALLOWED_HOSTS = [_public.hostname or "127.0.0.1", "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [FLAMEWATCH_URL]
 ROOT_URLCONF = "profiler_site.urls"
@@ -223,7 +225,6 @@ SESSION_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
 SECURE_SSL_REDIRECT = BEHIND_TLS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from django.conf import settings
 
 from common.asgi import Receive, Scope, headers_of
+from common.client_address import client_address
 from common.request_body import Charge
 from endpoints import bodies
 from endpoints.errors import BadRequest, BodyTooLarge
@@ -35,13 +36,12 @@ class UploadRequest:
 
 
 def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
-    client = scope.get("client")
     return UploadRequest(
         method=scope["method"],
         path=scope["path"],
         headers=headers_of(scope),
         query=_query(scope["query_string"]),
-        peer=client[0] if client else "",
+        peer=client_address(scope),
         receive=receive,
     )
 

@@ -6,6 +6,7 @@ An invalid value stops the server's start with an error that names the variable.
 import os
 import warnings
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TypeVar
 
 import dj_database_url
@@ -19,6 +20,7 @@ FORMER_NAMES = {
 }
 
 T = TypeVar("T", int, float)
+Network = IPv4Network | IPv6Network
 
 
 class BadSetting(Exception):
@@ -57,6 +59,21 @@ def integer(name: str, default: int, lowest: int = 0) -> int:
 
 def seconds(name: str, default: float, lowest: float = 0.0) -> float:
     return _number(name, default, lowest, float, "a number of seconds")
+
+
+def networks(name: str) -> tuple[Network, ...]:
+    """Return the addresses and networks of a list separated by commas."""
+    return tuple(_network(name, part.strip()) for part in text(name, "").split(",") if part.strip())
+
+
+def _network(name: str, part: str) -> Network:
+    try:
+        return ip_network(part, strict=False)
+    except ValueError:
+        raise BadSetting(
+            f"{name} has {part!r}; it has to be a list of addresses and networks separated by"
+            " commas, like 10.0.0.0/8, 2001:db8::1."
+        ) from None
 
 
 def database(name: str, url: str) -> dj_database_url.DBConfig:

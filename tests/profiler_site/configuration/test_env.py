@@ -1,5 +1,7 @@
 """Typed readers of environment variables."""
 
+import re
+
 import pytest
 from django.conf import settings
 
@@ -39,6 +41,24 @@ def test_a_database_of_another_kind_is_refused_without_its_password(url: str) ->
         env.database("DB", url)
     with pytest.raises(env.BadSetting, match="DB cannot be read: "):
         env.database("DB", "postgres://shop@db:port/flamewatch")
+
+
+def test_networks_are_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FW_X", raising=False)
+    assert env.networks("FW_X") == ()
+    monkeypatch.setenv("FW_X", "10.0.0.0/8, 192.0.2.7,2001:db8::/32,")
+    assert [str(each) for each in env.networks("FW_X")] == [
+        "10.0.0.0/8",
+        "192.0.2.7/32",
+        "2001:db8::/32",
+    ]
+
+
+@pytest.mark.parametrize("value", ["*", "10.0.0.0/33", "proxy.example.org"])
+def test_a_wrong_network_names_itself(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", f"10.0.0.0/8,{value}")
+    with pytest.raises(env.BadSetting, match=rf"FW_X has '{re.escape(value)}'; .* separated by"):
+        env.networks("FW_X")
 
 
 @pytest.mark.parametrize("value", ["inf", "nan"])
