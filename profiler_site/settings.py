@@ -157,7 +157,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
     # A file for tests too: with an in-memory database, threads fail at a lock instead of waiting.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
-    Path(str(DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+    _folder = Path(str(DATABASES["default"]["NAME"])).parent
+    _folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 else:
     DATABASES["default"]["OPTIONS"] = _POSTGRESQL_OPTIONS
     # Check pooled connections before use: those from before a restart of the database are broken.
@@ -289,6 +290,8 @@ TIME_ZONE = "UTC"
 # -- Static files ---------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+# The server reads its static files itself; as all of the data folder, they are for its user only.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"},
