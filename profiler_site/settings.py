@@ -16,7 +16,7 @@ except PackageNotFoundError:  # running from a checkout that is not installed
 # -- Locations ------------------------------------------------------------------------
 DATA_DIR = Path(env.text("FLAMEWATCH_DATA_DIR", "data")).resolve()
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqlite3'}")
-REDIS_URL = env.text("REDIS_URL", "")
+REDIS_URL = env.redis("REDIS_URL")
 BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
 FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
 # `make install` builds the agent's files in the checkout, for any data folder.
@@ -76,6 +76,7 @@ MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowes
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)
 DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
+DEFAULT_EXCEPTION_REPORTER_FILTER = "profiler_site.configuration.error_report.ErrorReportFilter"
 _public = urlsplit(FLAMEWATCH_URL)
 BEHIND_TLS = _public.scheme == "https"
 # Networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto count; empty: this machine.
