@@ -121,6 +121,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "frontend.nul_middleware.NulMiddleware",
     "frontend.page_concurrency.DeadlineMiddleware",
 ]
 

@@ -15,6 +15,7 @@ from endpoints import bodies
 from endpoints.errors import BadRequest, BodyTooLarge
 from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from endpoints.json_fields import Message
+from endpoints.nul import require_no_nul
 from ingest.uploads import decode_pool
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
@@ -36,6 +37,7 @@ class UploadRequest:
 
 
 def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
+    require_no_nul([("the address", scope["path"])])
     return UploadRequest(
         method=scope["method"],
         path=scope["path"],
@@ -50,9 +52,11 @@ def _query(text: bytes) -> dict[str, str]:
     if not text:
         return {}
     try:
-        return dict(parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS))
+        pairs = parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS)
     except ValueError:
         raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
+    require_no_nul(pairs)
+    return dict(pairs)
 
 
 async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:
