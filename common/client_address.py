@@ -105,7 +105,8 @@ def _parse_short(text: str) -> Address | None:
     except ValueError:
         return None
     # A socket for both protocols shows IPv4 peers as ::ffff:192.0.2.1.
-    return getattr(address, "ipv4_mapped", None) or address
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
 
 
 def _is_in(address: Address, networks: Sequence[Network]) -> bool:

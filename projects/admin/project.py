@@ -31,9 +31,15 @@ class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
         kept = [form for form in self.forms if form.cleaned_data and form not in self.deleted_forms]
         new = sum(form.instance.pk is None for form in kept)
         account_limits.require_members(self.instance, new - len(self.deleted_forms))
-        for form in kept:
-            if form.cleaned_data["role"] == Role.OWNER and {"role", "user"} & {*form.changed_data}:
-                account_limits.require_project(form.cleaned_data["user"])
+        owners = [
+            form.cleaned_data["user"]
+            for form in kept
+            if form.cleaned_data["role"] == Role.OWNER and {"role", "user"} & {*form.changed_data}
+        ]
+        # By primary key: two requests that lock the same accounts in different orders would wait
+        # for each other.
+        for owner in sorted(owners, key=lambda user: user.pk):
+            account_limits.require_project(owner)
 
 
 class MemberInline(admin.TabularInline):  # type: ignore[type-arg]
