@@ -29,7 +29,7 @@ from profiles.queries.cache import RedisCache
 
 def broker():
     with app.connection_for_write() as connection:
-        connection.default_channel.client.ping()
+        connection.ensure_connection(max_retries=1, interval_start=0)
 
 async def count():
     counter = RedisCounter(settings.REDIS_URL)

@@ -131,5 +131,4 @@ def test_a_running_server_has_only_private_files(tmp_path: Path) -> None:
         open_to_others = [
             str(path) for path in (data, *data.rglob("*")) if path.stat().st_mode & 0o077
         ]
-        assert (data / "flamewatch.sqlite3-wal").exists()
     assert open_to_others == []
