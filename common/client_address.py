@@ -34,11 +34,11 @@ def client_address(request: Scope | HttpRequest) -> str:
     All code that needs the address calls this function. The scope has to be the result of
     `through_proxies`, from which Django makes its requests.
     """
-    if isinstance(request, HttpRequest):
-        text = str(request.META.get("REMOTE_ADDR", ""))
-    else:
+    if isinstance(request, dict):
         client = request.get("client")
         text = str(client[0]) if client else ""
+    else:  # Django's request, or the one of REST framework, which is no subclass
+        text = str(request.META.get("REMOTE_ADDR", ""))
     address = _parse(text)
     return text if address is None else str(address)
 

@@ -76,7 +76,7 @@ def test_the_settings_use_json_in_redis(tmp_path: Path) -> None:
 def test_a_flood_of_sessions_evicts_no_counter_of_attempts() -> None:
     caches["default"].set("attempts", [1.0], 300)
     for number in range(20_000):
-        caches["sessions"].set(f"session {number}", {}, 300)
+        caches["sessions"].set(f"session-{number}", {}, 300)
     assert caches["default"].get("attempts") == [1.0]
 
 
@@ -84,6 +84,6 @@ def test_a_flood_of_attempts_evicts_neither_counters_nor_sessions() -> None:
     caches["default"].set("attempts", [1.0], 300)
     caches["sessions"].set("session", {"_auth_user_id": "1"}, 300)
     for number in range(20_000):
-        caches["default"].set(f"attempts {number}", [1.0], 300)
+        caches["default"].set(f"attempts-{number}", [1.0], 300)
     assert caches["default"].get("attempts") == [1.0]
     assert caches["sessions"].get("session") == {"_auth_user_id": "1"}
