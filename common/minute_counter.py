@@ -26,6 +26,8 @@ _DECREMENT = (
     "if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end"
 )
 _TIMEOUT_SECONDS = 2.0
+# Above this number the counts of past minutes are deleted, never those of the current one.
+MAX_IN_PROCESS = 10_000
 
 
 class MinuteCounter(Protocol):
@@ -52,11 +54,15 @@ class InProcessCounter:
 
     def __init__(self) -> None:
         self._counts: dict[int, tuple[int, int]] = {}  # of: (minute, count)
+        self._minute = 0  # the latest
 
     async def increment(self, key: int, minute: int, allowed: int) -> bool:
         count = self.count(key, minute)
         if count >= allowed:
             return False
+        if minute > self._minute and len(self._counts) >= MAX_IN_PROCESS:
+            self._counts = {of: each for of, each in self._counts.items() if each[0] >= minute}
+        self._minute = max(minute, self._minute)
         self._counts[key] = (minute, count + 1)
         return True
 

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 
 from endpoints.error_responses import reject
 from endpoints.errors import WrongMethod
+from endpoints.nul import require_no_nul
 
 
 class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
@@ -29,6 +30,9 @@ class WireView(APIView):  # type: ignore[misc]  # adrf is untyped
         try:
             if handler is None:
                 raise WrongMethod(" and ".join(self.allowed_methods))
+            require_no_nul(
+                (name, value) for name, values in request.GET.lists() for value in values
+            )
             response: HttpResponseBase = await handler(self.request, *args, **kwargs)
         except Exception as error:
             return self.handle_exception(error)

@@ -31,6 +31,18 @@ class KeyRevoked(Exception):
         )
 
 
+class PlainHttp(Exception):
+    """API request over plain HTTP to a server whose public URL is https."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"This server takes API requests over https only: use {url}. The key of this request"
+            " was sent unencrypted: revoke it, and create another in the project's settings. (A"
+            " proxy in front of the server has to send X-Forwarded-Proto: https, and to be in"
+            " FLAMEWATCH_TRUSTED_PROXIES.)"
+        )
+
+
 class NotFound(Exception):
     """Object that does not exist, has expired or belongs to another project than the key."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from endpoints.errors import BadRequest
+from endpoints.nul import require_no_nul_in_json
 
 # Enough for names, labels and a deployment. 1 kB of JSON parses to at most 40 kB of objects.
 MAX_REST_BYTES = 64 * 2**10
@@ -18,17 +19,24 @@ MAX_REST_BYTES = 64 * 2**10
 _PROFILE = re.compile(rb'"(profileBytes|profile_bytes)"[ \t\r\n]*:[ \t\r\n]*"')
 _PLACEHOLDER = secrets.token_hex(16)  # random, so that no sender can guess it
 
+_ESCAPED_NUL = rb"\u0000"  # the only form of NUL in JSON
+
 Message = dict[str, Any]
 
 
 def parse(body: bytes) -> Message:
-    """Parse a JSON object, whatever the Content-Type; raise BadRequest for anything else."""
+    """Parse a JSON object, whatever the Content-Type.
+
+    Raise BadRequest for anything else, and BadField if a name or text in it has the character NUL.
+    """
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"The body is not JSON: {error}") from None
     if not isinstance(message, dict):
         raise BadRequest("The body has to be a JSON object.")
+    if _ESCAPED_NUL in body:  # or the same text after an escaped backslash
+        require_no_nul_in_json(message)
     return message
 
 

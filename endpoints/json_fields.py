@@ -11,6 +11,7 @@ from typing import Any
 
 import pybase64
 
+from endpoints import nul
 from endpoints.errors import BadField
 from projects.profile_types import WIRE_NUMBERS, ProfileType
 
@@ -37,7 +38,7 @@ def text(message: Mapping[str, Any], name: str, path: str) -> str:
     if not isinstance(value, str):
         raise BadField(path, "has to be a string")
     if "\0" in value:
-        raise BadField(path, "may not have the character NUL")
+        raise BadField(path, nul.REASON)
     return value
 
 

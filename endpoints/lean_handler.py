@@ -19,6 +19,7 @@ from common.request_body import Disconnected
 from endpoints import bodies
 from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
+from endpoints.nul import require_no_nul
 from endpoints.unread_body import Incoming
 
 # A handshake has a few hundred bytes, and its labels at most a thousand.
@@ -63,6 +64,7 @@ class LeanHandler(ASGIHandler):
 
 
 def _request(scope: Scope, body: bytes) -> ASGIRequest:
+    require_no_nul([("the address", scope["path"])])
     try:
         return ASGIRequest(scope, BytesIO(body))
     except UnicodeDecodeError:

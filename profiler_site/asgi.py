@@ -1,7 +1,7 @@
 """ASGI application: dispatch by path to the endpoints, and the lifespan protocol."""
 
 import os
-from typing import cast
+from typing import Any, cast
 
 import django
 from asgiref.typing import (
@@ -17,6 +17,8 @@ from asgiref.typing import (
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
+from common.client_address import through_proxies  # noqa: E402
+from endpoints import plain_http  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
@@ -29,11 +31,17 @@ agents = cast("ASGI3Application", endpoint.Endpoint())
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
+plain_http_rejection = cast("ASGI3Application", plain_http.reject)
 
 
 async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     if scope["type"] == "lifespan":
         await _live(receive, send)
+        return
+    seen = through_proxies(cast("dict[str, Any]", scope))
+    scope = cast("Scope", seen)
+    if seen["path"].startswith((endpoint.PREFIX, API)) and plain_http.is_rejected(seen):
+        await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):

@@ -41,5 +41,9 @@ app.conf.beat_schedule = {
             }
         }
     ),
+    "purge sessions": {
+        "task": "projects.tasks.purge_sessions",
+        "schedule": crontab(hour="3", minute="37"),
+    },
     "sweep blobs": {"task": "profiles.tasks.sweep_blobs", "schedule": crontab(minute="47")},
 }

@@ -1,10 +1,11 @@
 """Django settings, all from environment variables; see docs/reference/settings.md."""
 
+import ssl
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from profiler_site.configuration import cache_serializer, env, mail, secret_key
+from profiler_site.configuration import env, mail, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -15,7 +16,7 @@ except PackageNotFoundError:  # running from a checkout that is not installed
 # -- Locations ------------------------------------------------------------------------
 DATA_DIR = Path(env.text("FLAMEWATCH_DATA_DIR", "data")).resolve()
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'flamewatch.sqlite3'}")
-REDIS_URL = env.text("REDIS_URL", "")
+REDIS_URL = env.redis("REDIS_URL")
 BLOB_URL = env.text("BLOB_URL", f"file://{DATA_DIR / 'blobs'}")
 FLAMEWATCH_URL = env.text("FLAMEWATCH_URL", "http://127.0.0.1:8000").rstrip("/")
 # `make install` builds the agent's files in the checkout, for any data folder.
@@ -64,12 +65,22 @@ MIN_FREE_BYTES = env.integer("FLAMEWATCH_MIN_FREE_BYTES", 64 * 2**20)
 
 # -- Sign-up --------------------------------------------------------------------------
 SIGNUP = env.choice("FLAMEWATCH_SIGNUP", "open", ("open", "invited", "closed"))
+SIGNUPS_PER_HOUR = env.integer("FLAMEWATCH_SIGNUPS_PER_HOUR", 10, lowest=1)
+SIGNUPS_PER_DAY = env.integer("FLAMEWATCH_SIGNUPS_PER_DAY", 30, lowest=1)
+
+# -- Limits of accounts and projects --------------------------------------------------
+MAX_PROJECTS_PER_ACCOUNT = env.integer("FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT", 20, lowest=1)
+MAX_MEMBERS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_MEMBERS_PER_PROJECT", 200, lowest=1)
+MAX_KEYS_PER_PROJECT = env.integer("FLAMEWATCH_MAX_KEYS_PER_PROJECT", 100, lowest=1)
 
 # -- Django ---------------------------------------------------------------------------
 SECRET_KEY = secret_key.load_or_make(DATA_DIR)
 DEBUG = env.flag("FLAMEWATCH_DEBUG", False)
+DEFAULT_EXCEPTION_REPORTER_FILTER = "profiler_site.configuration.error_report.ErrorReportFilter"
 _public = urlsplit(FLAMEWATCH_URL)
 BEHIND_TLS = _public.scheme == "https"
+# Networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto count; empty: this machine.
+TRUSTED_PROXIES = env.networks("FLAMEWATCH_TRUSTED_PROXIES")
 ALLOWED_HOSTS = [_public.hostname or "127.0.0.1", "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [FLAMEWATCH_URL]
 ROOT_URLCONF = "profiler_site.urls"
@@ -110,6 +121,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "frontend.nul_middleware.NulMiddleware",
     "frontend.page_concurrency.DeadlineMiddleware",
 ]
 
@@ -146,7 +158,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = _SQLITE_OPTIONS
     # A file for tests too: with an in-memory database, threads fail at a lock instead of waiting.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
-    Path(str(DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+    _folder = Path(str(DATABASES["default"]["NAME"])).parent
+    _folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 else:
     DATABASES["default"]["OPTIONS"] = _POSTGRESQL_OPTIONS
     # An iteration that ends early leaves a server-side cursor for the garbage collector to close.
@@ -157,19 +170,40 @@ else:
 DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
-CACHES: dict[str, dict[str, object]] = {
-    "default": {
+REDIS_CACHE_OPTIONS = {"serializer": "common.json_serializer.JsonSerializer"}
+
+
+def _cache(name: str, max_entries: int) -> dict[str, object]:
+    """Return the settings of a cache: in Redis, else of each process with at most `max_entries`."""
+    if not REDIS_URL:
+        return {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "LOCATION": name,
+            "OPTIONS": {"MAX_ENTRIES": max_entries},
+        }
+    return {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "VERSION": cache_serializer.VERSION,
-        "OPTIONS": {"serializer": cache_serializer.JsonSerializer},
+        "LOCATION": [REDIS_URL],  # a list, because Django splits a text at commas and semicolons
+        "KEY_PREFIX": name,
+        "OPTIONS": REDIS_CACHE_OPTIONS,
     }
-    if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+
+
+# Separate, so that neither evicts the other. Values take about 0.5 kB each.
+CACHES: dict[str, dict[str, object]] = {
+    # django-allauth counts attempts in the default cache. An attacker would have to try from
+    # 100,000 addresses within five minutes to evict the count of one account.
+    "default": _cache("attempts", 100_000),
+    "sessions": _cache("sessions", 10_000),
 }
 
 # -- Celery ---------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+# Without this Celery does not check the certificate of a rediss:// URL.
+CELERY_BROKER_USE_SSL = (
+    {"ssl_cert_reqs": ssl.CERT_REQUIRED} if REDIS_URL.startswith("rediss:") else False
+)
+CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -203,18 +237,23 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_ADAPTER = "projects.accounts.signup.SignupAdapter"
+# Beside django-allauth's own limits of attempts: accounts created from one client address.
+ACCOUNT_RATE_LIMITS = {
+    "signups_per_hour": f"{SIGNUPS_PER_HOUR}/h/ip",
+    "signups_per_day": f"{SIGNUPS_PER_DAY}/d/ip",
+}
 ACCOUNT_FORMS = {"signup": "projects.accounts.signup.SignupForm"}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 
 # -- Browser security -----------------------------------------------------------------
+SESSION_CACHE_ALIAS = "sessions"
 SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"  # every page reads the session
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
 SECURE_SSL_REDIRECT = BEHIND_TLS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -254,6 +293,8 @@ TIME_ZONE = "UTC"
 # -- Static files ---------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+# The server reads its static files itself; as all of the data folder, they are for its user only.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "profiler_site.process.static_files.ModuleManifestStorage"},

@@ -5,7 +5,7 @@ import secrets
 
 from django.db import transaction
 
-from projects import audit
+from projects import account_limits, audit
 from projects.models import Project, User
 from projects.models.project import Member, Role
 
@@ -23,11 +23,15 @@ def suggest(name: str) -> str:
 
 
 def create_project(name: str, owner: User) -> Project:
-    """Create a project with an unused id, and its owner's membership, in one transaction."""
+    """Create a project with an unused id, and its owner's membership, in one transaction.
+
+    Raise account_limits.LimitReached if the owner has as many projects as the account may own.
+    """
     slug = suggest(name)
     while Project.objects.filter(project_id=slug).exists():
         slug = f"{suggest(name)[: _LONGEST - 7].rstrip('-')}-{secrets.token_hex(3)}"
     with transaction.atomic():
+        account_limits.require_project(owner)
         project = Project.objects.create(project_id=slug, name=name, created_by=owner)
         Member.objects.create(project=project, user=owner, role=Role.OWNER)
         audit.record(project, "project.create", actor=owner, name=name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db.backends.postgresql.creation import DatabaseCreation
 from django.db.backends.postgresql.operations import DatabaseOperations
 from pytest_django import Settings
@@ -26,7 +26,8 @@ def nothing_remembered() -> None:
     bounded_cache.clear_all()
     minute_counter.clear_all()
     write_behind.clear_all()
-    cache.clear()
+    for cache in caches.all():
+        cache.clear()
     result_cache().clear()
 
 

@@ -18,6 +18,7 @@ from typing import Any
 PACKAGES = {
     "postgres": "postgresql",
     "redis-server": "redis-server",
+    "openssl": "openssl",
     "chromium": "chromium",
     "node": "nodejs",
     "npm": "npm",

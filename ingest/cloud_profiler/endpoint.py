@@ -10,7 +10,7 @@ import orjson
 
 from common.asgi import Receive, Scope, Send
 from common.request_body import Disconnected
-from endpoints.error_responses import error_response
+from endpoints.asgi_response import send_error, send_response
 from endpoints.errors import WrongMethod
 from endpoints.lean_handler import LeanHandler
 from endpoints.unread_body import Incoming
@@ -38,14 +38,11 @@ class Endpoint:
         incoming = Incoming(receive)
         try:
             message = await _store_upload(requests.of_scope(scope, incoming), upload[1], upload[2])
-            await _send(send, 200, _JSON, orjson.dumps(message))
+            await send_response(send, 200, _JSON, orjson.dumps(message))
         except Disconnected:
             return
         except Exception as error:
-            rejection = error_response(error)
-            await _send(
-                incoming.answering(send), rejection.status, rejection.headers, rejection.body
-            )
+            await send_error(incoming.answering(send), error)
 
 
 def _store_upload(
@@ -61,10 +58,3 @@ def _store_upload(
 def _require(request: UploadRequest, method: str) -> None:
     if request.method != method:
         raise WrongMethod(method)
-
-
-async def _send(send: Send, status: int, headers: dict[str, str], body: bytes) -> None:
-    fields = [(name.encode(), value.encode()) for name, value in headers.items()]
-    fields.append((b"Content-Length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": fields})
-    await send({"type": "http.response.body", "body": body})

@@ -5,6 +5,7 @@ import time
 from django.conf import settings
 from django.http import HttpRequest
 
+from common.client_address import client_address
 from endpoints import credentials, json_body
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
@@ -33,7 +34,7 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
-    peer = request.META.get("REMOTE_ADDR", "")
+    peer = client_address(request)
     agent = agents.agent_seen(access, request.headers, peer, handshake.types)
     registered = await registry.seen(access, _key(handshake), agent)
     disk.require_room()

@@ -9,11 +9,13 @@ from urllib.parse import parse_qsl
 from django.conf import settings
 
 from common.asgi import Receive, Scope, headers_of
+from common.client_address import client_address
 from common.request_body import Charge
 from endpoints import bodies
 from endpoints.errors import BadRequest, BodyTooLarge
 from endpoints.json_body import MAX_REST_BYTES, parse_upload
 from endpoints.json_fields import Message
+from endpoints.nul import require_no_nul
 from ingest.uploads import decode_pool
 
 LIMIT = "FLAMEWATCH_MAX_UPLOAD_BYTES"
@@ -35,13 +37,13 @@ class UploadRequest:
 
 
 def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
-    client = scope.get("client")
+    require_no_nul([("the address", scope["path"])])
     return UploadRequest(
         method=scope["method"],
         path=scope["path"],
         headers=headers_of(scope),
         query=_query(scope["query_string"]),
-        peer=client[0] if client else "",
+        peer=client_address(scope),
         receive=receive,
     )
 
@@ -50,9 +52,11 @@ def _query(text: bytes) -> dict[str, str]:
     if not text:
         return {}
     try:
-        return dict(parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS))
+        pairs = parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS)
     except ValueError:
         raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
+    require_no_nul(pairs)
+    return dict(pairs)
 
 
 async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:

@@ -3,6 +3,7 @@
 from argparse import Namespace
 
 from profiler_site.cli.command import CommandFailed, print_result
+from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import Project
 
@@ -11,7 +12,10 @@ def run(options: Namespace) -> int:
     project = Project.objects.filter(project_id=options.project).first()
     if project is None:
         raise CommandFailed(f"There is no project {options.project}.")
-    _, text = keys.create(
-        project, options.name, write="write" in options.scope, read="read" in options.scope
-    )
+    try:
+        _, text = keys.create(
+            project, options.name, write="write" in options.scope, read="read" in options.scope
+        )
+    except LimitReached as reached:
+        raise CommandFailed(str(reached)) from None
     return print_result(options, text, {"project": project.project_id, "key": text})

@@ -11,11 +11,20 @@ from django.db import OperationalError
 from common.disk_space import is_disk_full
 from profiler_site.cli import command
 from profiler_site.configuration.env import BadSetting
+from profiler_site.process.data_folder import PRIVATE_UMASK
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on failure and 2 for invalid arguments."""
     options = _parser().parse_args(argv)
+    umask = os.umask(PRIVATE_UMASK)  # for the files of the data folder, whoever creates them
+    try:
+        return _run(options)
+    finally:
+        os.umask(umask)
+
+
+def _run(options: argparse.Namespace) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
     if options.data_dir:
         os.environ["FLAMEWATCH_DATA_DIR"] = options.data_dir

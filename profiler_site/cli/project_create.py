@@ -5,6 +5,7 @@ from argparse import Namespace
 from django.core.exceptions import ValidationError
 
 from profiler_site.cli.command import CommandFailed, print_result
+from projects.account_limits import LimitReached
 from projects.models import Project, User
 from projects.project_ids import create_project
 
@@ -15,7 +16,10 @@ def run(options: Namespace) -> int:
         raise CommandFailed(
             f"There is no account for {options.owner}; `flamewatch user create` makes one."
         )
-    project = create_project(_checked(options.name), owner)
+    try:
+        project = create_project(_checked(options.name), owner)
+    except LimitReached as reached:
+        raise CommandFailed(str(reached)) from None
     return print_result(
         options,
         f"Added {project.name}; its project id is {project.project_id}.",

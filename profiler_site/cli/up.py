@@ -5,6 +5,7 @@ import signal
 import threading
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
@@ -86,10 +87,17 @@ def _serve(options: Namespace) -> int:
 
 
 def _prepare() -> None:
+    data_folder.restrict_access(settings.DATA_DIR, _sqlite_file())
     disk_reserve.open_up(settings.DATA_DIR)
     call_command("migrate", interactive=False, verbosity=0)
     static_files.collect_static_files()
     disk_reserve.keep(settings.DATA_DIR, settings.MIN_FREE_BYTES)
+
+
+def _sqlite_file() -> Path | None:
+    database = settings.DATABASES["default"]
+    is_sqlite = database["ENGINE"] == "django.db.backends.sqlite3"
+    return Path(str(database["NAME"])) if is_sqlite else None
 
 
 def _all_at_once(stops: list[Callable[[], None]]) -> None:

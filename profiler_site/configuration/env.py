@@ -4,13 +4,17 @@ An invalid value stops the server's start with an error that names the variable.
 """
 
 import os
+import re
 import warnings
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 import dj_database_url
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+REDIS_SCHEMES = ("redis", "rediss")
 # Former names, which are still read if the new name is not set.
 FORMER_NAMES = {
     "FLAMEWATCH_BLOCK_CACHE_BYTES": "FLAMEWATCH_KEPT_BLOCK_BYTES",
@@ -19,6 +23,7 @@ FORMER_NAMES = {
 }
 
 T = TypeVar("T", int, float)
+Network = IPv4Network | IPv6Network
 
 
 class BadSetting(Exception):
@@ -59,20 +64,68 @@ def seconds(name: str, default: float, lowest: float = 0.0) -> float:
     return _number(name, default, lowest, float, "a number of seconds")
 
 
+def networks(name: str) -> tuple[Network, ...]:
+    """Return the addresses and networks of a list separated by commas."""
+    return tuple(_network(name, part.strip()) for part in text(name, "").split(",") if part.strip())
+
+
+def _network(name: str, part: str) -> Network:
+    try:
+        return ip_network(part, strict=False)
+    except ValueError:
+        raise BadSetting(
+            f"{name} has {part!r}; it has to be a list of addresses and networks separated by"
+            " commas, like 10.0.0.0/8, 2001:db8::1."
+        ) from None
+
+
 def database(name: str, url: str) -> dj_database_url.DBConfig:
     """Return Django's database settings for `url`, the value of the variable `name`.
 
     Raise BadSetting if its scheme is unknown or it cannot be parsed.
     """
-    scheme = url.partition(":")[0]
-    if scheme not in DATABASE_SCHEMES:
-        raise BadSetting(
-            f"{name} begins with {scheme!r}; it may begin with {', '.join(DATABASE_SCHEMES)}."
-        )
+    if not url.startswith("sqlite://"):
+        _split_secret_url(name, url, DATABASE_SCHEMES)
     try:
         return dj_database_url.parse(url)
-    except ValueError as error:
-        raise BadSetting(f"{name} cannot be read: {error}.") from None
+    except ValueError:
+        raise _unreadable(name) from None
+
+
+def redis(name: str) -> str:
+    """Return the URL of a Redis server, "" if the variable is not set."""
+    url = text(name, "")
+    if url:
+        parts = _split_secret_url(name, url, REDIS_SCHEMES)
+        if not parts.hostname or not re.fullmatch(r"(/[0-9]{0,5})?", parts.path):
+            raise _unreadable(name)
+    return url
+
+
+def _split_secret_url(name: str, url: str, schemes: tuple[str, ...]) -> SplitResult:
+    """Split a URL that may have a password. Raise BadSetting, which never quotes any part of it.
+
+    The errors of the standard library quote what they cannot read, which may be the password.
+    """
+    scheme, separator, _rest = url.partition("://")
+    if scheme not in schemes or not separator:
+        raise BadSetting(f"{name} has to begin with {', '.join(f'{each}://' for each in schemes)}.")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises ValueError
+    except ValueError:
+        raise _unreadable(name) from None
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        raise _unreadable(name)  # the end of a password with a special character
+    return parts
+
+
+def _unreadable(name: str) -> BadSetting:
+    return BadSetting(
+        f"{name} cannot be read as scheme://user:password@host:port/name. Its port has to be a"
+        " number up to 65535, and special characters of user and password have to be"
+        " percent-encoded: / as %2F, @ as %40, : as %3A, # as %23, ? as %3F, [ as %5B, % as %25."
+    )
 
 
 def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: str) -> T:

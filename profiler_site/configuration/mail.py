@@ -7,6 +7,7 @@ from profiler_site.configuration.env import BadSetting
 
 # scheme: (default port, STARTTLS, implicit TLS)
 _SCHEMES = {"smtp": (25, False, False), "smtp+tls": (587, True, False), "smtps": (465, False, True)}
+_ENCODE = "special characters of user and password have to be percent-encoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,14 @@ class MailServer:
 
 def parse(url: str) -> MailServer:
     """Parse the URL. Raise BadSetting, which never contains the URL, because of its password."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # whose text has a part of the URL
+        raise _bad(_ENCODE) from None
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise _bad(f"its scheme may be {', '.join(_SCHEMES)}, and it has to name a host")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise _bad(f"it has to end after the port; {_ENCODE}")
     port, starttls, tls = _SCHEMES[parts.scheme]
     return MailServer(
         host=parts.hostname,

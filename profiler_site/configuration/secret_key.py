@@ -18,7 +18,7 @@ def load_or_make(data_dir: Path) -> str:
     path = data_dir / "secret_key"
     try:
         if not path.exists():
-            data_dir.mkdir(parents=True, exist_ok=True)
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_once(path, secrets.token_urlsafe(48))
         return path.read_text()
     except OSError as error:

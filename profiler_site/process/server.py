@@ -89,6 +89,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 server_header=False,
+                proxy_headers=False,  # profiler_site.asgi reads them, for any server
                 timeout_graceful_shutdown=1,
                 # At least as long as a proxy in front keeps idle connections.
                 timeout_keep_alive=65,

@@ -32,6 +32,8 @@ class StaticHandler(ASGIHandler):
         try:
             request = ASGIRequest(scope, BytesIO())
         except UnicodeDecodeError:
+            request = None
+        if request is None or "\0" in request.path:
             response: Any = HttpResponse(status=400)
         else:
             response = await self._files(request)

@@ -1,21 +1,31 @@
-"""Sign-up: create an account and its first project in one form."""
+"""Sign-up: create an account and its first project in one form, within limits per client address.
+
+django-allauth counts: for an IPv6 address its /64 network.
+"""
 
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.core import ratelimit
 from django import forms
 from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
+from common.client_address import client_address
 from projects.models import Member, User
 from projects.project_ids import create_project
 
 
 class SignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request)
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return bool(settings.SIGNUP == "open")
 
@@ -32,6 +42,14 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         help_text=_("One per team or product. You can rename it later."),
     )
 
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Create the account; return it, or the response that says why there is none."""
+        reason = _limit_reached(request)
+        if reason:
+            context = {"reason": reason}
+            return None, render(request, "account/signup_limit.html", context, status=429)
+        return cast("tuple[User | None, HttpResponse | None]", super().try_save(request))
+
     def save(self, request: HttpRequest) -> User:
         """Create the account and its project in one transaction."""
         with transaction.atomic():
@@ -41,3 +59,28 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         if not isinstance(user, User):
             raise TypeError(f"a user was expected, not {type(user)}")
         create_project(self.cleaned_data["project"], user)
+
+
+def _limit_reached(request: HttpRequest) -> str:
+    """Count an account of the client's address; return the limit that it exceeds, or ""."""
+    if not ratelimit.consume(request, action="signups_per_hour"):
+        allowed = settings.SIGNUPS_PER_HOUR
+        sentence = ngettext(
+            "%(allowed)d account was created from your network address within an hour, which is"
+            " the limit (FLAMEWATCH_SIGNUPS_PER_HOUR).",
+            "%(allowed)d accounts were created from your network address within an hour, which is"
+            " the limit (FLAMEWATCH_SIGNUPS_PER_HOUR).",
+            allowed,
+        )
+    elif not ratelimit.consume(request, action="signups_per_day"):
+        allowed = settings.SIGNUPS_PER_DAY
+        sentence = ngettext(
+            "%(allowed)d account was created from your network address within a day, which is the"
+            " limit (FLAMEWATCH_SIGNUPS_PER_DAY).",
+            "%(allowed)d accounts were created from your network address within a day, which is"
+            " the limit (FLAMEWATCH_SIGNUPS_PER_DAY).",
+            allowed,
+        )
+    else:
+        return ""
+    return sentence % {"allowed": allowed}

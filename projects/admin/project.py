@@ -3,20 +3,48 @@
 from typing import Any, cast
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.amounts import bytes_text
-from projects import audit
+from projects import account_limits, audit
 from projects.admin.limits_beside_use import explain
-from projects.models import DayUsage, Member, Project, Quota, User
+from projects.models import DayUsage, Member, Project, Quota, Role, User
 from projects.usage.day_usage import utc_day
+
+
+class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
+    def clean(self) -> None:
+        """Enforce the limits of members of the project, and of projects of each new owner."""
+        super().clean()
+        if any(self.errors):
+            return
+        try:
+            self._require_limits()
+        except account_limits.LimitReached as reached:
+            raise ValidationError(str(reached)) from reached
+
+    def _require_limits(self) -> None:
+        kept = [form for form in self.forms if form.cleaned_data and form not in self.deleted_forms]
+        new = sum(form.instance.pk is None for form in kept)
+        account_limits.require_members(self.instance, new - len(self.deleted_forms))
+        owners = [
+            form.cleaned_data["user"]
+            for form in kept
+            if form.cleaned_data["role"] == Role.OWNER and {"role", "user"} & {*form.changed_data}
+        ]
+        # By primary key: two requests that lock the same accounts in different orders would wait
+        # for each other.
+        for owner in sorted(owners, key=lambda user: user.pk):
+            account_limits.require_project(owner)
 
 
 class MemberInline(admin.TabularInline):  # type: ignore[type-arg]
     model = Member
+    formset = MemberFormSet
     extra = 0
     autocomplete_fields = ["user"]
 

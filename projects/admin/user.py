@@ -22,7 +22,7 @@ class UserAddForm(AdminUserCreationForm):  # type: ignore[type-arg]
 class UserChangeForm(DjangoUserChangeForm):  # type: ignore[type-arg]
     class Meta:
         model = User
-        fields = ["email", "password", "is_active", "is_staff", "is_superuser"]
+        fields = ["email", "password", "is_active", "is_staff", "is_superuser", "max_projects"]
 
 
 @admin.register(User)
@@ -38,6 +38,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     fieldsets = [
         (None, {"fields": ["email", "password"]}),
         (_("Permissions"), {"fields": ["is_active", "is_staff", "is_superuser"]}),
+        (_("Limits"), {"fields": ["max_projects"]}),
         (_("Dates"), {"fields": ["date_joined", "last_login"]}),
     ]
     add_fieldsets = [

@@ -8,9 +8,10 @@ import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.db import transaction
 from django.db.models import F
 
-from projects import audit
+from projects import account_limits, audit
 from projects.models import ApiKey, Project, User
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -58,18 +59,23 @@ def matches(secret: str, stored: str) -> bool:
 def create(
     project: Project, name: str, *, write: bool = True, read: bool = False, by: User | None = None
 ) -> tuple[ApiKey, str]:
-    """Create a key; return its row and its text, which cannot be recovered later."""
+    """Create a key; return its row and its text, which cannot be recovered later.
+
+    Raise account_limits.LimitReached if the project has as many keys in use as it may have.
+    """
     key_id, secret = _random(_ID_LENGTH), _random(_SECRET_LENGTH)
-    row = ApiKey.objects.create(
-        project=project,
-        name=name,
-        key_id=key_id,
-        secret_hash=hash_secret(secret),
-        may_write=write,
-        may_read=read,
-        created_by=by,
-    )
-    audit.record(project, "key.create", actor=by, key=row.prefix, name=name)
+    with transaction.atomic():
+        account_limits.require_key(project)
+        row = ApiKey.objects.create(
+            project=project,
+            name=name,
+            key_id=key_id,
+            secret_hash=hash_secret(secret),
+            may_write=write,
+            may_read=read,
+            created_by=by,
+        )
+        audit.record(project, "key.create", actor=by, key=row.prefix, name=name)
     return row, make(key_id, secret)
 
 

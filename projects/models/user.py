@@ -26,6 +26,14 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractUser):
     username = None  # type: ignore[assignment]  # the e-mail address is the name
     email = models.EmailField(_("e-mail address"), unique=True)
+    max_projects = models.PositiveIntegerField(
+        _("maximum number of projects"),
+        null=True,
+        blank=True,
+        help_text=_(
+            "Projects that this account may own. Empty means FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT."
+        ),
+    )
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from common import minute_counter
 from common.minute_counter import InProcessCounter, MinuteCounter, RedisCounter, counter
 
 
@@ -49,6 +50,16 @@ async def test_what_comes_back_after_its_minute_is_not_counted_below_nothing(
     await minutes.decrement(1, 100)
     assert minutes.count(1, 100) == 0
     assert minutes.count(1, 101) == 1
+
+
+async def test_many_keys_are_forgotten_after_their_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minute_counter, "MAX_IN_PROCESS", 10)
+    minutes = InProcessCounter()
+    for key in range(50):
+        assert await minutes.increment(key, 100, 1)
+    assert not await minutes.increment(0, 100, 1)
+    assert await minutes.increment(50, 101, 1)
+    assert len(minutes._counts) == 1
 
 
 async def test_many_at_once_take_no_more_than_there_is(minutes: MinuteCounter) -> None:

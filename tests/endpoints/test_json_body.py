@@ -14,7 +14,10 @@ from ingest.cloud_profiler import wire
 
 LARGE = b"QUFB" * 100_000
 MESSAGES = st.recursive(
-    st.none() | st.booleans() | st.integers(-100, 100) | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers(-100, 100)
+    | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(["profileBytes", "profile_bytes", "labels"]), inner)

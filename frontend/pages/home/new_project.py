@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from projects.account_limits import LimitReached
 from projects.models import User
 from projects.project_ids import create_project, suggest
 
@@ -25,8 +26,12 @@ class NewProjectForm(forms.Form):
 def new_project(request: HttpRequest) -> HttpResponse:
     form = NewProjectForm(request.POST or None)
     if form.is_valid():
-        project = create_project(form.cleaned_data["name"], cast("User", request.user))
-        return redirect("setup", project.project_id)
+        try:
+            project = create_project(form.cleaned_data["name"], cast("User", request.user))
+        except LimitReached as reached:
+            form.add_error(None, str(reached))
+        else:
+            return redirect("setup", project.project_id)
     return render(request, "frontend/home/new_project.html", {"form": form})
 
 

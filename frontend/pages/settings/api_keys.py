@@ -16,6 +16,7 @@ from frontend.fragments import wants_fragment
 from frontend.pages.settings.key_form import KeyForm
 from frontend.pages.settings.view_model import settings_context
 from projects.access import membership
+from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import ApiKey, Project, User
 
@@ -35,13 +36,17 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
     form = KeyForm(request.POST)
     if not form.is_valid():
         return _response(request, dict(settings_context(member, key_form=form)))
-    made = keys.create(
-        member.project,
-        form.cleaned_data["name"],
-        write=form.may_write,
-        read=form.may_read,
-        by=cast("User", request.user),
-    )
+    try:
+        made = keys.create(
+            member.project,
+            form.cleaned_data["name"],
+            write=form.may_write,
+            read=form.may_read,
+            by=cast("User", request.user),
+        )
+    except LimitReached as reached:
+        form.add_error(None, str(reached))
+        return _response(request, dict(settings_context(member, key_form=form)))
     return _response(request, dict(settings_context(member, new_key=made)))
 
 

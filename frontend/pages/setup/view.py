@@ -17,6 +17,7 @@ from frontend.pages.agent_files.files import agent_files
 from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
 from frontend.pages.setup.progress import progress
 from projects.access import may_change, membership, project_for
+from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import Member, User
 
@@ -27,12 +28,15 @@ from projects.models import Member, User
 def setup(request: HttpRequest, project_id: str) -> HttpResponse:
     """Show the install commands; POST creates a key and shows them with its secret, once."""
     member = membership(request.user, project_id)
-    key = ""
+    key, errors = "", list[str]()
     if request.method == "POST":
         only_who_may_change(member)
-        key = _make_key(member, cast("User", request.user))
+        try:
+            key = _make_key(member, cast("User", request.user))
+        except LimitReached as reached:
+            errors.append(str(reached))
     page = "connect.html" if wants_fragment(request) else "setup.html"
-    return render(request, f"frontend/setup/{page}", _context(member, key))
+    return render(request, f"frontend/setup/{page}", _context(member, key) | {"errors": errors})
 
 
 @login_required

@@ -97,7 +97,7 @@ def _make_folder(folder: Path) -> list[Path]:
         new.append(folder)
         folder = folder.parent
     for each in reversed(new):
-        each.mkdir(exist_ok=True)
+        each.mkdir(mode=0o700, exist_ok=True)  # as its files, which mkstemp creates with 0600
     return [each.parent for each in new]
 
 

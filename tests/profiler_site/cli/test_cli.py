@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -141,8 +142,10 @@ def test_the_help_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     ("variable", "value", "said"),
     [
         ("FLAMEWATCH_DATA_DIR", "/proc/none", "FLAMEWATCH_DATA_DIR is '/proc/none', where "),
-        ("DATABASE_URL", "nonsense", "DATABASE_URL begins with 'nonsense'; "),
-        ("DATABASE_URL", "postgres://127.0.0.1:1/x", "The database (DATABASE_URL) cannot be used"),
+        ("DATABASE_URL", "hush", "DATABASE_URL has to begin with sqlite://"),
+        ("DATABASE_URL", "postgres://u:hu/sh@db/x", "DATABASE_URL cannot be read as "),
+        ("DATABASE_URL", "postgres://u:hush@127.0.0.1:1/x", "The database (DATABASE_URL) cannot"),
+        ("REDIS_URL", "redis://:hu/sh@cache", "REDIS_URL cannot be read as "),
         ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "long", "FLAMEWATCH_POLL_TIMEOUT_SECONDS is 'long'; "),
     ],
 )
@@ -157,3 +160,4 @@ def test_what_cannot_be_used_is_a_sentence(
     last = done.stderr.splitlines()[-1]  # PostgreSQL's pool logs its attempts before it
     assert last.startswith(f"flamewatch: {said}")
     assert "Traceback" not in done.stderr
+    assert re.search(r"\bhu\b|hush", done.stderr) is None

@@ -1,9 +1,13 @@
 """Typed readers of environment variables."""
 
+import re
+import traceback
+from collections.abc import Callable
+
 import pytest
 from django.conf import settings
 
-from profiler_site.configuration import env
+from profiler_site.configuration import env, mail
 
 
 def test_it_takes_the_default_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,13 +36,73 @@ def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) 
         env.flag("FW_X", False)
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql://shop@db/flamewatch", ""])
+@pytest.mark.parametrize(
+    "url", ["hush", "mysql://shop:hush@db/flamewatch", "", "hush@db", "postgres//shop:hush@db/x"]
+)
 def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
-    allowed = "it may begin with sqlite, postgres, postgresql"
-    with pytest.raises(env.BadSetting, match=rf"DB begins with '\w*'; {allowed}\.$"):
-        env.database("DB", url)
-    with pytest.raises(env.BadSetting, match="DB cannot be read: "):
-        env.database("DB", "postgres://shop@db:port/flamewatch")
+    said = error_of(env.database, "DB", url)
+    assert said == "DB has to begin with sqlite://, postgres://, postgresql://."
+
+
+# Passwords that are not percent-encoded, so that a part of each may be taken for a port or a name.
+UNENCODED = ["hu/sh", "hu#sh", "hu?sh", "[hush", "hu]sh", "hush℀", "1/2hush", "1?2hush", "1#2hush"]
+
+
+@pytest.mark.parametrize("password", UNENCODED)
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(
+    password: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = error_of(env.database, "DB", f"postgres://shop:{password}@db/flamewatch")
+    assert said.startswith("DB cannot be read as ")
+    monkeypatch.setenv("FW_X", f"redis://shop:{password}@cache:6379/0")
+    assert error_of(env.redis, "FW_X").startswith("FW_X cannot be read as ")
+    said = error_of(mail.parse, f"smtps://shop:{password}@mail.example.org")
+    assert said.startswith("FLAMEWATCH_SMTP_URL cannot be used")
+
+
+@pytest.mark.parametrize(
+    "url", ["hush", "redis://", "redis://:hush@", "unix:///hush", "redis://cache/hush"]
+)
+def test_a_redis_that_cannot_be_used_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FW_X", url)
+    assert error_of(env.redis, "FW_X").startswith("FW_X ")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["redis://cache", "redis://:p%2Fw@cache:6379/0", "rediss://u:p%40w@cache/2?ssl_ca_certs=/ca"],
+)
+def test_a_redis_that_can_be_used_is_returned(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FW_X", url)
+    assert env.redis("FW_X") == url
+
+
+def error_of(read: Callable[..., object], *arguments: str) -> str:
+    """Return the text of BadSetting, after a check that its traceback quotes no password."""
+    with pytest.raises(env.BadSetting) as bad:
+        read(*arguments)
+    shown = traceback.format_exception(bad.value)[-1]
+    assert bad.value.__suppress_context__ or bad.value.__context__ is None
+    assert "hu" not in shown
+    return str(bad.value)
+
+
+def test_networks_are_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FW_X", raising=False)
+    assert env.networks("FW_X") == ()
+    monkeypatch.setenv("FW_X", "10.0.0.0/8, 192.0.2.7,2001:db8::/32,")
+    assert [str(each) for each in env.networks("FW_X")] == [
+        "10.0.0.0/8",
+        "192.0.2.7/32",
+        "2001:db8::/32",
+    ]
+
+
+@pytest.mark.parametrize("value", ["*", "10.0.0.0/33", "proxy.example.org"])
+def test_a_wrong_network_names_itself(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("FW_X", f"10.0.0.0/8,{value}")
+    with pytest.raises(env.BadSetting, match=rf"FW_X has '{re.escape(value)}'; .* separated by"):
+        env.networks("FW_X")
 
 
 @pytest.mark.parametrize("value", ["inf", "nan"])

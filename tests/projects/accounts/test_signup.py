@@ -55,6 +55,46 @@ def test_after_many_tries_an_address_has_to_wait(client: Client) -> None:
     assert statuses[20] == 429
 
 
+def sign_up(number: int, address: str = "192.0.2.1") -> int:
+    """Create an account from an address; return the status of the response."""
+    form = FORM | {"email": f"person{number}@acme.example"}
+    return Client(REMOTE_ADDR=address).post("/account/signup/", form).status_code
+
+
+@pytest.mark.parametrize(
+    ("action", "rate", "said"),
+    [
+        ("signups_per_hour", "2/h/ip", "FLAMEWATCH_SIGNUPS_PER_HOUR"),
+        ("signups_per_day", "2/d/ip", "FLAMEWATCH_SIGNUPS_PER_DAY"),
+    ],
+)
+def test_an_address_creates_no_more_accounts_than_the_limit(
+    action: str, rate: str, said: str, settings: Settings
+) -> None:
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {action: rate}
+    assert [sign_up(number) for number in range(2)] == [302, 302]
+    third = Client(REMOTE_ADDR="192.0.2.1").post("/account/signup/", FORM)
+    assert third.status_code == 429
+    assert said in third.content.decode()
+    assert "ask the operator" in third.content.decode()
+    assert User.objects.count() == 2
+    assert sign_up(3, address="192.0.2.2") == 302
+
+
+def test_the_limits_of_new_accounts_are_the_settings(settings: Settings) -> None:
+    limits = settings.ACCOUNT_RATE_LIMITS
+    assert limits["signups_per_hour"] == f"{settings.SIGNUPS_PER_HOUR}/h/ip"
+    assert limits["signups_per_day"] == f"{settings.SIGNUPS_PER_DAY}/d/ip"
+
+
+def test_mistakes_in_the_form_do_not_count_as_accounts(settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"signups_per_hour": "1/h/ip"}
+    client = Client(REMOTE_ADDR="192.0.2.1")
+    for _ in range(3):
+        assert client.post("/account/signup/", FORM | {"password1": "short"}).status_code == 200
+    assert sign_up(1) == 302
+
+
 def test_passwords_cannot_be_tried_at_will(client: Client, alice: User) -> None:
     wrong = {"login": "alice@example.org", "password": "another sentence"}
     for _ in range(5):

@@ -189,7 +189,6 @@ def test_a_file_that_is_built_again_has_another_address(client: Client, folder: 
         "../secret_key",
         "%2e%2e/secret_key",
         "flamewatch_agent-..%2F..%2Fsecret_key.whl",
-        "flamewatch_agent-%00.whl",
     ],
 )
 def test_nothing_else_is_served(client: Client, folder: Path, name: str) -> None:

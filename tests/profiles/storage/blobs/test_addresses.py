@@ -29,6 +29,26 @@ def test_other_addresses_are_refused_with_the_reason(url: str) -> None:
         parse(url)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://key:hush@bucket",
+        "s3://key:hu/sh@bucket",
+        "s3://bucket?endpoint=https://key:hush@s3.example",
+        "s3:key:hush@bucket",
+        "hush",
+        "https://key:hush@s3.example/bucket",
+        "s3://key:[hush@bucket",
+        "s3://key:hush℀@bucket",
+    ],
+)
+def test_credentials_are_refused_and_not_shown(url: str) -> None:
+    with pytest.raises(BadAddress, match="BLOB_URL") as bad:
+        parse(url)
+    assert "hu" not in str(bad.value)
+    assert bad.value.__suppress_context__ or bad.value.__context__ is None
+
+
 @pytest.fixture
 def silent() -> Iterator[str]:
     """Start a server that accepts connections and never answers."""

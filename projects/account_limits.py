@@ -1,0 +1,78 @@
+"""Limits on the projects of an account, and on the members and API keys of a project.
+
+Each check locks the row that has the limit until the end of the caller's transaction, so that
+concurrent requests cannot exceed it together. A limit only stops additions: accounts and projects
+that already exceed it, because it was lowered, stay as they are.
+"""
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from projects.models import ApiKey, Member, Project, Role, User
+
+
+class LimitReached(Exception):
+    """Addition beyond a limit; the text names the limit and its value, and says what to do."""
+
+
+def require_project(owner: User) -> None:
+    """Raise LimitReached if the account owns as many projects as it may. Use a transaction."""
+    # NO KEY UPDATE, here and below: inserts of rows that refer to the locked one do not wait.
+    account = User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    allowed = account.max_projects
+    if allowed is None:
+        allowed = settings.MAX_PROJECTS_PER_ACCOUNT
+    count = Member.objects.filter(user=account, role=Role.OWNER).count()
+    if count >= allowed:
+        raise LimitReached(
+            _(
+                "Projects that %(email)s owns: %(count)d; the limit is %(allowed)d. Use one of"
+                " them, or ask the operator of this server to raise the limit: for this account"
+                " in the admin, or for all with FLAMEWATCH_MAX_PROJECTS_PER_ACCOUNT."
+            )
+            % {"email": account.email, "count": count, "allowed": allowed}
+        )
+
+
+def require_members(project: Project, added: int) -> None:
+    """Raise LimitReached if the project may not get `added` more members. Use a transaction."""
+    if added <= 0:
+        return
+    _lock(project)
+    count = Member.objects.filter(project=project.pk).count()
+    if count + added > settings.MAX_MEMBERS_PER_PROJECT:
+        raise LimitReached(
+            _(
+                "Members of %(project)s: %(count)d; the limit is %(allowed)d. Remove members, or"
+                " raise FLAMEWATCH_MAX_MEMBERS_PER_PROJECT."
+            )
+            % {
+                "project": project.name,
+                "count": count + added,
+                "allowed": settings.MAX_MEMBERS_PER_PROJECT,
+            }
+        )
+
+
+def require_key(project: Project) -> None:
+    """Raise LimitReached if the project has all the keys in use that it may. Use a transaction."""
+    _lock(project)
+    count = ApiKey.objects.filter(project=project, revoked=None).count()
+    if count >= settings.MAX_KEYS_PER_PROJECT:
+        raise LimitReached(
+            _(
+                "API keys of %(project)s in use: %(count)d; the limit is %(allowed)d. Revoke keys"
+                " that nobody needs, or ask the operator of this server to raise"
+                " FLAMEWATCH_MAX_KEYS_PER_PROJECT."
+            )
+            % {
+                "project": project.name,
+                "count": count,
+                "allowed": settings.MAX_KEYS_PER_PROJECT,
+            }
+        )
+
+
+def _lock(project: Project) -> None:
+    """Lock the project's row; a project that is not saved yet has none."""
+    Project.objects.select_for_update(no_key=True).filter(pk=project.pk).first()

@@ -1,0 +1,47 @@
+"""Tasks of accounts that beat starts."""
+
+from datetime import timedelta
+
+import pytest
+from celery.schedules import crontab
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from profiler_site.celery import app
+from projects import tasks
+from projects.models import User
+
+
+def add_sessions(name: str, count: int, age: timedelta) -> None:
+    ends = timezone.now() - age
+    Session.objects.bulk_create(
+        Session(session_key=f"{name}{number}", session_data="", expire_date=ends)
+        for number in range(count)
+    )
+
+
+def test_expired_sessions_are_deleted_in_chunks(
+    client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "CHUNK", 2)
+    client.force_login(alice)
+    add_sessions("expired", 5, timedelta(seconds=1))
+    add_sessions("valid", 1, -timedelta(hours=1))
+    with CaptureQueriesContext(connection) as statements:
+        tasks.purge_sessions()
+    deletes = [each for each in statements.captured_queries if each["sql"].startswith("DELETE")]
+    assert len(deletes) == 3
+    left = set(Session.objects.values_list("session_key", flat=True))
+    assert left == {client.session.session_key, "valid0"}
+
+
+def test_beat_purges_them_every_day() -> None:
+    app.loader.import_default_modules()
+    name = "projects.tasks.purge_sessions"
+    assert name in app.tasks
+    (entry,) = (each for each in app.conf.beat_schedule.values() if each["task"] == name)
+    assert isinstance(entry["schedule"], crontab)
+    assert len(entry["schedule"].hour) == len(entry["schedule"].minute) == 1
