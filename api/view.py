@@ -16,6 +16,8 @@ from endpoints.api_view import WireView
 from endpoints.errors import NotFound, TooManyQueries
 from endpoints.params import query_string
 from projects.credentials.authentication import Access
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 _KEY = "key"  # query parameter that may carry the API key
 
@@ -54,6 +56,7 @@ async def _admit(access: Access) -> None:
     minute, seconds = divmod(timezone.now().timestamp(), 60)
     allowed = settings.QUERIES_PER_MINUTE
     if not await counter("queries").increment(access.key, int(minute), allowed):
+        rejections.note(access.project, RejectionReason.QUERIES_PER_MINUTE)
         raise TooManyQueries(allowed, 60 - seconds)
 
 

@@ -13,6 +13,8 @@ from typing import TypeVar
 from common.database_pool import with_fresh_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, QueryContext
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 T = TypeVar("T")
 
@@ -60,6 +62,10 @@ async def run_query(
     try:
         future = _threads.submit(tenant, client, run)
     except QueueFull as full:
+        rejections.note(
+            project,
+            RejectionReason.QUERIES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY,
+        )
         raise TooManyQueriesWaiting(full) from None
     try:
         return await asyncio.wrap_future(future)

@@ -11,8 +11,9 @@ from projects.profile_types import ProfileType
 from projects.registration import agents, deployments
 from projects.registration.agents import AgentSeen, identity_of
 from projects.registration.deployments import DeploymentKey, note_profiled
+from projects.usage import rejections
 from projects.usage.quota_reached import QuotaReached
-from projects.usage.quotas import note_rejection
+from projects.usage.rejections import RejectionReason
 
 __all__ = [
     "AgentSeen",
@@ -47,6 +48,6 @@ async def seen(
     try:
         found = await deployments.find(pk, deployment)
     except QuotaReached:
-        note_rejection(pk)
+        rejections.note(pk, RejectionReason.NEW_DEPLOYMENTS)
         raise
     return RegisteredAgent(found.pk, await agents.find(found.pk, agent), found.profiled)

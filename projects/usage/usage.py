@@ -12,6 +12,7 @@ from projects.usage import day_usage
 from projects.usage.day_usage import seconds_to_midnight, utc_day
 from projects.usage.limits import LimitName, limits_of
 from projects.usage.quota_reached import amount_text
+from projects.usage.rejections import RejectionCount, rejections_of
 
 LABELS: dict[LimitName, Promise] = {
     LimitName.PROFILES_PER_MINUTE: _("Profiles a minute"),
@@ -53,6 +54,7 @@ class LimitUsage:
 class Usage:
     limits: tuple[LimitUsage, ...]
     refused_today: int  # rejected profiles, and handshakes of deployments over the quota
+    rejections: tuple[RejectionCount, ...]  # all kinds of requests
 
     def of(self, name: LimitName) -> LimitUsage:
         return next(limit for limit in self.limits if limit.name is name)
@@ -75,4 +77,4 @@ def usage_of(project: int) -> Usage:
         LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
         for name in LimitName
     )
-    return Usage(tuple(rows), today.rejected)
+    return Usage(tuple(rows), today.rejected, rejections_of(project))
