@@ -56,10 +56,10 @@ class Overloaded(Exception):
 
 
 class Throttled(Exception):
-    """Handshake with nothing to capture; the agent retries after `retry_after` seconds."""
+    """Handshake without a capture request; the agent retries after `retry_after` seconds."""
 
-    def __init__(self, retry_after: float) -> None:
-        super().__init__("No profile is wanted now; ask again after the delay.")
+    def __init__(self, retry_after: float, reason: str = "") -> None:
+        super().__init__(reason or "No profile is wanted now; ask again after the delay.")
         self.retry_after = retry_after
 
 

@@ -22,6 +22,7 @@ class Quota(models.Model):
     bytes_per_profile = models.PositiveBigIntegerField(
         _("bytes per profile"), null=True, blank=True
     )
+    parked_handshakes = models.PositiveIntegerField(_("parked handshakes"), null=True, blank=True)
     retention_days = models.PositiveIntegerField(_("days kept"), null=True, blank=True)
 
     class Meta:

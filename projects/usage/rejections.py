@@ -31,6 +31,7 @@ class RejectionReason(StrEnum):
     STORED_BYTES = "stored_bytes"
     BYTES_PER_PROFILE = "bytes_per_profile"
     NEW_DEPLOYMENTS = "new_deployments"
+    PARKED_HANDSHAKES = "parked_handshakes"
     QUERIES_PER_MINUTE = "queries_per_minute"
     QUERIES_WAITING = "queries_waiting"
     PAGES_WAITING = "pages_waiting"
@@ -45,6 +46,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.STORED_BYTES: _("Stored bytes"),
     RejectionReason.BYTES_PER_PROFILE: _("Size of a profile"),
     RejectionReason.NEW_DEPLOYMENTS: _("New deployments a day"),
+    RejectionReason.PARKED_HANDSHAKES: _("Parked handshakes"),
     RejectionReason.QUERIES_PER_MINUTE: _("API queries a minute"),
     RejectionReason.QUERIES_WAITING: _("Waiting queries"),
     RejectionReason.PAGES_WAITING: _("Waiting pages"),
@@ -58,9 +60,10 @@ OF_QUOTA = {
     LimitName.STORED_BYTES: RejectionReason.STORED_BYTES,
     LimitName.BYTES_PER_PROFILE: RejectionReason.BYTES_PER_PROFILE,
     LimitName.NEW_DEPLOYMENTS_PER_DAY: RejectionReason.NEW_DEPLOYMENTS,
+    LimitName.PARKED_HANDSHAKES: RejectionReason.PARKED_HANDSHAKES,
 }
 # Rejected profiles, and handshakes of deployments over the quota: counted in DayUsage.rejected too.
-_IN_USAGE = frozenset(OF_QUOTA.values())
+_IN_USAGE = frozenset(OF_QUOTA.values()) - {RejectionReason.PARKED_HANDSHAKES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,17 @@ LABELS: dict[LimitName, Promise] = {
     LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
     LimitName.STORED_BYTES: _("Stored"),
     LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
+    LimitName.PARKED_HANDSHAKES: _("Parked handshakes"),
     LimitName.RETENTION_DAYS: _("Retention"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class LimitUsage:
-    """One limit and its usage. `used` and `share` are None for limits on a size or an age."""
+    """One limit and its usage.
+
+    `used` and `share` are None for limits on a size or an age, and for parked handshakes.
+    """
 
     name: LimitName
     label: str
