@@ -32,6 +32,7 @@ MAX_PARKED_PER_DEPLOYMENT = env.integer("FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT", 
 POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
 CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
+NEW_AGENTS_PER_DAY = env.integer("FLAMEWATCH_NEW_AGENTS_PER_DAY", 1000)
 
 # -- Limits of one upload -------------------------------------------------------------
 MAX_UPLOAD_BYTES = env.integer("FLAMEWATCH_MAX_UPLOAD_BYTES", 16 * 2**20, lowest=1)

@@ -22,7 +22,7 @@ from projects.profile_types import WIRE_NUMBERS, ProfileType
 GOOD_FOR_SECONDS = 3600
 # Allowed difference between the clocks of web processes.
 _CLOCK_SKEW_SECONDS = 60
-_FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent, issued µs, nonce
+_FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent or 0, issued µs, nonce
 _MAC_BYTES = 16
 _LENGTH = 4 * ((_FIELDS.size + _MAC_BYTES + 2) // 3)
 _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
@@ -35,7 +35,7 @@ class Issued:
     type: ProfileType
     project: int  # Project.pk
     deployment: int  # Deployment.pk
-    agent: int  # Agent.pk
+    agent: int | None  # Agent.pk; None for an agent without a row
     issued: float  # Unix time, seconds
 
 
@@ -45,7 +45,7 @@ def issue(issued: Issued, project_id: str) -> str:
         _NUMBERS[issued.type],
         issued.project,
         issued.deployment,
-        issued.agent,
+        issued.agent or 0,
         round(issued.issued * 1e6),
         secrets.token_bytes(8),
     )
@@ -62,7 +62,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     issued = microseconds / 1e6
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
         raise NotFound("This name has expired: an upload has an hour.")
-    return Issued(WIRE_NUMBERS[number], project, deployment, agent, issued)
+    return Issued(WIRE_NUMBERS[number], project, deployment, agent or None, issued)
 
 
 def _verified(name_id: str, project_id: str) -> bytes:

@@ -31,7 +31,7 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class RegisteredAgent:
     deployment: int  # Deployment.pk
-    agent: int  # Agent.pk
+    agent: int | None  # Agent.pk; None if the deployment may store no more new ones today
     profiled: frozenset[ProfileType]  # types of which the deployment has a profile
 
 
@@ -50,4 +50,7 @@ async def seen(
     except QuotaReached:
         rejections.note(pk, RejectionReason.NEW_DEPLOYMENTS)
         raise
-    return RegisteredAgent(found.pk, await agents.find(found.pk, agent), found.profiled)
+    agent_pk = await agents.find(found.pk, agent)
+    if agent_pk is None:
+        rejections.note(pk, RejectionReason.NEW_AGENTS)
+    return RegisteredAgent(found.pk, agent_pk, found.profiled)

@@ -31,6 +31,7 @@ class RejectionReason(StrEnum):
     STORED_BYTES = "stored_bytes"
     BYTES_PER_PROFILE = "bytes_per_profile"
     NEW_DEPLOYMENTS = "new_deployments"
+    NEW_AGENTS = "new_agents"
     PARKED_HANDSHAKES = "parked_handshakes"
     QUERIES_PER_MINUTE = "queries_per_minute"
     QUERIES_WAITING = "queries_waiting"
@@ -46,6 +47,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.STORED_BYTES: _("Stored bytes"),
     RejectionReason.BYTES_PER_PROFILE: _("Size of a profile"),
     RejectionReason.NEW_DEPLOYMENTS: _("New deployments a day"),
+    RejectionReason.NEW_AGENTS: _("New agents of a deployment a day"),
     RejectionReason.PARKED_HANDSHAKES: _("Parked handshakes"),
     RejectionReason.QUERIES_PER_MINUTE: _("API queries a minute"),
     RejectionReason.QUERIES_WAITING: _("Waiting queries"),
