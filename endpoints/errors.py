@@ -68,11 +68,11 @@ class NotAcceptable(Exception):
 
 
 class TooManyQueries(Exception):
-    """Query above a key's limit for a minute, which resets in `resets_in` seconds."""
+    """Query above a project's limit for a minute, which resets in `resets_in` seconds."""
 
     def __init__(self, allowed: int, resets_in: float) -> None:
         super().__init__(
-            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries a minute of one key; "
+            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries a minute of a project; "
             f"ask again in {resets_in:.0f} s."
         )
         self.resets_in = resets_in

@@ -22,7 +22,7 @@ from projects.profile_types import WIRE_NUMBERS, ProfileType
 GOOD_FOR_SECONDS = 3600
 # Allowed difference between the clocks of web processes.
 _CLOCK_SKEW_SECONDS = 60
-_FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent or 0, issued µs, nonce
+_FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent, issued µs, nonce
 _MAC_BYTES = 16
 _LENGTH = 4 * ((_FIELDS.size + _MAC_BYTES + 2) // 3)
 _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
