@@ -5,14 +5,14 @@ themselves. So the cached values may be up to 30 s old.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.cached_db import SessionStore
 from django.http import parse_cookie
 
+from common.asgi import Scope, note_authenticated
 from common.bounded_cache import BoundedCache
 from common.database_pool import run
 from projects.models import Member
@@ -34,7 +34,7 @@ class PageClient(NamedTuple):
         return self.client if self.project is None else ("project", self.project)
 
 
-async def page_client(scope: Mapping[str, Any]) -> PageClient:
+async def page_client(scope: Scope) -> PageClient:
     """Return the scheduling keys of a request; sessions are looked up through a 30 s cache."""
     path = _PATH.match(scope["path"])
     project = path[1] if path else ""
@@ -45,12 +45,13 @@ async def page_client(scope: Mapping[str, Any]) -> PageClient:
     if session:
         user, member_of = await _member(session, project)
         if user:
+            note_authenticated(scope)
             person = ("user", user)
     is_query = path is not None and path[2] not in _LIGHT
     return PageClient(member_of or None, person, is_query)
 
 
-def _session(scope: Mapping[str, Any]) -> str:
+def _session(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"cookie":
             cookies = parse_cookie(value.decode("latin-1"))

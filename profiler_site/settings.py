@@ -57,6 +57,12 @@ RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", _RESULTS * 5_0
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 64 * 2**20)
 
+# -- Connections ----------------------------------------------------------------------
+MAX_UNAUTHENTICATED_CONNECTIONS = env.integer(
+    "FLAMEWATCH_MAX_UNAUTHENTICATED_CONNECTIONS", 1000, lowest=1
+)
+RESERVED_FILES = env.integer("FLAMEWATCH_RESERVED_FILES", 100)
+
 # -- Metrics --------------------------------------------------------------------------
 METRICS_TOKEN = env.text("FLAMEWATCH_METRICS_TOKEN", "")
 

@@ -5,6 +5,7 @@ import time
 from django.conf import settings
 from django.http import HttpRequest
 
+from common.asgi import scope_of
 from endpoints import credentials, json_body
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
@@ -32,7 +33,7 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     """
     message = json_body.parse(request.body)
     text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
+from common.asgi import scope_of
 from endpoints import credentials, json_fields
 from endpoints.durations import seconds, timestamp
 from endpoints.errors import BadField
@@ -24,7 +25,7 @@ MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
 async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
     """Return one page of profiles, and the token of the next page if there is one."""
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_own(access, project)
     credentials.require_read(access)
     await admit_query(access)

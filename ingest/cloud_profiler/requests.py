@@ -32,6 +32,7 @@ class UploadRequest:
     query: Mapping[str, str]
     peer: str
     receive: Receive
+    scope: Scope
 
 
 def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
@@ -43,6 +44,7 @@ def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
         query=_query(scope["query_string"]),
         peer=client[0] if client else "",
         receive=receive,
+        scope=scope,
     )
 
 

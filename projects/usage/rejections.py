@@ -39,6 +39,8 @@ class RejectionReason(StrEnum):
     UPLOAD_MEMORY = "upload_memory"
     LABEL_VALUES = "label_values"
     SERVER_BUSY = "server_busy"  # limit of all projects together
+    CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
+    OPEN_FILES = "open_files"
 
 
 LABELS: dict[RejectionReason, Promise] = {
@@ -55,6 +57,8 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
     RejectionReason.LABEL_VALUES: _("Values of a label a day"),
     RejectionReason.SERVER_BUSY: _("Limit of all projects together"),
+    RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections of an address"),
+    RejectionReason.OPEN_FILES: _("Open files of the server"),
 }
 OF_QUOTA = {
     LimitName.PROFILES_PER_MINUTE: RejectionReason.PROFILES_PER_MINUTE,
