@@ -1,8 +1,8 @@
 """Concurrency limits of queries, shared by pages and the API.
 
-A few threads run all queries of a process. One project uses at most half of them, and projects
-and their clients are served round-robin, so that the long merges of one project leave threads
-and memory for the others.
+A few threads run all queries of a process. One project uses at most half of them, and the project
+that has used the least thread time lately is served first, so that the long merges of one project
+leave threads and memory for the others.
 """
 
 import asyncio

@@ -7,7 +7,7 @@ import pytest
 from profiler_site.process.connection_limits import LOOPBACK, ConnectionLimits, counted_address
 
 
-class FakeConnection:
+class AbortRecorder:
     def __init__(self) -> None:
         self.is_aborted = False
 
@@ -32,13 +32,13 @@ def test_a_connection_that_is_closed_makes_room() -> None:
 
 def test_the_oldest_restricted_connection_makes_room_for_the_newest() -> None:
     limits = ConnectionLimits()
-    opened = [FakeConnection() for _ in range(4)]
+    opened = [AbortRecorder() for _ in range(4)]
     for connection in opened[:3]:
         limits.restrict(connection, 3)
     limits.unrestrict(opened[1])
     limits.restrict(opened[3], 3)
     assert not any(connection.is_aborted for connection in opened)
-    last = FakeConnection()
+    last = AbortRecorder()
     limits.restrict(last, 3)
     assert [connection.is_aborted for connection in opened] == [True, False, False, False]
     assert not last.is_aborted
