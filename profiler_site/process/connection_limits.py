@@ -72,5 +72,5 @@ def counted_address(peer: str, exempt: Iterable[Network]) -> str:
     if any(address in network for network in exempt):
         return ""
     if isinstance(address, IPv6Address):
-        return str(ip_network((int(address), _IPV6_PREFIX), strict=False))
+        return str(IPv6Network((int(address), _IPV6_PREFIX), strict=False))
     return str(address)

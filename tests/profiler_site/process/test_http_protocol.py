@@ -134,6 +134,12 @@ async def _idle(port: int, count: int) -> list[Connection]:
     return opened
 
 
+async def _until_counted(count: int) -> None:
+    """Wait until so many connections count: the server learns later that one is closed."""
+    while http_protocol.connections._unauthenticated.total() != count:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
 def _close(connections: list[Connection]) -> None:
     for connection in connections:
         connection.close()
@@ -184,6 +190,8 @@ async def test_a_connection_with_a_valid_key_is_not_counted(
     key = {"Authorization": f"Bearer {reader.key}"}
     await opened[0].send("GET", "/api/v1/projects/-/services", {}, **key)
     assert (await opened[0].answer())[0] == 200
+    assert (await _status(counted_port, "/account/login/"))[0] == 200
+    await _until_counted(ALLOWED - 1)
     opened += await _idle(counted_port, 1)
     await opened[1].send("GET", "/api/v1/projects/-/services", {}, Authorization="Bearer x")
     assert (await opened[1].answer())[0] == 401
@@ -194,8 +202,7 @@ async def test_a_connection_with_a_valid_key_is_not_counted(
 async def test_a_closed_connection_makes_room(counted_port: int) -> None:
     opened = await _idle(counted_port, ALLOWED)
     _close(opened)
-    while http_protocol.connections._unauthenticated:  # noqa: ASYNC110  there is no event
-        await asyncio.sleep(0.01)
+    await _until_counted(0)
     assert (await _status(counted_port, "/account/login/"))[0] == 200
 
 
