@@ -32,7 +32,11 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FairLimits:
-    """Limits of running and queued jobs."""
+    """Limits of running and queued jobs.
+
+    Above `waiting`, a tenant without queued jobs may still queue one, up to twice the number: the
+    backlogs of some tenants must not lock out the others.
+    """
 
     threads: int
     running_of_tenant: int
@@ -126,7 +130,7 @@ class FairQueue:
             tenant = self._tenants.get(job.tenant) or _Tenant()
             if tenant.waiting >= self._limits.waiting_of_tenant:
                 raise QueueFull(True, self._limits.waiting_of_tenant)
-            if self.waiting >= self._limits.waiting:
+            if self.waiting >= self._limits.waiting * (1 if tenant.waiting else 2):
                 raise QueueFull(False, self._limits.waiting)
             self._tenants[job.tenant] = tenant
             tenant.queues.setdefault(job.client, deque()).append(job)

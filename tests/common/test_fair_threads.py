@@ -115,8 +115,23 @@ def test_all_together_have_a_bound(gate: ThreadGate) -> None:
     ask(pool, gate, "B")
     ask(pool, gate, "C")
     with pytest.raises(QueueFull) as full:
-        ask(pool, gate, "D")
-    assert not full.value.of_tenant
+        ask(pool, gate, "B")
+    assert (full.value.of_tenant, full.value.limit) == (False, 2)
+
+
+def test_backlogs_leave_room_for_one_job_of_each_other_tenant(gate: ThreadGate) -> None:
+    pool = threads(threads=1, waiting=2)
+    ask(pool, gate, "A")
+    until(lambda: bool(gate.began), SECONDS, "A")
+    ask(pool, gate, "B")
+    ask(pool, gate, "B")
+    late = [ask(pool, gate, "C"), ask(pool, gate, "D")]
+    with pytest.raises(QueueFull):
+        ask(pool, gate, "C")
+    with pytest.raises(QueueFull):
+        ask(pool, gate, "E")
+    gate.open()
+    assert [future.result(SECONDS) for future in late] == ["C", "D"]
 
 
 def test_what_is_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
