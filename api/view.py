@@ -3,18 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from api.execution import execute
 from api.requests import ApiQuery, ApiRequest
 from api.response import body_of, may_compress, respond
-from common.minute_counter import counter
+from common.asgi import scope_of
 from endpoints import credentials
 from endpoints.api_view import WireView
-from endpoints.errors import NotFound, TooManyQueries
+from endpoints.errors import NotFound
 from endpoints.params import query_string
+from endpoints.query_execution import admit_query, execute
 from projects.credentials.authentication import Access
 
 _KEY = "key"  # query parameter that may carry the API key
@@ -32,7 +31,7 @@ class ApiQueryView(WireView):
 
     async def get(self, request: HttpRequest, project: str) -> HttpResponse:
         access = await _reader(request, project)
-        await _admit(access)
+        await admit_query(access)
         api_request = _api_request(request, access)
         query = self.query(api_request)
         api_request.parameters.one(_KEY)
@@ -43,18 +42,10 @@ class ApiQueryView(WireView):
 
 async def _reader(request: HttpRequest, project: str) -> Access:
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_own(access, project)
     credentials.require_read(access)
     return access
-
-
-async def _admit(access: Access) -> None:
-    """Count one query of this key; raise TooManyQueries above FLAMEWATCH_QUERIES_PER_MINUTE."""
-    minute, seconds = divmod(timezone.now().timestamp(), 60)
-    allowed = settings.QUERIES_PER_MINUTE
-    if not await counter("queries").increment(access.key, int(minute), allowed):
-        raise TooManyQueries(allowed, 60 - seconds)
 
 
 def _api_request(request: HttpRequest, access: Access) -> ApiRequest:

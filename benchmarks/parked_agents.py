@@ -17,7 +17,7 @@ from benchmarks.load import resident_bytes, response, threads
 from benchmarks.prepared import prepare
 from benchmarks.table import Figure, show
 from benchmarks.uploads import handshake
-from profiler_site.process.server import raise_file_limit
+from profiler_site.process.file_limit import raise_file_limit
 from tests.server import RunningServer, running_server
 
 AGENTS, AT_ONCE = 5000, 50

@@ -54,7 +54,8 @@ def _fill(project_id: str, names: int, agents: int, ago: int, types: Sequence[st
 
     project, now = Project.objects.get(project_id=project_id), timezone.now()
     seen = {"first_seen": now, "last_seen": now}
-    Quota.objects.create(project=project, profiles_per_minute=10**6, profiles_per_day=10**6)
+    most = dict.fromkeys(("profiles_per_minute", "profiles_per_day", "parked_handshakes"), 10**6)
+    Quota.objects.create(project=project, **most)
     deployments = Deployment.objects.bulk_create(
         Deployment(project=project, service=f"service-{i}", profiled=["CPU"], **seen)
         for i in range(min(_DEPLOYMENTS, agents))

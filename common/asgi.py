@@ -3,10 +3,31 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from django.http import HttpRequest
+
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
+# Key of a function in a scope's `state`: the server's connection counts as authenticated after it.
+AUTHENTICATED = "flamewatch.authenticated"
+
 
 def headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def scope_of(request: HttpRequest) -> Scope:
+    """Return the ASGI scope of Django's request, or of REST framework's around it."""
+    scope: Scope = getattr(request, "scope", {})
+    return scope
+
+
+def note_authenticated(scope: Scope) -> None:
+    """Tell the connection of a request that its client has a valid key or session.
+
+    No effect with a server that does not limit the connections of other clients.
+    """
+    note: Callable[[], None] | None = scope.get("state", {}).get(AUTHENTICATED)
+    if note is not None:
+        note()

@@ -1,17 +1,21 @@
 """Thread pool shared fairly between tenants and their clients.
 
-Each client of each tenant has a queue. A free thread takes the next job round-robin by tenant and,
-within the tenant, round-robin by client. Tenants and clients at their limit of running jobs are
-skipped, so that long jobs of one tenant leave threads for the others.
+Each client of each tenant has a queue. A free thread takes the next job of the tenant with the
+least recent cost in thread seconds, in all pools of the process. Backlogged tenants therefore get
+equal shares of the threads, whether their jobs are many and short or few and long, and a job of an
+idle tenant is the next one. Clients of a tenant take turns. Tenants and clients at their limit of
+running jobs are skipped, so that long jobs of one tenant leave threads for the others.
 """
 
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+from common.recent_costs import RecentCosts, costs_of_process
 from common.thread_pool import FutureJob, Job, ThreadPool
 
 T = TypeVar("T")
@@ -28,7 +32,11 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FairLimits:
-    """Limits of running and queued jobs."""
+    """Limits of running and queued jobs.
+
+    Above `waiting`, a tenant without queued jobs may still queue one, up to twice the number: the
+    backlogs of some tenants must not lock out the others.
+    """
 
     threads: int
     running_of_tenant: int
@@ -40,14 +48,14 @@ class FairLimits:
 class _FairJob(FutureJob[Any]):
     """Job of one client of a tenant, which tells its queue when it has ended."""
 
-    __slots__ = ("client", "queue", "started", "tenant")
+    __slots__ = ("client", "queue", "started_at", "tenant")
 
     def __init__(
-        self, queue: "_FairQueue", tenant: Hashable, client: Hashable, work: Callable[[], Any]
+        self, queue: "FairQueue", tenant: Hashable, client: Hashable, work: Callable[[], Any]
     ) -> None:
         super().__init__(work)
         self.queue, self.tenant, self.client = queue, tenant, client
-        self.started = False
+        self.started_at: float | None = None
 
     def __call__(self) -> None:
         super().__call__()
@@ -56,7 +64,7 @@ class _FairJob(FutureJob[Any]):
 
 @dataclass(slots=True)
 class _Tenant:
-    # By client, in round-robin order; empty queues are removed.
+    # By client, in the order of their turns; empty queues are removed.
     queues: "OrderedDict[Hashable, deque[_FairJob]]" = field(default_factory=OrderedDict)
     running: dict[Hashable, int] = field(default_factory=dict)
     waiting: int = 0
@@ -65,9 +73,16 @@ class _Tenant:
 class FairThreads:
     """ThreadPool with a fair queue."""
 
-    def __init__(self, name: str, limits: FairLimits) -> None:
+    def __init__(
+        self,
+        name: str,
+        limits: FairLimits,
+        *,
+        costs: RecentCosts = costs_of_process,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.limits = limits
-        self._queue = _FairQueue(limits)
+        self._queue = FairQueue(limits, costs, clock)
         self._pool = ThreadPool(name, limits.threads, queue=self._queue)
 
     @property
@@ -91,12 +106,13 @@ class FairThreads:
         return job.future
 
 
-class _FairQueue:
+class FairQueue:
     """Queue of jobs by tenant and client; implements JobQueue."""
 
-    def __init__(self, limits: FairLimits) -> None:
-        self._limits = limits
-        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()  # in round-robin order
+    def __init__(self, limits: FairLimits, costs: RecentCosts, clock: Callable[[], float]) -> None:
+        self._limits, self._costs, self._clock = limits, costs, clock
+        # The tenant that was served last is the last one; the order decides between equal costs.
+        self._tenants: OrderedDict[Hashable, _Tenant] = OrderedDict()
         self._changed = threading.Condition()
         self.waiting = 0
 
@@ -114,7 +130,7 @@ class _FairQueue:
             tenant = self._tenants.get(job.tenant) or _Tenant()
             if tenant.waiting >= self._limits.waiting_of_tenant:
                 raise QueueFull(True, self._limits.waiting_of_tenant)
-            if self.waiting >= self._limits.waiting:
+            if self.waiting >= self._limits.waiting * (1 if tenant.waiting else 2):
                 raise QueueFull(False, self._limits.waiting)
             self._tenants[job.tenant] = tenant
             tenant.queues.setdefault(job.client, deque()).append(job)
@@ -124,13 +140,15 @@ class _FairQueue:
 
     def get(self) -> Job:
         with self._changed:
-            while (job := self._next()) is None:
+            while (job := self.take()) is None:
                 self._changed.wait()
         return job
 
     def end(self, job: _FairJob) -> None:
         """Update the counts after a job has ended, and wake a thread."""
         with self._changed:
+            if job.started_at is not None:
+                self._costs.end(job.tenant, job.started_at, self._clock())
             tenant = self._tenants[job.tenant]
             tenant.running[job.client] -= 1
             if not tenant.running[job.client]:
@@ -143,27 +161,39 @@ class _FairQueue:
         if not job.future.cancelled():
             return
         with self._changed:
-            if not job.started:
+            if job.started_at is None:
                 self._tenants[job.tenant].queues[job.client].remove(job)
                 self._count_left(job)
                 self._remove_if_idle(job.tenant)
 
-    def _next(self) -> _FairJob | None:
-        """Take the first job, in round-robin order, whose tenant and client are below their limits.
+    def take(self) -> _FairJob | None:
+        """Take the next job whose tenant and client are below their limits; None without any.
 
-        Return None if there is none.
+        It is of the tenant with the least recent cost.
         """
-        for tenant in self._tenants.values():
-            if sum(tenant.running.values()) >= self._limits.running_of_tenant:
-                continue
-            for client, queue in tenant.queues.items():
-                if tenant.running.get(client, 0) < self._limits.running_of_client:
-                    return self._take(tenant, queue)
-        return None
+        now = self._clock()
+        ready = [
+            (key, tenant, queue)
+            for key, tenant in self._tenants.items()
+            if (queue := self._next_queue(tenant)) is not None
+        ]
+        if not ready:
+            return None
+        _key, tenant, queue = min(ready, key=lambda each: self._costs.of(each[0], now))
+        return self._start(tenant, queue, now)
 
-    def _take(self, tenant: _Tenant, queue: "deque[_FairJob]") -> _FairJob:
+    def _next_queue(self, tenant: _Tenant) -> "deque[_FairJob] | None":
+        """Return the queue of the client whose turn it is; None if no job may run."""
+        if sum(tenant.running.values()) >= self._limits.running_of_tenant:
+            return None
+        allowed = self._limits.running_of_client
+        queues = tenant.queues.items()
+        return next((q for client, q in queues if tenant.running.get(client, 0) < allowed), None)
+
+    def _start(self, tenant: _Tenant, queue: "deque[_FairJob]", now: float) -> _FairJob:
         job = queue.popleft()
-        job.started = True
+        job.started_at = now
+        self._costs.begin(job.tenant, now)
         tenant.running[job.client] = tenant.running.get(job.client, 0) + 1
         if queue:
             tenant.queues.move_to_end(job.client)

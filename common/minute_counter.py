@@ -1,6 +1,6 @@
 """Counters per minute for rate limits, in this process or in Redis for all processes.
 
-They count the profiles of each project and the queries of each API key.
+They count the profiles and the API queries of each project.
 """
 
 import logging

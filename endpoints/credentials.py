@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from common.asgi import Scope, note_authenticated
 from endpoints.errors import NoKey, NotFound, WrongScope
 from projects.credentials.authentication import Access, authenticate
 
@@ -17,11 +18,13 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     return headers.get("x-goog-api-key", "") or query.get("key", "")
 
 
-async def access(text: str) -> Access:
-    """Authenticate the key. Raise NoKey without one, KeyRejected for a bad one."""
+async def access(text: str, scope: Scope) -> Access:
+    """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
     if not text:
         raise NoKey("Send an API key: Authorization: Bearer KEY, x-goog-api-key, or ?key=")
-    return await authenticate(text)
+    found = await authenticate(text)
+    note_authenticated(scope)
+    return found
 
 
 def require_write(access: Access) -> None:

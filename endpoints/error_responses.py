@@ -148,6 +148,11 @@ def error_response(error: Exception) -> ErrorResponse:
     )
 
 
+def unavailable(message: str) -> ErrorResponse:
+    """Return 503 for a request that no application has seen."""
+    return ErrorResponse(503, "UNAVAILABLE", message, _spread(_SOON))
+
+
 def reject(error: Exception) -> HttpResponse:
     """Return the error response as Django's HttpResponse."""
     response = error_response(error)

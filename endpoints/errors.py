@@ -78,10 +78,10 @@ class Overloaded(Exception):
 
 
 class Throttled(Exception):
-    """Handshake with nothing to capture; the agent retries after `retry_after` seconds."""
+    """Handshake without a capture request; the agent retries after `retry_after` seconds."""
 
-    def __init__(self, retry_after: float) -> None:
-        super().__init__("No profile is wanted now; ask again after the delay.")
+    def __init__(self, retry_after: float, reason: str = "") -> None:
+        super().__init__(reason or "No profile is wanted now; ask again after the delay.")
         self.retry_after = retry_after
 
 
@@ -90,11 +90,11 @@ class NotAcceptable(Exception):
 
 
 class TooManyQueries(Exception):
-    """Query above a key's limit for a minute, which resets in `resets_in` seconds."""
+    """Query above a project's limit for a minute, which resets in `resets_in` seconds."""
 
     def __init__(self, allowed: int, resets_in: float) -> None:
         super().__init__(
-            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries a minute of one key; "
+            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries a minute of a project; "
             f"ask again in {resets_in:.0f} s."
         )
         self.resets_in = resets_in

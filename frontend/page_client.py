@@ -12,7 +12,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.cached_db import SessionStore
 from django.http import parse_cookie
 
-from common.asgi import Scope
+from common.asgi import Scope, note_authenticated
 from common.bounded_cache import BoundedCache
 from common.client_address import client_address
 from common.database_pool import run
@@ -45,6 +45,7 @@ async def page_client(scope: Scope) -> PageClient:
     if session:
         user, member_of = await _member(session, project)
         if user:
+            note_authenticated(scope)
             person = ("user", user)
     is_query = path is not None and path[2] not in _LIGHT
     return PageClient(member_of or None, person, is_query)

@@ -6,6 +6,7 @@ that signing in never waits for another user's flame graph.
 """
 
 import asyncio
+from concurrent.futures import Future
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
@@ -22,6 +23,8 @@ from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
 from profiles.query import QueryContext, TooManyQueriesWaiting, run_query
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 # Ample for forms, which are a few kB long.
 MAX_BODY_BYTES = 2**20
@@ -107,7 +110,7 @@ class PageHandler(ASGIHandler):
 async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
     response: HttpResponse
     if not whose.is_query:
-        future = _light_pages.submit(whose.tenant, whose.client, work)
+        future = _submit_light_page(whose, work)
         response = await asyncio.wrap_future(future)
         return response
     try:
@@ -115,6 +118,15 @@ async def _in_fair_thread(whose: PageClient, work: Any) -> HttpResponse:
     except TooManyQueriesWaiting as waiting:
         raise QueueFull(waiting.of_project, waiting.limit) from None
     return response
+
+
+def _submit_light_page(whose: PageClient, work: Any) -> "Future[HttpResponse]":
+    try:
+        return _light_pages.submit(whose.tenant, whose.client, work)
+    except QueueFull as full:
+        reason = RejectionReason.PAGES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY
+        rejections.note(whose.project, reason)
+        raise
 
 
 def _whole(response: Any) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from profiler_site.text_response import send_text
 from profiles.query import cache_stats
+from projects.usage import rejections
 
 PATH = "/metrics"
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -34,7 +35,20 @@ def text() -> str:
         metric = f"flamewatch_cache_{field}{'_total' if kind == 'counter' else ''}"
         lines += [f"# HELP {metric} {description}", f"# TYPE {metric} {kind}"]
         lines += [f'{metric}{{cache="{name}"}} {values[field]}' for name, values in caches.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_rejection_lines()]) + "\n"
+
+
+def _rejection_lines() -> list[str]:
+    """Return the rejections by reason; not by project, because a label has to be bounded."""
+    metric = "flamewatch_rejections_total"
+    return [
+        f"# HELP {metric} Requests rejected by a limit.",
+        f"# TYPE {metric} counter",
+        *(
+            f'{metric}{{reason="{reason}"}} {count}'
+            for reason, count in rejections.totals().items()
+        ),
+    ]
 
 
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:

@@ -33,6 +33,7 @@ MAX_PARKED_PER_DEPLOYMENT = env.integer("FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT", 
 POLL_TIMEOUT_SECONDS = env.seconds("FLAMEWATCH_POLL_TIMEOUT_SECONDS", 50.0)
 PLAN_PERIOD_SECONDS = env.seconds("FLAMEWATCH_PLAN_PERIOD_SECONDS", 60.0, lowest=0.1)
 CAPTURE_SECONDS = env.seconds("FLAMEWATCH_CAPTURE_SECONDS", 10.0, lowest=0.1)
+NEW_AGENTS_PER_DAY = env.integer("FLAMEWATCH_NEW_AGENTS_PER_DAY", 1000)
 
 # -- Limits of one upload -------------------------------------------------------------
 MAX_UPLOAD_BYTES = env.integer("FLAMEWATCH_MAX_UPLOAD_BYTES", 16 * 2**20, lowest=1)
@@ -56,6 +57,12 @@ _RESULTS = env.integer("FLAMEWATCH_REMEMBERED_ANSWERS", 16)
 RESULT_CACHE_BYTES = env.integer("FLAMEWATCH_RESULT_CACHE_BYTES", _RESULTS * 5_000_000)
 MAX_QUERY_NODES = env.integer("FLAMEWATCH_MAX_QUERY_NODES", 4_000_000, lowest=1)
 BLOCK_CACHE_BYTES = env.integer("FLAMEWATCH_BLOCK_CACHE_BYTES", 64 * 2**20)
+
+# -- Connections ----------------------------------------------------------------------
+MAX_UNAUTHENTICATED_CONNECTIONS = env.integer(
+    "FLAMEWATCH_MAX_UNAUTHENTICATED_CONNECTIONS", 1000, lowest=1
+)
+RESERVED_FILES = env.integer("FLAMEWATCH_RESERVED_FILES", 100)
 
 # -- Metrics --------------------------------------------------------------------------
 METRICS_TOKEN = env.text("FLAMEWATCH_METRICS_TOKEN", "")

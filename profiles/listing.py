@@ -56,7 +56,9 @@ class ListedProfile:
         return mark_of(self.profile.key)
 
 
-def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile]:
+def page(
+    context: QueryContext, which: ProfileListing, size: int, mark: str = ""
+) -> list[ListedProfile]:
     """Return a page of at most `size` profiles, newest first.
 
     `mark` is the `ListedProfile.mark` of the last profile of the previous page, empty for the
@@ -67,7 +69,6 @@ def page(which: ProfileListing, size: int, mark: str = "") -> list[ListedProfile
         behind = read_mark(mark)
     except InvalidQuery as error:
         raise InvalidPageToken(str(error)) from None
-    context = QueryContext(which.project)
     with context.snapshot:
         entries = next_in_head(_head(which), ProfileOrder.NEWEST, behind, size)
         # Once the head fills the page, older blocks cannot contribute to it.

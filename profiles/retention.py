@@ -22,6 +22,7 @@ from profiles.storage.blobs import BlobMissing
 from profiles.storage.block_reader import location_of, read
 from profiles.timestamps import micros
 from projects.models import Agent, Deployment
+from projects.usage import rejections
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ def retain(project: int, now: datetime) -> None:
     except SourcesGone as error:  # compaction replaced the rows first: the next run handles them
         log.info("Retention of project %s stopped: %s", project, error)
     _forget_unseen(project, limit - UNSEEN)
+    rejections.delete_old(project, now)
 
 
 def _drop_head(project: int, limit: datetime) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 
 from common import database_pool
+from common.asgi import scope_of
 from endpoints import credentials, json_body, json_fields
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
@@ -42,7 +43,7 @@ async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
     text = credentials.key_text(request.headers, request.GET)
     if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
         return project, "operator"
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_own(access, project)
     return access.project_id, access.prefix
 

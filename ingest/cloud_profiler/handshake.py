@@ -5,6 +5,7 @@ import time
 from django.conf import settings
 from django.http import HttpRequest
 
+from common.asgi import scope_of
 from common.client_address import client_address
 from endpoints import credentials, json_body
 from endpoints.durations import seconds
@@ -17,7 +18,10 @@ from profiles.storage import disk
 from projects.credentials.authentication import Access
 from projects.registration import registry
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
-from projects.usage import quotas
+from projects.usage import limits, quotas, rejections
+from projects.usage.limits import LimitName
+from projects.usage.quota_reached import QuotaReached
+from projects.usage.rejections import RejectionReason
 from scheduler import first_profile
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import BackOff, CaptureRequest, Waiter
@@ -30,7 +34,7 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     """
     message = json_body.parse(request.body)
     text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
@@ -67,11 +71,26 @@ async def _wait(
         await first_profile.request_first_profiles(
             queue_of_process(), access.project, registered.deployment, new
         )
-    waiter = Waiter(agent.identity, access.project, registered.deployment, handshake.types)
+    quota = (await limits.find_limits(access.project)).parked_handshakes
+    waiter = Waiter(
+        agent.identity, access.project, registered.deployment, handshake.types, project_quota=quota
+    )
     outcome = await queue_of_process().wait(waiter, settings.POLL_TIMEOUT_SECONDS)
     if isinstance(outcome, BackOff):
+        if outcome.over_quota:
+            rejections.note(access.project, RejectionReason.PARKED_HANDSHAKES)
+            raise _over_quota(quota, outcome.retry_after)
         raise Throttled(outcome.retry_after)
     return outcome.request
+
+
+def _over_quota(quota: int, retry_after: float) -> Throttled:
+    """Return the error of a project with too many parked handshakes.
+
+    The status is 409, as of all handshakes that have to be sent again: agents log others as errors.
+    """
+    reached = QuotaReached(LimitName.PARKED_HANDSHAKES, quota, retry_after)
+    return Throttled(retry_after, str(reached))
 
 
 def _response(

@@ -9,10 +9,11 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
-from common import database_pool
+from common.asgi import scope_of
 from endpoints import credentials, json_fields
 from endpoints.durations import seconds, timestamp
 from endpoints.errors import BadField
+from endpoints.query_execution import admit_query, execute
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
@@ -24,15 +25,14 @@ MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
 async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
     """Return one page of profiles, and the token of the next page if there is one."""
     text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text)
+    access = await credentials.access(text, scope_of(request))
     credentials.require_own(access, project)
     credentials.require_read(access)
+    await admit_query(access)
     query = request.GET
-    size = _page_size(query)
+    size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
     try:
-        rows = await database_pool.run(
-            listing.page, _filters(access, query), size + 1, _page_mark(query)
-        )
+        rows = await execute(access, lambda context: listing.page(context, filters, size + 1, mark))
     except InvalidPageToken:
         raise _bad_token() from None
     message: dict[str, object] = {"profiles": [_json(access, row) for row in rows[:size]]}

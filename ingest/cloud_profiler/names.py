@@ -40,7 +40,7 @@ class Issued:
     type: ProfileType
     project: int  # Project.pk
     deployment: int  # Deployment.pk
-    agent: int  # Agent.pk
+    agent: int | None  # Agent.pk; None for an agent without a row
     issued: float  # Unix time, seconds
     key_id: str = ""
 
@@ -51,7 +51,7 @@ def issue(issued: Issued, project_id: str) -> str:
         _NUMBERS[issued.type],
         issued.project,
         issued.deployment,
-        issued.agent,
+        issued.agent or 0,
         round(issued.issued * 1e6),
         secrets.token_bytes(8),
         issued.key_id.encode(),
@@ -71,7 +71,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     key_id = key[0].rstrip(b"\0").decode() if key else ""
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
         raise NotFound("This name has expired: an upload has an hour.")
-    return Issued(WIRE_NUMBERS[number], project, deployment, agent, issued, key_id)
+    return Issued(WIRE_NUMBERS[number], project, deployment, agent or None, issued, key_id)
 
 
 def _verified(name_id: str, project_id: str) -> bytes:

@@ -31,7 +31,7 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
     An upload with the same bytes, deployment, labels and time returns the profile stored before.
     """
     text = credentials.key_text(request.headers, request.query)
-    access = await credentials.access(text)
+    access = await credentials.access(text, request.scope)
     credentials.require_write(access)
     credentials.require_own(access, project)
     with uploads.account(access.project) as charge:

@@ -34,6 +34,7 @@ class UploadRequest:
     query: Mapping[str, str]
     peer: str
     receive: Receive
+    scope: Scope
 
 
 def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
@@ -45,6 +46,7 @@ def of_scope(scope: Scope, receive: Receive) -> UploadRequest:
         query=_query(scope["query_string"]),
         peer=client_address(scope),
         receive=receive,
+        scope=scope,
     )
 
 

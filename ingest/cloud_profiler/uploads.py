@@ -6,6 +6,7 @@ from functools import partial
 
 from django.conf import settings
 
+from common.asgi import note_authenticated
 from endpoints import credentials
 from endpoints.errors import KeyRevoked, NotFound
 from ingest import deployments
@@ -32,6 +33,7 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     the bytes and the labels can be set, and agents send both.
     """
     issued = await _issued(request, project, name_id)
+    note_authenticated(request.scope)
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
         sent = await read_upload(request, wire.sent_profile, charge)
         check_size(sent.body)
@@ -50,7 +52,7 @@ async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
     """
     text = credentials.key_text(request.headers, request.query)
     if text:
-        access = await credentials.access(text)
+        access = await credentials.access(text, request.scope)
         credentials.require_write(access)
         credentials.require_own(access, project)
         issued = names.check(name_id, access.project_id, time.time())

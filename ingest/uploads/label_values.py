@@ -10,7 +10,9 @@ from datetime import date
 from django.conf import settings
 
 from endpoints.errors import TooManyLabelValues
+from projects.usage import rejections
 from projects.usage.day_usage import utc_day
+from projects.usage.rejections import RejectionReason
 
 MAX_VALUES = 1_000_000  # values of all projects; above this number, all counts restart at zero
 
@@ -46,7 +48,11 @@ class LabelValues:
 
 def count(project: int, labels: Mapping[str, str]) -> None:
     """Count the values of `labels` for today in this process, up to FLAMEWATCH_MAX_LABEL_VALUES."""
-    _values.count(project, labels, utc_day(), settings.MAX_LABEL_VALUES)
+    try:
+        _values.count(project, labels, utc_day(), settings.MAX_LABEL_VALUES)
+    except TooManyLabelValues:
+        rejections.note(project, RejectionReason.LABEL_VALUES)
+        raise
 
 
 _values = LabelValues()

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from common.request_body import Charge
 from endpoints.errors import Overloaded
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 TOTAL_BYTES = 256 * 2**20
 # Two uploads of the largest size, unpacked from their Content-Encoding, and many of usual size.
@@ -45,11 +47,13 @@ class UploadBudget:
     def _charge(self, project: int, size: int) -> None:
         already = self._charged_by.get(project, 0)
         if already + size > self._of_project:
+            rejections.note(project, RejectionReason.UPLOAD_MEMORY)
             raise Overloaded(
                 f"Uploads of this project hold {already:,} bytes of memory, and a project may hold "
                 f"{self._of_project:,}; send this one again later."
             )
         if self._charged + size > self._total:
+            rejections.note(project, RejectionReason.SERVER_BUSY)
             raise Overloaded(
                 f"Too many uploads are under way: they hold {self._charged:,} bytes of memory, and "
                 f"may hold {self._total:,}; send this one again later."

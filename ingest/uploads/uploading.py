@@ -133,11 +133,13 @@ def _without_frames(error: Exception) -> Exception:
 
 
 @contextmanager
-def report_rejections(agent: int) -> Iterator[None]:
+def report_rejections(agent: int | None) -> Iterator[None]:
     """Show errors of an agent's uploads on the agents page; leave out failures of the server."""
     try:
         yield
     except _UPLOAD_ERRORS as error:
+        if agent is None:
+            raise
         response = error_responses.error_response(error)
         agent_reports.note_rejection(agent, f"{response.status}: {response.message}")
         raise

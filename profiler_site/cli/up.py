@@ -16,18 +16,13 @@ from profiler_site.cli.command import CommandFailed
 from profiler_site.process import (
     data_folder,
     disk_reserve,
+    file_limit,
     lifespan,
     server_address,
     static_files,
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
-from profiler_site.process.server import (
-    PortTaken,
-    Server,
-    bind,
-    keep_freed_memory,
-    raise_file_limit,
-)
+from profiler_site.process.server import PortTaken, Server, bind, keep_freed_memory
 from profiles.compaction.lease import release_all
 from projects.models import User
 
@@ -48,7 +43,7 @@ def run(options: Namespace) -> int:
 
 
 def _serve(options: Namespace) -> int:
-    agents = raise_file_limit()
+    agents = file_limit.raise_file_limit()
     keep_freed_memory()
     try:
         listener = bind(options.host, options.port)

@@ -7,7 +7,6 @@ would wait for each of them.
 import ctypes
 import errno
 import gc
-import resource
 import socket
 from collections.abc import Awaitable, Callable
 
@@ -15,8 +14,6 @@ import uvicorn
 
 from profiler_site.process.http_protocol import BoundedHttpProtocol
 
-# File descriptors not used for agents: listening socket, log, database, blobs and pages.
-_OTHER_FILES = 200
 _BACKLOG = 4096
 # Parameters of mallopt, from glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -45,15 +42,6 @@ def bind(host: str, port: int) -> socket.socket:
             f" or choose another port: flamewatch up --port {port + 1}"
         ) from None
     return listener
-
-
-def raise_file_limit() -> int:
-    """Raise the soft limit of open files to the hard one; return how many agents it allows."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
-    return max(0, soft - _OTHER_FILES)
 
 
 def keep_freed_memory() -> None:

@@ -1,8 +1,8 @@
 """Concurrency limits of queries, shared by pages and the API.
 
-A few threads run all queries of a process. One project uses at most half of them, and projects
-and their clients are served round-robin, so that the long merges of one project leave threads
-and memory for the others.
+A few threads run all queries of a process. One project uses at most half of them, and the project
+that has used the least thread time lately is served first, so that the long merges of one project
+leave threads and memory for the others.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from typing import TypeVar
 from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, QueryContext
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 T = TypeVar("T")
 
@@ -60,6 +62,10 @@ async def run_query(
     try:
         future = _threads.submit(tenant, client, run)
     except QueueFull as full:
+        rejections.note(
+            project,
+            RejectionReason.QUERIES_WAITING if full.of_tenant else RejectionReason.SERVER_BUSY,
+        )
         raise TooManyQueriesWaiting(full) from None
     try:
         return await asyncio.wrap_future(future)

@@ -4,9 +4,27 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from projects.admin import agent, api_key, audit_entry, deployment, project, quota, user
+from projects.admin import (
+    agent,
+    api_key,
+    audit_entry,
+    day_rejections,
+    deployment,
+    project,
+    quota,
+    user,
+)
 
-__all__ = ["agent", "api_key", "audit_entry", "deployment", "project", "quota", "user"]
+__all__ = [
+    "agent",
+    "api_key",
+    "audit_entry",
+    "day_rejections",
+    "deployment",
+    "project",
+    "quota",
+    "user",
+]
 
 admin.site.site_header = admin.site.site_title = _("Flamewatch")
 admin.site.index_title = _("Administration")

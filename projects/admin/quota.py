@@ -21,6 +21,7 @@ class QuotaAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         "new_deployments_per_day",
         "stored_bytes",
         "bytes_per_profile",
+        "parked_handshakes",
         "retention_days",
     ]
     list_select_related = ["project"]

@@ -3,11 +3,11 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from projects.models import Agent, ApiKey, AuditEntry, Deployment
+from projects.models import Agent, ApiKey, AuditEntry, DayRejections, Deployment
 
 _DELETING_A_PROJECT = {"projects_project_delete", "projects_project_changelist"}
 
-Row = Agent | ApiKey | AuditEntry | Deployment
+Row = Agent | ApiKey | AuditEntry | DayRejections | Deployment
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

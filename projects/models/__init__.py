@@ -6,7 +6,7 @@ from projects.models.api_key import ApiKey
 from projects.models.audit import AuditEntry
 from projects.models.deployment import Deployment
 from projects.models.project import Member, Project, Role
-from projects.models.quota import DayUsage, Quota
+from projects.models.quota import DayRejections, DayUsage, Quota
 from projects.models.user import User
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "AgentReport",
     "ApiKey",
     "AuditEntry",
+    "DayRejections",
     "DayUsage",
     "Deployment",
     "Member",

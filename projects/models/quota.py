@@ -1,4 +1,4 @@
-"""Quotas of projects and their usage by day."""
+"""Quotas of projects, and their usage and rejected requests by day."""
 
 from django.db import models
 from django.db.models.functions import Coalesce
@@ -22,6 +22,7 @@ class Quota(models.Model):
     bytes_per_profile = models.PositiveBigIntegerField(
         _("bytes per profile"), null=True, blank=True
     )
+    parked_handshakes = models.PositiveIntegerField(_("parked handshakes"), null=True, blank=True)
     retention_days = models.PositiveIntegerField(_("days kept"), null=True, blank=True)
 
     class Meta:
@@ -54,3 +55,24 @@ class DayUsage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project} {self.day}"
+
+
+class DayRejections(models.Model):
+    """Number of rejected requests of one project, UTC day and reason."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rejections")
+    day = models.DateField()
+    reason = models.CharField(max_length=40)  # usage.rejections.RejectionReason
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("rejections of a day")
+        verbose_name_plural = _("rejections by day")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "day", "reason"], name="one_row_a_day_and_reason"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project} {self.day} {self.reason}"

@@ -1,22 +1,33 @@
-"""Registration of agents: new ones are inserted at once, last-seen times are written behind."""
+"""Registration of agents: new ones are inserted at once, last-seen times are written behind.
+
+A deployment may add FLAMEWATCH_NEW_AGENTS_PER_DAY rows a day. Further agents are served without
+one: a client that sends another identity with every request must not fill the database.
+"""
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from common.batch_loader import BatchLoader
+from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
 from common.write_behind import WriteBehindBuffer, in_batches
 from projects.models import Agent
 from projects.profile_types import ProfileType
+from projects.usage.day_usage import utc_day
 
 MOST_AGENTS = 50_000
+MOST_DEPLOYMENTS = 50_000
+# Agents without a row: cached for two poll timeouts, so that a handshake runs no SQL query.
+MOST_UNSTORED, SECONDS_UNSTORED = 10_000, 120.0
 _LONGEST = 255  # characters of a hostname or User-Agent
 
 
@@ -62,11 +73,24 @@ def identity_of(header: str, *, key: int, user_agent: str, peer: str) -> str:
         return hashlib.sha256(sender.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-async def find(deployment: int, agent: AgentSeen) -> int:
-    """Return the agent's pk, after inserting its row if it is new."""
+class _NotStored(Exception):
+    """New agent of a deployment that may store no more today."""
+
+
+async def find(deployment: int, agent: AgentSeen) -> int | None:
+    """Return the agent's pk, after inserting its row if it is new.
+
+    Return None for an agent without a row, whose deployment may store no more today.
+    """
     agent = _bounded(agent)
     key = _AgentKey(deployment, agent.identity, agent)
-    cached = await _agents.get(key)
+    if _unstored.get(key):
+        return None
+    try:
+        cached = await _agents.get(key)
+    except _NotStored:
+        _unstored.put(key, True)
+        return None
     changed = cached.last != agent
     cached.last = agent
     _seen.note(cached.pk, _AgentSighting(timezone.now(), key, changed))
@@ -85,17 +109,27 @@ def _printable(text: str) -> str:
 
 
 def _load(key: _AgentKey) -> _CachedAgent:
-    return _load_many([key])[key]
+    return _stored(_load_many([key])[key])
 
 
-def _load_many(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
+async def _fetch(key: _AgentKey) -> _CachedAgent:
+    return _stored(await _batch.load(key))
+
+
+def _stored(agent: _CachedAgent | None) -> _CachedAgent:
+    if agent is None:
+        raise _NotStored  # an exception, because the cache of agents has no room for these
+    return agent
+
+
+def _load_many(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent | None]:
     """Load agents and insert missing ones as one batch, because a whole fleet may start at once.
 
-    Existing agents take one SELECT. New ones take a bulk insert, in one commit, and a second
-    SELECT.
+    Existing agents take one SELECT. New ones take one that counts today's, a bulk insert, in one
+    commit, and a third SELECT. The value is None for agents that may not be stored today.
     """
     cached_agents = _find_rows(keys)
-    new = [key for key in keys if key not in cached_agents]
+    new = _storable([key for key in dict.fromkeys(keys) if key not in cached_agents])
     if new:
         now = timezone.now()
         rows = (
@@ -111,7 +145,32 @@ def _load_many(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
         # If another process inserts the same agent first, use that row.
         Agent.objects.bulk_create(rows, ignore_conflicts=True)
         cached_agents |= _find_rows(new)
-    return cached_agents
+    return {key: cached_agents.get(key) for key in keys}
+
+
+def _storable(new: Sequence[_AgentKey]) -> list[_AgentKey]:
+    """Return as many of these new agents as their deployments may store today, the first ones."""
+    today, allowed = utc_day(), settings.NEW_AGENTS_PER_DAY
+    deployments = {key.deployment for key in new if _full.get(key.deployment) != (today, allowed)}
+    stored = _count_new(deployments, today) if deployments else {}
+    left = {deployment: allowed - stored.get(deployment, 0) for deployment in deployments}
+    storable = []
+    for key in new:
+        if left.get(key.deployment, 0) > 0:
+            left[key.deployment] -= 1
+            storable.append(key)
+    for deployment, room in left.items():
+        if room <= 0:
+            _full.put(deployment, (today, allowed))
+    return storable
+
+
+def _count_new(deployments: Collection[int], day: date) -> dict[int, int]:
+    """Return how many agents these deployments have stored since the start of the day (UTC)."""
+    start = datetime.combine(day, time.min, UTC)
+    rows = Agent.objects.filter(deployment__in=deployments, first_seen__gte=start)
+    counts = rows.values("deployment").annotate(count=Count("pk"))
+    return dict(counts.values_list("deployment", "count"))
 
 
 def _find_rows(keys: Sequence[_AgentKey]) -> dict[_AgentKey, _CachedAgent]:
@@ -160,8 +219,11 @@ def _join(older: _AgentSighting, newer: _AgentSighting) -> _AgentSighting:
     return _AgentSighting(newer.at, newer.key, newer.changed or older.changed)
 
 
-_batch: BatchLoader[_AgentKey, _CachedAgent] = BatchLoader(_load_many)
-_agents: LoadingCache[_AgentKey, _CachedAgent] = LoadingCache(
-    _load, size=MOST_AGENTS, fetch=_batch.load
+_batch: BatchLoader[_AgentKey, _CachedAgent | None] = BatchLoader(_load_many)
+_agents: LoadingCache[_AgentKey, _CachedAgent] = LoadingCache(_load, size=MOST_AGENTS, fetch=_fetch)
+_unstored: BoundedCache[_AgentKey, bool] = BoundedCache(
+    size=MOST_UNSTORED, seconds=SECONDS_UNSTORED
 )
+# By deployment: the last day on which it stored as many new agents as were allowed.
+_full: BoundedCache[int, tuple[date, int]] = BoundedCache(size=MOST_DEPLOYMENTS)
 _seen: WriteBehindBuffer[int, _AgentSighting] = WriteBehindBuffer(_write_seen, _join)

@@ -11,8 +11,9 @@ from projects.profile_types import ProfileType
 from projects.registration import agents, deployments
 from projects.registration.agents import AgentSeen, identity_of
 from projects.registration.deployments import DeploymentKey, note_profiled
+from projects.usage import rejections
 from projects.usage.quota_reached import QuotaReached
-from projects.usage.quotas import note_rejection
+from projects.usage.rejections import RejectionReason
 
 __all__ = [
     "AgentSeen",
@@ -30,7 +31,7 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class RegisteredAgent:
     deployment: int  # Deployment.pk
-    agent: int  # Agent.pk
+    agent: int | None  # Agent.pk; None if the deployment may store no more new ones today
     profiled: frozenset[ProfileType]  # types of which the deployment has a profile
 
 
@@ -47,6 +48,9 @@ async def seen(
     try:
         found = await deployments.find(pk, deployment)
     except QuotaReached:
-        note_rejection(pk)
+        rejections.note(pk, RejectionReason.NEW_DEPLOYMENTS)
         raise
-    return RegisteredAgent(found.pk, await agents.find(found.pk, agent), found.profiled)
+    agent_pk = await agents.find(found.pk, agent)
+    if agent_pk is None:
+        rejections.note(pk, RejectionReason.NEW_AGENTS)
+    return RegisteredAgent(found.pk, agent_pk, found.profiled)

@@ -22,6 +22,7 @@ class LimitName(StrEnum):
     NEW_DEPLOYMENTS_PER_DAY = "new_deployments_per_day"
     STORED_BYTES = "stored_bytes"
     BYTES_PER_PROFILE = "bytes_per_profile"
+    PARKED_HANDSHAKES = "parked_handshakes"
     RETENTION_DAYS = "retention_days"
 
 
@@ -32,6 +33,7 @@ class Limits:
     new_deployments_per_day: int = 200
     stored_bytes: int = 20 * 10**9
     bytes_per_profile: int = 16 * 2**20
+    parked_handshakes: int = 2000
     retention_days: int = 30
 
     def allowed(self, name: LimitName) -> int:

@@ -25,6 +25,10 @@ _SENTENCES = {
     LimitName.BYTES_PER_PROFILE: gettext_lazy(
         "The profile is larger than the project's limit of %(allowed)s a profile."
     ),
+    LimitName.PARKED_HANDSHAKES: gettext_lazy(
+        "The project's limit of %(allowed)s parked handshakes is reached; try again in %(wait)s."
+        " Agents that are parked continue. An admin can raise the limit."
+    ),
 }
 IN_BYTES = {LimitName.STORED_BYTES, LimitName.BYTES_PER_PROFILE}
 

@@ -2,15 +2,11 @@
 
 from dataclasses import dataclass
 
-from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from common.minute_counter import counter
-from common.write_behind import WriteBehindBuffer
-from projects.models import DayUsage, Project
-from projects.usage import day_usage
-from projects.usage.day_usage import UsageReading, seconds_to_midnight, utc_day
+from projects.usage import day_usage, rejections
+from projects.usage.day_usage import UsageReading, seconds_to_midnight
 from projects.usage.limits import LimitName, Limits, find_limits, limits_of
 from projects.usage.quota_reached import QuotaReached
 
@@ -21,7 +17,6 @@ __all__ = [
     "QuotaReached",
     "admit_profile",
     "limits_of",
-    "note_rejection",
     "release",
     "require_room",
 ]
@@ -44,8 +39,8 @@ async def admit_profile(project: int, size: int) -> Admission:
     """
     try:
         return await _admit(project, size)
-    except QuotaReached:
-        note_rejection(project)
+    except QuotaReached as reached:
+        rejections.note(project, rejections.OF_QUOTA[reached.limit])
         raise
 
 
@@ -63,11 +58,6 @@ async def release(admission: Admission) -> None:
     admission.reading.profiles -= 1
     admission.reading.stored_bytes -= admission.size
     await counter().decrement(admission.project, admission.minute)
-
-
-def note_rejection(project: int) -> None:
-    """Count a rejected profile or deployment, through the write-behind buffer."""
-    _rejections.note(project, 1)
 
 
 async def _admit(project: int, size: int) -> Admission:
@@ -99,17 +89,3 @@ def check(limits: Limits, reading: UsageReading, size: int) -> None:
 
 def _to_midnight() -> float:
     return seconds_to_midnight(timezone.now())
-
-
-@transaction.atomic
-def _write_rejections(counts: dict[int, int]) -> None:
-    day = utc_day()
-    existing = Project.objects.filter(pk__in=counts).values_list("pk", flat=True)
-    for project in sorted(existing):
-        row, _created = DayUsage.objects.get_or_create(project_id=project, day=day)
-        DayUsage.objects.filter(pk=row.pk).update(rejected=F("rejected") + counts[project])
-
-
-_rejections: WriteBehindBuffer[int, int] = WriteBehindBuffer(
-    _write_rejections, lambda older, newer: older + newer
-)

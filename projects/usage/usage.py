@@ -12,6 +12,7 @@ from projects.usage import day_usage
 from projects.usage.day_usage import seconds_to_midnight, utc_day
 from projects.usage.limits import LimitName, limits_of
 from projects.usage.quota_reached import amount_text
+from projects.usage.rejections import RejectionCount, rejections_of
 
 LABELS: dict[LimitName, Promise] = {
     LimitName.PROFILES_PER_MINUTE: _("Profiles a minute"),
@@ -19,13 +20,17 @@ LABELS: dict[LimitName, Promise] = {
     LimitName.NEW_DEPLOYMENTS_PER_DAY: _("New deployments a day"),
     LimitName.STORED_BYTES: _("Stored"),
     LimitName.BYTES_PER_PROFILE: _("Size of a profile"),
+    LimitName.PARKED_HANDSHAKES: _("Parked handshakes"),
     LimitName.RETENTION_DAYS: _("Retention"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class LimitUsage:
-    """One limit and its usage. `used` and `share` are None for limits on a size or an age."""
+    """One limit and its usage.
+
+    `used` and `share` are None for limits on a size or an age, and for parked handshakes.
+    """
 
     name: LimitName
     label: str
@@ -53,6 +58,7 @@ class LimitUsage:
 class Usage:
     limits: tuple[LimitUsage, ...]
     refused_today: int  # rejected profiles, and handshakes of deployments over the quota
+    rejections: tuple[RejectionCount, ...]  # all kinds of requests
 
     def of(self, name: LimitName) -> LimitUsage:
         return next(limit for limit in self.limits if limit.name is name)
@@ -75,4 +81,4 @@ def usage_of(project: int) -> Usage:
         LimitUsage(name, str(LABELS[name]), limits.allowed(name), *used.get(name, (None, None)))
         for name in LimitName
     )
-    return Usage(tuple(rows), today.rejected)
+    return Usage(tuple(rows), today.rejected, rejections_of(project))

@@ -8,6 +8,7 @@ import asyncio
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from projects.profile_types import ProfileType
@@ -47,6 +48,8 @@ class InProcessQueue:
         self._early: list[CaptureRequest] = []  # requests added before `open`
         self._lock = threading.Lock()  # guards _loop and _early
         self._queues: dict[int, DeploymentQueue] = {}
+        self._parked: Counter[int] = Counter()  # parked handshakes by project, without zeros
+        self._returns: dict[int, float] = {}  # policy.next_return by project over its quota
         self._known_ids: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
         self._claimed = self._expired = 0
@@ -65,6 +68,8 @@ class InProcessQueue:
             return self._claim(queue, request, waiter.agent)
         if len(queue.waiting) >= self._max_parked:
             return self._back_off(queue, poll_timeout)
+        if self._is_over_quota(waiter):
+            return BackOff(self._retry_over_quota(waiter, poll_timeout), over_quota=True)
         return await self._park(queue, waiter, poll_timeout)
 
     async def _park(
@@ -74,6 +79,7 @@ class InProcessQueue:
         loop = asyncio.get_running_loop()
         parked = ParkedHandshake(waiter, loop.create_future())
         queue.waiting[parked] = None
+        self._parked[waiter.project] += 1
         timer = loop.call_later(poll_timeout, self._time_out, queue, parked, poll_timeout)
         if queue.busy_until(waiter.agent) > self._clock():
             self._serve(queue, parked)
@@ -84,11 +90,21 @@ class InProcessQueue:
             raise
         finally:
             timer.cancel()
-            queue.waiting.pop(parked, None)
+            self._remove(queue, parked)
+
+    def _remove(self, queue: DeploymentQueue, parked: ParkedHandshake) -> None:
+        """Remove a handshake from the queue, unless that has happened already."""
+        if parked not in queue.waiting:
+            return
+        del queue.waiting[parked]
+        project = parked.waiter.project
+        self._parked[project] -= 1
+        if not self._parked[project]:
+            del self._parked[project]
 
     def _remove_cancelled(self, queue: DeploymentQueue, parked: ParkedHandshake) -> None:
         """Remove a cancelled handshake, and offer a request that it had just claimed to others."""
-        queue.waiting.pop(parked, None)
+        self._remove(queue, parked)
         if parked.response.cancelled() or not parked.response.done():
             return
         response = parked.response.result()
@@ -103,6 +119,9 @@ class InProcessQueue:
         """End a handshake at its poll timeout."""
         if len(queue.waiting) >= self._max_parked:
             self._respond(queue, parked, self._back_off(queue, poll_timeout))
+        elif self._is_over_quota(parked.waiter):  # others that back off have a turn
+            retry_after = self._retry_over_quota(parked.waiter, poll_timeout)
+            self._respond(queue, parked, BackOff(retry_after))
         else:
             back_off = BackOff(policy.retry_at_once(poll_timeout, self._rng))
             self._respond(queue, parked, back_off)
@@ -112,6 +131,18 @@ class InProcessQueue:
         now = self._clock()
         queue.returns = policy.next_return(queue.returns, now, self._max_parked, poll_timeout)
         return BackOff(policy.retry_after(queue.returns - now, poll_timeout, self._rng))
+
+    def _is_over_quota(self, waiter: Waiter) -> bool:
+        """Return True if the project has as many parked handshakes as it may have."""
+        return self._parked[waiter.project] >= waiter.project_quota
+
+    def _retry_over_quota(self, waiter: Waiter, poll_timeout: float) -> float:
+        """Return the back-off of an agent whose project is over its quota."""
+        now, quota = self._clock(), max(1, waiter.project_quota)
+        returns = self._returns.get(waiter.project, 0.0)
+        returns = policy.next_return(returns, now, quota, poll_timeout)
+        self._returns[waiter.project] = returns
+        return policy.retry_after(returns - now, poll_timeout, self._rng)
 
     def _serve(self, queue: DeploymentQueue, parked: ParkedHandshake) -> None:
         """Give a parked agent the most urgent request, once the agent is no longer busy.
@@ -126,12 +157,11 @@ class InProcessQueue:
         elif request := queue.request_for(parked.waiter, self._clock()):
             self._respond(queue, parked, self._claim(queue, request, parked.waiter.agent))
 
-    @staticmethod
     def _respond(
-        queue: DeploymentQueue, parked: ParkedHandshake, response: Assignment | BackOff
+        self, queue: DeploymentQueue, parked: ParkedHandshake, response: Assignment | BackOff
     ) -> None:
         """Complete a parked handshake, unless it is completed or cancelled already."""
-        queue.waiting.pop(parked, None)
+        self._remove(queue, parked)
         if not parked.response.done():
             parked.response.set_result(response)
 
@@ -198,6 +228,7 @@ class InProcessQueue:
             request: until for request, until in self._known_ids.items() if until > now
         }
         self._queues = {key: queue for key, queue in self._queues.items() if not queue.is_idle(now)}
+        self._returns = {key: until for key, until in self._returns.items() if until > now}
 
     # -- queries from other threads -------------------------------------------------------
 
@@ -242,6 +273,7 @@ class InProcessQueue:
             early, self._early = self._early, []
         # Handshakes parked on an earlier event loop ended with it.
         self._queues, self._known_ids, self._stopping = {}, {}, False
+        self._parked, self._returns = Counter(), {}
         self._add(early)
 
     async def close(self) -> None:

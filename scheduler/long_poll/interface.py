@@ -12,6 +12,7 @@ from scheduler.capture_requests import CaptureRequest, CaptureTarget, RequestOri
 
 __all__ = [
     "RECENT_SECONDS",
+    "UNLIMITED",
     "AgentActivity",
     "Assignment",
     "BackOff",
@@ -27,6 +28,7 @@ __all__ = [
 # A deployment still offers a type for this long after its last handshake: an agent that captures
 # and uploads returns earlier.
 RECENT_SECONDS = 180.0
+UNLIMITED = 2**31 - 1  # no number of parked handshakes reaches it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Waiter:
     project: int
     deployment: int
     types: frozenset[ProfileType]  # types that it offers
+    project_quota: int = UNLIMITED  # parked handshakes that the project may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class BackOff:
     """Response without a request: the agent has to return later."""
 
     retry_after: float  # seconds
+    over_quota: bool = False  # the project has as many parked handshakes as it may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,9 @@ class LongPollQueue(Protocol):
     async def wait(self, waiter: Waiter, poll_timeout: float) -> Assignment | BackOff:
         """Park an agent until it gets a capture request, or make it back off.
 
-        It backs off after `poll_timeout` seconds, and at once if the queue is full. A cancelled
-        wait leaves no state: a request that it may have claimed becomes pending again.
+        It backs off after `poll_timeout` seconds, and at once if the queue of its deployment is
+        full or its project is over its quota; parked handshakes stay parked. A cancelled wait
+        leaves no state: a request that it may have claimed becomes pending again.
         """
         ...
 

@@ -119,17 +119,21 @@ class RedisQueue:
             async with asyncio.timeout(parked.poll_timeout):
                 return await parked.response
         except TimeoutError:
-            response = self._scripts.time_out(token, parked.waiter.deployment, parked.poll_timeout)
+            response = self._scripts.time_out(token, parked.waiter, parked.poll_timeout)
             return self._response_of(*await response, parked.poll_timeout)
 
     def _response_of(
-        self, response: Literal["request", "full", "ended"], value: str, poll_timeout: float
+        self,
+        response: Literal["request", "full", "over quota", "ended"],
+        value: str,
+        poll_timeout: float,
     ) -> Assignment | BackOff:
         """Convert the result of a script to a response."""
         if response == "request":
             return Assignment(unpack_request(value))
-        if response == "full":
-            return BackOff(policy.retry_after(float(value), poll_timeout, self._rng))
+        if response in ("full", "over quota"):
+            retry_after = policy.retry_after(float(value), poll_timeout, self._rng)
+            return BackOff(retry_after, over_quota=response == "over quota")
         return BackOff(policy.retry_at_once(poll_timeout, self._rng))
 
     def _back_off_broken(self, poll_timeout: float) -> BackOff:

@@ -129,17 +129,25 @@ class Scripts:
 
     async def arrive(
         self, token: str, waiter: Waiter, poll_timeout: float
-    ) -> tuple[Literal["request", "full", "parked"], str]:
+    ) -> tuple[Literal["request", "full", "over quota", "parked"], str]:
         """Begin a handshake; see arrive.lua for the results."""
-        types, spacing = (
-            json.dumps(sorted(waiter.types)),
-            return_spacing(self._max_parked, poll_timeout),
-        )
-        arguments = waiter.deployment, token, waiter.agent, types, waiter.project
-        response: Any = await self._run(
-            "arrive", *arguments, poll_timeout, self._max_parked, spacing
-        )
+        types = json.dumps(sorted(waiter.types))
+        arguments = waiter.deployment, token, waiter.agent, types, waiter.project, poll_timeout
+        response: Any = await self._run("arrive", *arguments, *self._limits(waiter, poll_timeout))
         return response[0], response[1]
+
+    def _limits(self, waiter: Waiter, poll_timeout: float) -> tuple[float, float, float, float]:
+        """Return the limits of parked handshakes of the deployment and of the project.
+
+        Each is followed by the seconds between two agents that return after they backed off.
+        """
+        quota = waiter.project_quota
+        return (
+            self._max_parked,
+            return_spacing(self._max_parked, poll_timeout),
+            quota,
+            return_spacing(max(1, quota), poll_timeout),
+        )
 
     async def serve(
         self, token: str, deployment: int, seconds_stored: float
@@ -178,11 +186,11 @@ class Scripts:
         return response  # type: ignore[no-any-return]
 
     async def time_out(
-        self, token: str, deployment: int, poll_timeout: float
+        self, token: str, waiter: Waiter, poll_timeout: float
     ) -> tuple[Literal["request", "full", "ended"], str]:
         """End a handshake at its poll timeout; see time_out.lua for the results."""
-        spacing = return_spacing(self._max_parked, poll_timeout)
-        response: Any = await self._run("time_out", deployment, token, self._max_parked, spacing)
+        arguments = waiter.project, waiter.deployment, token
+        response: Any = await self._run("time_out", *arguments, *self._limits(waiter, poll_timeout))
         return response[0], response[1]
 
     async def abandon(self, waits: Sequence[tuple[str, Waiter]]) -> None:
@@ -190,7 +198,7 @@ class Scripts:
         flat = [
             part
             for token, waiter in waits
-            for part in (str(waiter.deployment), token, waiter.agent)
+            for part in (str(waiter.project), str(waiter.deployment), token, waiter.agent)
         ]
-        for at in range(0, len(flat), 3000):
-            await self._run("abandon", *flat[at : at + 3000])
+        for at in range(0, len(flat), 4000):
+            await self._run("abandon", *flat[at : at + 4000])

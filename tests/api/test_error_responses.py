@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from common import write_behind
 from endpoints.params.query_string import MAX_QUERY
 from profiles.query import QueryContext
-from projects.models import Project
+from projects.credentials import keys
+from projects.models import DayRejections, Deployment, Project
 from tests.api.conftest import Ask
 from tests.ingest.client import Client, assert_refused
 
@@ -96,15 +98,23 @@ def test_another_method_is_405(reader: Client) -> None:
         assert_refused(response, 405, "UNIMPLEMENTED", "GET")
 
 
-def test_more_than_a_key_may_ask_in_a_minute_is_429(
-    ask: Ask, settings: Settings, agent: Client, stranger: Client
+def test_more_than_a_project_may_ask_in_a_minute_is_429_whichever_key_asks(
+    shop: Deployment, settings: Settings, project: Project, stranger: Client
 ) -> None:
     settings.QUERIES_PER_MINUTE = 2
-    responses = [ask("services", service=None, type=None) for _ in range(6)]
+    texts = [keys.create(project, f"{nth}", write=False, read=True)[1] for nth in range(6)]
+    paths = ["/api/v1/projects/-/services", "/v2/projects/-/profiles"] * 3
+    responses = [
+        Client(project.project_id, text).request("GET", path)
+        for text, path in zip(texts, paths, strict=True)
+    ]
     rejected = [response for response in responses if response.status_code == 429]
     assert len(rejected) >= 2  # a new minute may have started
     assert_refused(rejected[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
     assert 0 < int(rejected[0].headers["retry-after"]) <= 90
+    write_behind.write_now()
+    counts = DayRejections.objects.filter(reason="queries_per_minute").values_list("count")
+    assert sum(count for (count,) in counts) == len(rejected)
     other = stranger.request("GET", "/api/v1/projects/-/services")
     assert other.status_code == 200
 

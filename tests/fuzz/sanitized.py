@@ -16,6 +16,7 @@ SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-
 MOST_MEGABYTES = 3000
 _COPIED = ("profiles",)
 _IGNORED = ("*.so", "__pycache__")
+_LEFT_OUT = frozenset({"build", "data", "dist", "node_modules"})
 
 
 class SanitizerMissing(Exception):
@@ -52,7 +53,12 @@ def build(folder: Path) -> SanitizedBuild:
     for path in ROOT.iterdir():
         if path.name in _COPIED:
             shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns(*_IGNORED))
-        elif not path.name.startswith(".") and path.name not in ("build", "data", "dist", "node_modules"):
+        elif not path.name.startswith(".") and path.name not in (
+            "build",
+            "data",
+            "dist",
+            "node_modules",
+        ):
             (folder / path.name).symlink_to(path)
     flags = {"CFLAGS": SANITIZERS, "LDFLAGS": SANITIZERS}
     subprocess.run(

@@ -1,4 +1,4 @@
-"""Metrics of caches at /metrics, for holders of the token."""
+"""Metrics of caches and rejections at /metrics, for holders of the token."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from pytest_django import Settings
 
 from profiler_site.asgi import application
 from profiles.queries.cache import result_cache
+from projects.usage import rejections
+from projects.usage.rejections import RejectionReason
 
 
 async def get(*headers: tuple[bytes, bytes]) -> tuple[int, str]:
@@ -38,6 +40,18 @@ async def test_the_caches_are_counted(settings: Settings) -> None:
     assert 'flamewatch_cache_bytes{cache="result"} 7' in lines
     assert "# TYPE flamewatch_cache_evictions_total counter" in lines
     assert any(line.startswith('flamewatch_cache_bytes{cache="block"} ') for line in lines)
+
+
+async def test_rejections_are_counted_by_reason_and_not_by_project(settings: Settings) -> None:
+    settings.METRICS_TOKEN = "a-token"
+    before = rejections.totals()[RejectionReason.UPLOAD_MEMORY]
+    rejections.note(7, RejectionReason.UPLOAD_MEMORY)
+    rejections.note(8, RejectionReason.UPLOAD_MEMORY)
+    _status, text = await get((b"authorization", b"Bearer a-token"))
+    lines = [line for line in text.splitlines() if line.startswith("flamewatch_rejections_total{")]
+    assert f'flamewatch_rejections_total{{reason="upload_memory"}} {before + 2}' in lines
+    assert len(lines) == len(RejectionReason)
+    assert "# TYPE flamewatch_rejections_total counter" in text.splitlines()
 
 
 @pytest.mark.parametrize(

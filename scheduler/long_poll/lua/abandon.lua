@@ -1,8 +1,8 @@
 -- End handshakes that nobody can answer any more, and make the requests that they had claimed
--- pending again. ARGV: deployment, token and agent of each handshake.
-for at = 1, #ARGV, 3 do
-  local dep, token, agent = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  remove_handshake(dep, token)
+-- pending again. ARGV: project, deployment, token and agent of each handshake.
+for at = 1, #ARGV, 4 do
+  local project, dep, token, agent = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  remove_handshake(project, dep, token)
   local raw = redis.call('GETDEL', P .. 'given:' .. token)
   if raw then
     local request = cjson.decode(raw)

@@ -1,9 +1,11 @@
 -- Begin a handshake. Returns {'request', JSON} for a claimed request, {'full', seconds until the agent
--- should return} if the queue of the deployment is full, or {'parked', seconds until the agent is no
--- longer busy} if the handshake is parked. A retry after a lost response returns the same request.
+-- should return} if the queue of the deployment is full, {'over quota', the same} if the project has
+-- its quota of parked handshakes, or {'parked', seconds until the agent is no longer busy} if the
+-- handshake is parked. A retry after a lost response returns the same request.
 local dep, token, agent, types = ARGV[1], ARGV[2], ARGV[3], cjson.decode(ARGV[4])
 local project, poll_timeout = ARGV[5], tonumber(ARGV[6])
 local max_parked, spacing = tonumber(ARGV[7]), tonumber(ARGV[8])
+local quota, project_spacing = tonumber(ARGV[9]), tonumber(ARGV[10])
 local claimed = redis.call('GET', P .. 'given:' .. token)
 if claimed then
   return { 'request', claimed }
@@ -20,14 +22,19 @@ if busy == 0 then
   end
 end
 local key = P .. 'waiting:' .. dep
-if redis.call('HEXISTS', key, token) == 0 and count_parked(dep, max_parked) >= max_parked then
-  return { 'full', score(queue_return(dep, spacing)) }
+if redis.call('HEXISTS', key, token) == 0 then
+  if count_parked(project, dep, max_parked) >= max_parked then
+    return { 'full', score(queue_return(dep, spacing)) }
+  end
+  if count_of_project(project) >= quota then
+    return { 'over quota', score(queue_return('project:' .. project, project_spacing)) }
+  end
 end
 -- The entry expires by itself if the web process that parks the handshake dies.
 local till = now + poll_timeout + 1
 redis.call('HSET', key, token, cjson.encode({ agent = agent, types = types, till = till }))
-if redis.call('PTTL', key) < (poll_timeout + 1) * 1000 then
-  redis.call('PEXPIRE', key, milliseconds(poll_timeout + 1))
-end
+expire_in(key, poll_timeout + 1)
 redis.call('ZADD', P .. 'held', score(till), token)
+redis.call('ZADD', parked_key(project), score(till), token)
+expire_in(parked_key(project), poll_timeout + 1)
 return { 'parked', score(busy) }

@@ -16,7 +16,7 @@ if busy_for(dep, waiter.agent) > 0 then
   return 'no agent'
 end
 if redis.call('PUBLISH', channel, token .. ' ' .. raw) == 0 then
-  remove_handshake(dep, token)
+  remove_handshake(request.project, dep, token)
   return 'no agent'
 end
 assign(request, raw, token, waiter.agent, seconds_stored)

@@ -9,10 +9,12 @@
 -- asked:<dep>:<type>    set    ids of unclaimed requests by users
 -- waiting:<dep>         hash   token of a parked handshake: JSON {agent, types, till}
 -- held                  zset   token of a parked handshake of any deployment: till
+-- parked:<project>      zset   token of a parked handshake of the project: till
 -- busy:<dep>:<agent>    string exists while the agent captures
 -- captured:<dep>:<type> zset   agent: time of its last capture
 -- given:<token>         string request that the handshake claimed, until it surely has received it
--- returns:<dep>         string time at which the last agent that backs off should return
+-- returns:<dep>         string time at which the last agent that backs off should return;
+--                              returns:project:<project> for those over their project's quota
 -- offered               zset   project:dep:type: time of the last offer
 -- claimed, lapsed       string counters of claimed and expired requests
 local P = KEYS[1]
@@ -81,15 +83,20 @@ local function busy_for(dep, agent)
   return math.max(0, redis.call('PTTL', busy_key(dep, agent))) / 1000
 end
 
-local function remove_handshake(dep, token)
+local function parked_key(project)
+  return string.format('%sparked:%d', P, project)
+end
+
+local function remove_handshake(project, dep, token)
   redis.call('ZREM', P .. 'held', token)
+  redis.call('ZREM', parked_key(project), token)
   return redis.call('HDEL', P .. 'waiting:' .. dep, token)
 end
 
 -- Assign a request to one handshake and remove both from the queue; the agent is busy from now on.
 local function assign(request, raw, token, agent, seconds_stored)
   remove_request(request)
-  remove_handshake(request.deployment, token)
+  remove_handshake(request.project, request.deployment, token)
   redis.call('SET', busy_key(request.deployment, agent), 1, 'PX', milliseconds(request.busy))
   local captured = P .. 'captured:' .. request.deployment .. ':' .. request.type
   redis.call('ZADD', captured, score(now), agent)
@@ -114,22 +121,37 @@ local function most_urgent(dep, types)
 end
 
 -- Return the number of parked handshakes. At the limit, first remove those whose process died.
-local function count_parked(dep, max_parked)
+local function count_parked(project, dep, max_parked)
   local key = P .. 'waiting:' .. dep
   if redis.call('HLEN', key) >= max_parked then
     local all = redis.call('HGETALL', key)
     for at = 1, #all, 2 do
       if cjson.decode(all[at + 1]).till < now then
-        remove_handshake(dep, all[at])
+        remove_handshake(project, dep, all[at])
       end
     end
   end
   return redis.call('HLEN', key)
 end
 
+-- Return the number of parked handshakes of a project, without those whose process died.
+local function count_of_project(project)
+  local key = parked_key(project)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', score(now))
+  return redis.call('ZCARD', key)
+end
+
+-- Let a key with entries that last `seconds` from now exist at least that long.
+local function expire_in(key, seconds)
+  if redis.call('PTTL', key) < seconds * 1000 then
+    redis.call('PEXPIRE', key, milliseconds(seconds))
+  end
+end
+
 -- Reserve the next return time as policy.next_return does, and return it in seconds from now.
-local function queue_return(dep, spacing)
-  local key = P .. 'returns:' .. dep
+-- `name` is a deployment, or 'project:' and a project.
+local function queue_return(name, spacing)
+  local key = P .. 'returns:' .. name
   local returns = math.max(tonumber(redis.call('GET', key) or 0), now) + spacing
   redis.call('SET', key, score(returns), 'PX', milliseconds(returns - now))
   return returns - now

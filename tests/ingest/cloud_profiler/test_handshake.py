@@ -6,9 +6,20 @@ from typing import Any
 
 import orjson
 import pytest
+from pytest_django import Settings
 
+from common import write_behind
 from ingest.cloud_profiler import names
-from projects.models import Agent, ApiKey, Deployment, Project, Quota
+from profiles.models import Profile
+from projects.models import (
+    Agent,
+    ApiKey,
+    DayRejections,
+    DayUsage,
+    Deployment,
+    Project,
+    Quota,
+)
 from projects.profile_types import ProfileType
 from projects.registration import registry
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
@@ -224,6 +235,34 @@ def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Pr
     Quota.objects.create(project=project, profiles_per_day=0)
     assert_refused(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
     assert Agent.objects.exists()  # the agent is registered all the same
+
+
+def test_an_agent_that_is_not_stored_is_asked_for_profiles_which_are_stored(
+    agent: Client, project: Project, settings: Settings
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 0
+    name = agent.captured_request()["name"]
+    answer = agent.upload(name)
+    assert answer.status_code == 200, answer.text
+    assert Profile.objects.get().agent is None
+    assert not Agent.objects.exists()
+    broken = agent.upload(name, b"no profile")
+    assert_refused(broken, 400, "INVALID_ARGUMENT")
+    assert agent.offline().status_code == 200
+    assert Profile.objects.count() == 2
+
+
+def test_a_project_with_too_many_parked_handshakes_is_named_its_quota(
+    agent: Client, project: Project
+) -> None:
+    agent.captured_request()
+    registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
+    Quota.objects.create(project=project, parked_handshakes=0)
+    words = "limit of 0 parked handshakes", "try again in", "(parked_handshakes)"
+    assert_refused(agent.handshake(), 409, "ABORTED", *words)
+    write_behind.write_now()
+    assert DayRejections.objects.get().reason == "parked_handshakes"
+    assert not DayUsage.objects.exclude(rejected=0).exists(), "no profile was rejected"
 
 
 def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.MonkeyPatch) -> None:

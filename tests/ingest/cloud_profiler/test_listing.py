@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from common.fair_threads import QueueFull
+from profiles.queries import concurrency
 from tests.ingest.client import DEPLOYMENT, Client, assert_refused
 from tests.ingest.pprof import profile
 
@@ -120,3 +122,14 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
 ) -> None:
     response = reader.request("GET", reader.profiles, params={name: value})
     assert_refused(response, 400, "INVALID_ARGUMENT", f"{name}: ")
+
+
+def test_a_list_shares_the_queue_of_queries(
+    three: None, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(tenant: object, client: object, work: object) -> None:
+        raise QueueFull(True, 64)
+
+    monkeypatch.setattr(concurrency._threads, "submit", full)
+    response = reader.request("GET", reader.profiles)
+    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "64 queries of this project")

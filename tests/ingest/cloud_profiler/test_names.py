@@ -16,7 +16,7 @@ from projects.profile_types import ProfileType
 
 NOW = 1_800_000_000.25
 ISSUED = Issued(ProfileType.CPU, project=1, deployment=2, agent=3, issued=NOW, key_id="AbCdEfGh12")
-KEYS = st.integers(0, 2**63 - 1)
+KEYS = st.integers(1, 2**63 - 1)
 
 
 @given(
@@ -25,7 +25,7 @@ KEYS = st.integers(0, 2**63 - 1)
         st.sampled_from(ProfileType),
         KEYS,
         KEYS,
-        KEYS,
+        st.none() | KEYS,
         st.integers(0, 2**32).map(float),
         st.text(string.ascii_letters + string.digits, min_size=10, max_size=10) | st.just(""),
     )

@@ -207,7 +207,9 @@ def test_lists_of_all_services_are_the_same(project: Project) -> None:
 
     def listed(which: ProfileListing) -> list[tuple[str, str, str]]:
         found: list[ListedProfile] = []
-        while more := listing.page(which, 8, found[-1].mark if found else ""):
+        while more := listing.page(
+            query_context(project.pk), which, 8, found[-1].mark if found else ""
+        ):
             found.extend(more)
         return [(each.profile.name_id, each.profile.service, each.profile.type) for each in found]
 

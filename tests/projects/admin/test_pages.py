@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from projects import audit
 from projects.credentials import keys
-from projects.models import Agent, Deployment, Project, Quota, User
+from projects.models import Agent, DayRejections, Deployment, Project, Quota, User
 
-MODELS = ["project", "quota", "apikey", "deployment", "agent", "auditentry", "user"]
-WRITTEN_BY_THE_SERVER = ["apikey", "deployment", "agent", "auditentry"]
+WRITTEN_BY_THE_SERVER = ["apikey", "deployment", "agent", "auditentry", "dayrejections"]
+MODELS = ["project", "quota", "user", *WRITTEN_BY_THE_SERVER]
 INLINE = re.compile(
     r"<style|\sstyle=|<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json)|\son\w+="
 )
@@ -36,6 +36,9 @@ def rows(project: Project, bob: User) -> dict[str, int]:
         "deployment": deployment.pk,
         "agent": agent.pk,
         "auditentry": audit.record(project, "capture.now", service="checkout").pk,
+        "dayrejections": DayRejections.objects.create(
+            project=project, day=now.date(), reason="profiles_per_day", count=3
+        ).pk,
         "user": bob.pk,
     }
 
@@ -109,3 +112,10 @@ def test_a_person_is_added_by_e_mail_address(admin: Client) -> None:
     }
     assert admin.post(reverse("admin:projects_user_add"), form).status_code == 302
     assert User.objects.get(email="dora@example.org").check_password("a sentence works well")
+
+
+def test_rejections_are_listed_by_project_and_reason(admin: Client, rows: dict[str, int]) -> None:
+    html = page(admin, "projects_dayrejections_changelist")
+    assert "Acme Shop" in html
+    assert '<td class="field-reason">profiles_per_day</td>' in html
+    assert '<td class="field-count">3</td>' in html

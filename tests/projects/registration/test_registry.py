@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import Settings
 
 from common import write_behind
-from projects.models import Agent, DayUsage, Deployment, Project, Quota
+from common.bounded_cache import BoundedCache
+from projects.models import Agent, DayRejections, DayUsage, Deployment, Project, Quota
 from projects.profile_types import ProfileType
 from projects.registration import agents, deployments, registry
 from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent, identity_of
 from projects.usage.quota_reached import QuotaReached
+from tests.clock import Clock
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -198,6 +201,87 @@ def test_a_refused_handshake_is_counted(project: Project) -> None:
             see(project)
     write_behind.write_now()
     assert DayUsage.objects.get().rejected == 3
+
+
+def fleet(first: int, last: int) -> list[AgentSeen]:
+    return [AgentSeen(f"{nth:032}", "host", "x", CPU_WALL) for nth in range(first, last)]
+
+
+def test_a_deployment_stores_so_many_new_agents_a_day_and_serves_the_others(
+    project: Project, settings: Settings
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 3
+    known = [see(project, agent=one) for one in fleet(0, 5)]
+    assert [one.agent is None for one in known] == [False] * 3 + [True] * 2
+    assert len({one.deployment for one in known}) == 1
+    assert Agent.objects.count() == 3
+    assert see(project, agent=fleet(0, 1)[0]) == known[0], "a stored agent goes on"
+    other = DeploymentKey("checkout", version="2")
+    assert see(project, other, fleet(4, 5)[0]).agent is not None
+
+
+def test_agents_that_come_together_are_stored_up_to_the_limit(
+    project: Project, settings: Settings
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 3
+
+    async def start() -> list[RegisteredAgent]:
+        return await asyncio.gather(
+            *(registry.seen(project.pk, CHECKOUT, one) for one in fleet(0, 300))
+        )
+
+    stored = [one.agent for one in asyncio.run(start()) if one.agent is not None]
+    assert len(stored) == Agent.objects.count() == 3
+
+
+def test_the_next_day_stores_new_agents_again(
+    project: Project, settings: Settings, clock: Clock
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 1
+    ben = fleet(1, 2)[0]
+    see(project)
+    assert see(project, agent=ben).agent is None
+    clock.advance(days=1)
+    agents._unstored.clear()  # it lasts two minutes
+    assert see(project, agent=ben).agent is not None
+
+
+def test_an_agent_without_a_row_runs_no_query_the_second_time(
+    project: Project, settings: Settings
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 1
+    see(project)
+    see(project, agent=BEN)
+    with count_queries() as queries:
+        assert see(project, agent=BEN).agent is None
+    assert queries == []
+
+
+def test_an_agent_that_another_process_stored_is_found_although_no_more_are_stored(
+    project: Project, settings: Settings
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 1
+    anna = see(project)
+    see(project, agent=BEN)
+    agents._agents.clear()
+    with count_queries() as queries:
+        assert see(project, agent=ANNA) == anna
+    assert len(queries) == 1
+
+
+def test_ids_made_up_for_each_request_fill_neither_the_table_nor_the_caches(
+    project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.NEW_AGENTS_PER_DAY = 2
+    small: BoundedCache[Any, bool] = BoundedCache(size=10)
+    monkeypatch.setattr(agents, "_unstored", small)
+    for one in fleet(0, 40):
+        see(project, agent=one)
+    assert Agent.objects.count() == 2
+    assert (len(agents._agents._cache), len(small)) == (2, 10)
+    write_behind.write_now()
+    count = DayRejections.objects.get()
+    assert (count.reason, count.count) == ("new_agents", 38)
 
 
 def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) -> None:

@@ -131,13 +131,6 @@ def test_refusals_are_counted_behind(project: Project) -> None:
     assert DayUsage.objects.get(project=project).rejected == 3
 
 
-def test_refusals_of_a_project_that_is_gone_are_dropped(project: Project) -> None:
-    quotas.note_rejection(project.pk + 1000)
-    quotas.note_rejection(project.pk)
-    write_behind.write_now()
-    assert DayUsage.objects.get().rejected == 1
-
-
 def test_an_override_takes_effect_at_once(project: Project) -> None:
     admit(project)
     quota = Quota.objects.create(project=project, profiles_per_minute=1)

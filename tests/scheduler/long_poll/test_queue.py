@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -222,6 +223,65 @@ async def test_a_full_deployment_sends_the_next_away_and_later_ones_for_longer(
 async def test_one_full_deployment_leaves_others_their_places(room: LongPollQueue) -> None:
     await held(room, *(agent(f"held-{nth}") for nth in range(PLACES)))
     await held(room, agent(deployment=2))
+
+
+def of_project(quota: int, name: str, *types: ProfileType, deployment: int = 1) -> Waiter:
+    """Return an agent of a project that may have `quota` parked handshakes."""
+    return replace(agent(name, *types, deployment=deployment), project_quota=quota)
+
+
+async def test_a_project_over_its_quota_backs_off_at_once_and_parked_agents_stay(
+    room: LongPollQueue,
+) -> None:
+    waits = await held(room, *(of_project(2, f"held-{n}", deployment=n) for n in range(2)))
+    answers = [await room.wait(of_project(2, f"late-{n}", deployment=n), LONG) for n in range(50)]
+    delays = [answer.retry_after for answer in answers if isinstance(answer, BackOff)]
+    assert len(delays) == 50
+    assert all(isinstance(answer, BackOff) and answer.over_quota for answer in answers)
+    assert delays[0] >= 0.9 * LONG / 2
+    assert delays[-1] > 5 * delays[0]
+    assert room.counts().waiting == 2
+    assert not any(wait.done() for wait in waits)
+    room.add_requests([slot(deployment=1)])
+    assert await claimed(waits[1]) == "s"
+
+
+async def test_another_project_has_its_own_quota(room: LongPollQueue) -> None:
+    await held(room, of_project(1, "a"))
+    await held(room, replace(of_project(1, "b", deployment=2), project=10))
+
+
+async def test_a_handshake_that_ended_makes_room_in_its_project(room: LongPollQueue) -> None:
+    (assigned,) = await held(room, of_project(1, "a"))
+    room.add_requests([slot()])
+    await claimed(assigned)
+    (cancelled,) = await held(room, of_project(1, "b", deployment=2))
+    cancelled.cancel()
+    await until(lambda: room.counts().waiting == 0)
+    await room.wait(of_project(1, "c", deployment=3), SHORT)
+    await held(room, of_project(1, "d", deployment=4))
+
+
+async def test_at_its_poll_timeout_an_agent_gives_others_of_a_full_project_a_turn(
+    room: LongPollQueue,
+) -> None:
+    answer = await room.wait(of_project(1, "a"), SHORT)
+    assert isinstance(answer, BackOff)
+    assert not answer.over_quota, "it was parked"
+    assert answer.retry_after >= 0.9 * SHORT / 2
+
+
+async def test_an_agent_over_quota_still_gets_a_pending_request(room: LongPollQueue) -> None:
+    await held(room, of_project(1, "held", WALL))
+    room.add_requests([slot("cpu", CPU, origin=RequestOrigin.PERSON)])
+    await until(lambda: room.count_user_requests(1, CPU) == 1)
+    assert isinstance(await room.wait(of_project(1, "late", CPU), LONG), Assignment)
+
+
+async def test_a_quota_of_none_parks_no_agent(room: LongPollQueue) -> None:
+    answer = await room.wait(of_project(0, "a"), LONG)
+    assert isinstance(answer, BackOff)
+    assert answer.over_quota
 
 
 async def test_even_a_full_deployment_gives_an_open_slot_to_who_arrives(

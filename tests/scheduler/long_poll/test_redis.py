@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,27 @@ async def test_processes_share_the_places_of_a_deployment(rooms: list[RedisQueue
     answer = await second.wait(agent("d"), LONG)
     assert isinstance(answer, BackOff)
     assert answer.retry_after > 1
+
+
+async def test_processes_share_the_quota_of_a_project(rooms: list[RedisQueue]) -> None:
+    first, second = rooms
+    await held(first, replace(agent("a"), project_quota=1))
+    answer = await second.wait(replace(agent("b"), deployment=2, project_quota=1), LONG)
+    assert isinstance(answer, BackOff)
+    assert answer.over_quota
+
+
+async def test_agents_of_a_killed_process_count_for_the_quota_no_longer_than_the_hold(
+    rooms: list[RedisQueue],
+) -> None:
+    room = rooms[0]
+    waiter = replace(agent("dead"), project_quota=1)
+    await room._scripts.arrive("dead.1", waiter, SHORT)
+    answer = await room.wait(replace(waiter, agent="early"), LONG)
+    assert isinstance(answer, BackOff)
+    assert answer.over_quota
+    await until(lambda: room.counts().waiting == 0)
+    await held(room, replace(waiter, agent="late"))
 
 
 async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(

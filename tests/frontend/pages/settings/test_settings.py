@@ -1,13 +1,24 @@
 """`/p/<project>/settings`, the project with its keys, quotas and members."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from projects.credentials import keys
-from projects.models import ApiKey, AuditEntry, Member, Project, Quota, Role, User
+from projects.models import (
+    ApiKey,
+    AuditEntry,
+    DayRejections,
+    Member,
+    Project,
+    Quota,
+    Role,
+    User,
+)
+from projects.usage.day_usage import utc_day
 from tests.frontend.html import html_of
 
 SETTINGS, KEYS = "/p/acme-shop/settings", "/p/acme-shop/settings/keys"
@@ -185,3 +196,22 @@ def test_it_takes_ten_queries_at_most(
     client.force_login(alice)
     with django_assert_max_num_queries(10):
         client.get(SETTINGS)
+
+
+def test_rejected_requests_are_listed_by_reason(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    assert 'id="rejections"' not in html_of(client.get(SETTINGS))
+    day = utc_day()
+    for ago, count in ((0, 1_234), (6, 10), (7, 100)):
+        DayRejections.objects.create(
+            project=project,
+            day=day - timedelta(days=ago),
+            reason="profiles_per_minute",
+            count=count,
+        )
+    page = html_of(client.get(SETTINGS))
+    table = page.partition('id="rejections"')[2].partition("</table>")[0]
+    assert "Profiles a minute" in table
+    assert re.findall(r'class="num">\s*([\d,]+)', table) == ["1,234", "1,244"]

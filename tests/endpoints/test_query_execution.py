@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytest_django import Settings
 
-from api.execution import execute
 from common.fair_threads import FairThreads
 from endpoints.error_responses import error_response
 from endpoints.errors import QueryTooSlow
+from endpoints.query_execution import execute
 from profiles.queries import concurrency
 from profiles.queries.concurrency import LIMITS, TooManyQueriesWaiting
 from profiles.query import DeadlinePassed, QueryContext

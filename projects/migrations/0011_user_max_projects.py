@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("projects", "0008_plain_names")]
+    dependencies = [("projects", "0010_quota_of_parked_handshakes")]
     operations = [
         migrations.AddField(
             "user",

@@ -1,0 +1,155 @@
+"""Rejected requests, counted by project, day (UTC) and reason.
+
+`note` only changes memory; the counts are written every 5 s, through a write-behind buffer.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+
+from django.db import transaction
+from django.db.models import F, Q, Sum
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from common.write_behind import WriteBehindBuffer
+from projects.models import DayRejections, DayUsage, Project
+from projects.usage.day_usage import utc_day
+from projects.usage.limits import LimitName
+
+WEEK = timedelta(days=7)
+STORED = timedelta(days=31)  # older rows are deleted
+
+
+class RejectionReason(StrEnum):
+    """Limit that a rejected request exceeded; stored, and a label of a metric."""
+
+    PROFILES_PER_MINUTE = "profiles_per_minute"
+    PROFILES_PER_DAY = "profiles_per_day"
+    STORED_BYTES = "stored_bytes"
+    BYTES_PER_PROFILE = "bytes_per_profile"
+    NEW_DEPLOYMENTS = "new_deployments"
+    NEW_AGENTS = "new_agents"
+    PARKED_HANDSHAKES = "parked_handshakes"
+    QUERIES_PER_MINUTE = "queries_per_minute"
+    QUERIES_WAITING = "queries_waiting"
+    PAGES_WAITING = "pages_waiting"
+    UPLOAD_MEMORY = "upload_memory"
+    LABEL_VALUES = "label_values"
+    SERVER_BUSY = "server_busy"  # limit of all projects together
+    CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
+    OPEN_FILES = "open_files"
+
+
+LABELS: dict[RejectionReason, Promise] = {
+    RejectionReason.PROFILES_PER_MINUTE: _("Profiles a minute"),
+    RejectionReason.PROFILES_PER_DAY: _("Profiles a day"),
+    RejectionReason.STORED_BYTES: _("Stored bytes"),
+    RejectionReason.BYTES_PER_PROFILE: _("Size of a profile"),
+    RejectionReason.NEW_DEPLOYMENTS: _("New deployments a day"),
+    RejectionReason.NEW_AGENTS: _("New agents of a deployment a day"),
+    RejectionReason.PARKED_HANDSHAKES: _("Parked handshakes"),
+    RejectionReason.QUERIES_PER_MINUTE: _("API queries a minute"),
+    RejectionReason.QUERIES_WAITING: _("Waiting queries"),
+    RejectionReason.PAGES_WAITING: _("Waiting pages"),
+    RejectionReason.UPLOAD_MEMORY: _("Memory of uploads in flight"),
+    RejectionReason.LABEL_VALUES: _("Values of a label a day"),
+    RejectionReason.SERVER_BUSY: _("Limit of all projects together"),
+    RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections of an address"),
+    RejectionReason.OPEN_FILES: _("Open files of the server"),
+}
+OF_QUOTA = {
+    LimitName.PROFILES_PER_MINUTE: RejectionReason.PROFILES_PER_MINUTE,
+    LimitName.PROFILES_PER_DAY: RejectionReason.PROFILES_PER_DAY,
+    LimitName.STORED_BYTES: RejectionReason.STORED_BYTES,
+    LimitName.BYTES_PER_PROFILE: RejectionReason.BYTES_PER_PROFILE,
+    LimitName.NEW_DEPLOYMENTS_PER_DAY: RejectionReason.NEW_DEPLOYMENTS,
+    LimitName.PARKED_HANDSHAKES: RejectionReason.PARKED_HANDSHAKES,
+}
+# Rejected profiles, and handshakes of deployments over the quota: counted in DayUsage.rejected too.
+_IN_USAGE = frozenset(OF_QUOTA.values()) - {RejectionReason.PARKED_HANDSHAKES}
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionCount:
+    reason: str
+    label: str
+    today: int
+    week: int  # the last seven days, today included
+
+
+@dataclass(frozen=True, slots=True)
+class _RejectionKey:
+    project: int
+    day: date
+    reason: RejectionReason
+
+
+def note(project: int | None, reason: RejectionReason) -> None:
+    """Count one rejected request of a project (its pk), or None before a project is known.
+
+    Without SQL. Call it on the event loop.
+    """
+    _totals[reason] += 1
+    if project is not None:
+        _rejections.note(_RejectionKey(project, utc_day(), reason), 1)
+
+
+def totals() -> Mapping[RejectionReason, int]:
+    """Return the rejections of this process since its start, by reason."""
+    return {reason: _totals[reason] for reason in RejectionReason}
+
+
+def rejections_of(project: int) -> tuple[RejectionCount, ...]:
+    """Return the rejections of a project (its pk) in the last week, most frequent first.
+
+    Blocks on the database.
+    """
+    today = utc_day()
+    rows = DayRejections.objects.filter(project=project, day__gt=today - WEEK)
+    sums = rows.values("reason").annotate(
+        week=Sum("count"), today=Sum("count", filter=Q(day=today), default=0)
+    )
+    return tuple(
+        RejectionCount(row["reason"], _label(row["reason"]), row["today"], row["week"])
+        for row in sums.order_by("-week", "reason")
+    )
+
+
+def delete_old(project: int, now: datetime) -> None:
+    """Delete the counts of days more than a month ago."""
+    DayRejections.objects.filter(project=project, day__lt=(now - STORED).date()).delete()
+
+
+def _label(reason: str) -> str:
+    """Return the text of a stored reason, which may be of another version of this code."""
+    known = {each.value: each for each in RejectionReason}
+    return str(LABELS[known[reason]]) if reason in known else reason
+
+
+@transaction.atomic
+def _write(counts: dict[_RejectionKey, int]) -> None:
+    projects = {key.project for key in counts}
+    existing = set(Project.objects.filter(pk__in=projects).values_list("pk", flat=True))
+    rejected: Counter[tuple[int, date]] = Counter()
+    # Sorted, so that two processes lock the rows in the same order.
+    for key in sorted(counts, key=lambda key: (key.project, key.day, key.reason)):
+        if key.project not in existing:
+            continue
+        row, _created = DayRejections.objects.get_or_create(
+            project_id=key.project, day=key.day, reason=key.reason.value
+        )
+        DayRejections.objects.filter(pk=row.pk).update(count=F("count") + counts[key])
+        if key.reason in _IN_USAGE:
+            rejected[key.project, key.day] += counts[key]
+    for (project, day), count in rejected.items():
+        usage, _created = DayUsage.objects.get_or_create(project_id=project, day=day)
+        DayUsage.objects.filter(pk=usage.pk).update(rejected=F("rejected") + count)
+
+
+_totals: Counter[RejectionReason] = Counter()
+_rejections: WriteBehindBuffer[_RejectionKey, int] = WriteBehindBuffer(
+    _write, lambda older, newer: older + newer
+)
