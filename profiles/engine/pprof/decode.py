@@ -4,9 +4,11 @@ The loops over bytes are compiled (wire.pyx, symbols.pyx, samples.pyx); they che
 release the GIL. Invalid bytes raise `BadProfile` or `TooLarge`.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,6 @@ from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.engine.pprof.legacy import refuse_legacy
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
 from profiles.engine.pprof.sample_labels import read_label_sets
 from profiles.engine.pprof.samples import SampleReader
@@ -29,6 +30,17 @@ __all__ = ["DecodeLimits", "DecodedProfile", "decode_profile", "gunzip"]
 
 MOST_COMMENTS = 64
 LONGEST_COMMENT = 200  # characters; longer comments are truncated
+
+_LEGACY_TEXT = re.compile(rb"heap profile:|[a-z]+ profile: total \d|--- ?[a-zA-Z]+")
+_BYTE_ORDERS: tuple[Literal["little", "big"], ...] = ("little", "big")
+# A gperftools CPU profile starts with the words 0, 3 and 0, then its period; words have 4 or 8
+# bytes, in either byte order.
+_LEGACY_BINARY = tuple(
+    b"".join(word.to_bytes(size, order) for word in (0, 3, 0))
+    for size in (4, 8)
+    for order in _BYTE_ORDERS
+)
+_LEGACY_HEADER = 200  # bytes
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class DecodedProfile:
 
 def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
     """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable."""
-    refuse_legacy(raw)
+    _reject_legacy(raw)
     reader = WireReader(raw)
     fields = ProfileFields(reader, limits)
     strings = ProfileStrings(reader, fields.ranges["strings"])
@@ -86,6 +98,19 @@ def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> Decod
         comments=_comments(reader, symbols) if fields.has_comments else (),
         warnings=warnings,
     )
+
+
+def _reject_legacy(raw: bytes) -> None:
+    """Raise `BadProfile`, with the command that converts it, if this is a legacy profile.
+
+    Legacy formats are those of gperftools and Java, which `go tool pprof` converts.
+    """
+    head = raw[:_LEGACY_HEADER]
+    if _LEGACY_TEXT.match(head) or head.startswith(_LEGACY_BINARY):
+        raise BadProfile(
+            "This is a profile in a legacy format, and only pprof's protocol buffers are read. "
+            "Convert it: go tool pprof -proto FILE > out.pb.gz"
+        )
 
 
 def _check_sample_types(reader: WireReader, fields: ProfileFields, strings: ProfileStrings) -> None:

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.merge import Merge, merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile, TooLarge
 from tests.examples import examples
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.preorder_columns import totals
@@ -18,6 +17,7 @@ from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.significance import differences
 from profiles.engine.stats.spread import MeasuredSum, of_rows
 from tests.examples import examples
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.engine.stats.simulated_profiles import sample_variance
 from tests.profiles.pprofs import Stacks
