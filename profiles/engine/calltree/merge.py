@@ -126,10 +126,11 @@ class Merge:
     def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
         """Add these functions of the tree, by index, with their names."""
         strings = stored.strings
-        ids = stored.function_id[functions]
+        frames = stored.frames
+        ids = frames.function_id[functions]
         _, new = self._forest.add_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         here = np.array(functions)[new]
-        self._name(strings, stored.function_name[here], stored.function_file[here])
+        self._name(strings, frames.function_name[here], frames.function_file[here])
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all profiles).

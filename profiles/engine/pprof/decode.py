@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import LabelledSelf, Tree
-from profiles.engine.encoding.stored_tree import StoredTree, tree_of
+from profiles.engine.encoding.stored_tree import StoredFrames, StoredTree, tree_of
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.pprof.differences import difference_warnings, with_differences
@@ -194,20 +194,9 @@ def _columns(
     parent, frame = stacks.nodes.table()
     node, values = stacks.nodes.values(np.array(kept, np.int64))
     text, ends, ids, name, file, function, line, mapping = symbols.used_frames(frame)
+    frames = StoredFrames(ids, name, file, function, line, mapping)
     return StoredTree(
-        metrics=metrics,
-        function_id=ids,
-        function_name=name,
-        function_file=file,
-        function=function,
-        line=line,
-        mapping=mapping,
-        parent=parent,
-        frame=frame,
-        node=node,
-        values=values,
-        labelled=labelled,
-        read_strings=lambda: StringTable(text, ends),
+        metrics, frames, parent, frame, node, values, labelled, lambda: StringTable(text, ends)
     )
 
 
