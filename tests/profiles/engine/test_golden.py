@@ -66,7 +66,7 @@ def test_without_recursion_the_trees_say_the_same(query: GoldenQuery) -> None:
     assert (recursive > 0) == ("recursion" in query.title)
 
 
-def test_every_answer_is_asked_for() -> None:
+def test_every_golden_file_has_a_query() -> None:
     assert set(HERE.glob("*.txt")) == {query.path for query in QUERIES}
     assert len(MANY_GO.paths) == len(MANY_PYTHON.paths) == 20
 

@@ -137,7 +137,7 @@ def test_deep_stacks() -> None:
     assert len(focused(deep, "f2000").callers.id) == 2_001
 
 
-def test_stacks_that_are_too_long_in_all_are_refused() -> None:
+def test_stacks_that_are_too_long_in_total_are_rejected() -> None:
     tree = tree_of({"a;b;c": 1, "a;b": 1})
     starts, values = tree.self[0].nonzero()[0], tree.self[:, tree.self[0] != 0]
     assert len(inverted(tree, starts, values, max_steps=5).id) == 5

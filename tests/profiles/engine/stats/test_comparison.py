@@ -48,10 +48,10 @@ def one_metric(tree: Tree) -> Tree:
 @given(trees(), trees(), st.booleans())
 def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bool) -> None:
     a, b = (one_metric(tree) if lines else by_function(one_metric(tree)) for tree in (a, b))
-    both, place = align(a, b)
+    both, node_of_b = align(a, b)
     assert len(set(both.id.tolist())) == len(both.id)
     assert (both.parent < np.arange(len(both.id))).all()
-    assert both.id[place].tolist() == b.id.tolist()
+    assert both.id[node_of_b].tolist() == b.id.tolist()
     for k, one in enumerate((a, b)):
         there = {path: v for (_, path), v in meaning(one)["own"].items()}  # type: ignore[attr-defined]
         halves = Tree((CPU,), both.frames, both.id, both.parent, both.frame, both.self[k : k + 1])
@@ -102,7 +102,7 @@ def test_a_side_does_not_differ_from_itself(parts: list[Stacks]) -> None:
     assert found.nodes.low == pytest.approx(-found.nodes.high, nan_ok=True)
 
 
-def test_a_side_without_profiles_is_answered() -> None:
+def test_a_side_without_profiles_has_no_tests() -> None:
     found = between([{"main;work": 5}] * 20, [])
     assert found.tree.self.tolist() == [[0, 100], [0, 0]]
     assert np.isnan(found.nodes.q).all()

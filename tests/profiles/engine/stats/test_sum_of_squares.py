@@ -66,7 +66,7 @@ def approximately(variance: VarianceByFrame) -> dict[object, object]:
 
 @few
 @given(LISTS, st.integers(0, 5))
-def test_two_sides_that_are_kept_apart_together(parts: list[Tree], cut: int) -> None:
+def test_two_sides_in_separate_rows_of_one_merge(parts: list[Tree], cut: int) -> None:
     for metric in sorted({m for part in parts for m in part.metrics}):
         both = PerProfile(metric)
         for part in parts:
