@@ -64,7 +64,7 @@ def _constraint_outcome(new: NewProfile) -> Outcome:
     """
     stored_hashes = _stored_hashes([new])
     if _name(new) not in stored_hashes:
-        return Rejected(f"The database refused profile {new.name_id}.")
+        return Rejected(f"The database rejected profile {new.name_id}.")
     return _compared(stored_hashes, new)
 
 

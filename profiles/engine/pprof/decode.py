@@ -84,17 +84,17 @@ def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> Decod
         factors[[*differences]] = 0
         stacks = _stacks(reader, symbols, factors, limits, samples)
     totals = stacks.totals()
-    kept = _kept(profile_type, metrics, totals, differences)
+    stored = _stored_metrics(profile_type, metrics, totals, differences)
     warnings = difference_warnings(metrics, differences, below)
-    metrics = tuple(metrics[k] for k in kept)
-    labelled = _labelled(reader, samples, symbols, stacks, kept, limits)
+    metrics = tuple(metrics[k] for k in stored)
+    labelled = _labelled(reader, samples, symbols, stacks, stored, limits)
     return DecodedProfile(
-        columns=_columns(symbols, stacks, metrics, kept, labelled),
+        columns=_columns(symbols, stacks, metrics, stored, labelled),
         samples=len(samples),
         time_ns=_nanoseconds(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         default=default_of(profile_type, metrics, named),
-        totals=tuple(totals[kept].tolist()),
+        totals=tuple(totals[stored].tolist()),
         comments=_comments(reader, symbols) if fields.has_comments else (),
         warnings=warnings,
     )
@@ -168,7 +168,7 @@ def _metrics(
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
-def _kept(
+def _stored_metrics(
     profile_type: str,
     metrics: tuple[Metric, ...],
     totals: NDArray[np.int64],
@@ -188,11 +188,11 @@ def _columns(
     symbols: SymbolTable,
     stacks: SampleReader,
     metrics: tuple[Metric, ...],
-    kept: list[int],
+    stored: list[int],
     labelled: LabelledSelf | None,
 ) -> StoredTree:
     parent, frame = stacks.nodes.table()
-    node, values = stacks.nodes.values(np.array(kept, np.int64))
+    node, values = stacks.nodes.values(np.array(stored, np.int64))
     text, ends, ids, name, file, function, line, mapping = symbols.used_frames(frame)
     frames = StoredFrames(ids, name, file, function, line, mapping)
     return StoredTree(
@@ -205,7 +205,7 @@ def _labelled(
     samples: NDArray[np.intp],
     symbols: SymbolTable,
     stacks: SampleReader,
-    kept: list[int],
+    stored: list[int],
     limits: DecodeLimits,
 ) -> LabelledSelf | None:
     if stacks.labelled is None or stacks.label_sets is None:
@@ -216,7 +216,7 @@ def _labelled(
         label_sets=read_label_sets(reader, first, symbols.strings, limits),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
-        values=values[kept],
+        values=values[stored],
     )
 
 
