@@ -32,7 +32,7 @@ def main() -> int:
             *measure(server, "upload", uploads[:first], CONNECTIONS, limit=3.0),
             *measure(server, "upload, one after the other", uploads[first:], 1),
             *measure(
-                server, "handshake, known agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
+                server, "handshake, registered agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
             ),
         ]
     return 0 if show(f"Uploads of {len(go_profile()) / 1000:.0f} kB of gzip", figures) else 1
