@@ -75,7 +75,7 @@ test-all: $(STAMPS)/dev
 coverage: $(STAMPS)/dev
 	@$(BIN)/python -m tests.branch_coverage
 
-# All of them, or some: make bench ONLY="digest queries".
+# All of them, or some: make bench ONLY="decode queries".
 bench: $(STAMPS)/dev
 	@$(BIN)/python -m benchmarks $(ONLY)
 

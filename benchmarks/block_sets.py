@@ -44,7 +44,7 @@ class Blocks:
 def rolled_up(name: str, most: int, keep: int = 0) -> Blocks:
     """Build the blocks of at most `most` profiles of a set.
 
-    The call trees of the last `keep` profiles are kept in their stored form.
+    `Blocks.last` has the call trees of the last `keep` profiles, in their stored form.
     """
     blocks, watch = Blocks(name), Stopwatch()
     profiles = _profiles(name, min(most, SHAPES[name].profiles))

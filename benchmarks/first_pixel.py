@@ -43,9 +43,9 @@ _TIMES = """() => {
   };
 }"""
 _NAMES = {
-    "query": "query: the page's answer begins",
+    "query": "query: the page's response begins",
     "page": "page: it is read, with its scripts",
-    "encode": "encode: the tree's answer begins",
+    "encode": "encode: the tree's response begins",
     "transfer": "transfer of the tree",
     "decode": "decode",
     "draw": "draw, until it is on the screen",

@@ -26,7 +26,7 @@ def request_with(method: str, path: str, key: str, body: bytes, *headers: str) -
 
 
 async def send_all(port: int, requests: Sequence[bytes], connections: int) -> None:
-    """Send requests on every connection, each as soon as the previous one is answered."""
+    """Send requests on every connection, each as soon as the previous response has arrived."""
     left = iter(requests)
     await asyncio.gather(*(_send(port, left) for _ in range(connections)))
 

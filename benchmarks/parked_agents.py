@@ -64,10 +64,10 @@ async def measure(server: RunningServer, agents: Agents) -> list[Figure]:
     statuses = await agents.statuses()
     released = time.perf_counter() - started
     if statuses != {409: AGENTS}:
-        raise RuntimeError(f"They were answered {dict(statuses)}, not 409.")
+        raise RuntimeError(f"The responses were {dict(statuses)}, not 409.")
     return [
         Figure(f"{AGENTS:,} agents arrive", arrived, "s"),
-        Figure("memory of a held agent", each / 1000, "kB", 60),
+        Figure("memory of a parked agent", each / 1000, "kB", 60),
         Figure("threads of the process", taken, "", 30),
         Figure("all are released", released, "s", 3),
     ]
@@ -91,7 +91,7 @@ def main() -> int:
         started = time.perf_counter()
         server.process.wait(60)
         figures.append(Figure("and the server ends", time.perf_counter() - started, "s", 2))
-    return 0 if show("Holding agents", figures) else 1
+    return 0 if show("Parked agents", figures) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Project with known agents and issued profile names, in a server's database.
+"""Project with registered agents and issued profile names, in a server's database.
 
 Run `python -m benchmarks.prepared PROJECT NAMES AGENTS AGO [TYPE …]` in the server's environment;
 it prints JSON.

@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             for figure in client.measured(query, options.rounds)
         ]
     return (
-        0 if show("Answers through HTTP, wall (median) and CPU with PostgreSQL's", figures) else 1
+        0 if show("Queries through HTTP, wall (median) and CPU with PostgreSQL's", figures) else 1
     )
 
 

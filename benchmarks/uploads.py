@@ -33,7 +33,7 @@ def main() -> int:
             *measure(server, "upload, one after the other", uploads[first:], 1),
             *measure(server, "upload, five minutes late", late_uploads(server), CONNECTIONS),
             *measure(
-                server, "handshake, known agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
+                server, "handshake, registered agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
             ),
         ]
     return 0 if show(f"Uploads of {len(go_profile()) / 1000:.0f} kB of gzip", figures) else 1

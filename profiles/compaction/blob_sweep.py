@@ -92,8 +92,8 @@ def delete_unknown(now: datetime) -> None:
     """
     old = (each for each in blobs().list() if each.modified < now - UNKNOWN_FOR)
     for batch in _batches(old):
-        known_blobs = Blob.objects.filter(key__in=[each.key for each in batch])
-        for key in {each.key for each in batch} - set(known_blobs.values_list("key", flat=True)):
+        registered = Blob.objects.filter(key__in=[each.key for each in batch])
+        for key in {each.key for each in batch} - set(registered.values_list("key", flat=True)):
             blobs().delete(key)
 
 

@@ -238,7 +238,7 @@ def _day(
 ) -> NewBlock:
     """Build the day block.
 
-    It covers the hour blocks `kept`, given by Block.pk, and the first `joined` new blocks.
+    It covers the hour blocks `unmerged`, given by Block.pk, and the first `joined` new blocks.
     """
     return new_day(
         build_day(blocks),

@@ -46,10 +46,10 @@ class StringTable(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         ends = self.ends.tolist()
-        places = map(slice, [0, *ends], ends)
+        slices = map(slice, [0, *ends], ends)
         if self.data.isascii():  # decoded at once: one byte is one character
-            return map(self.data.decode().__getitem__, places)
-        return (self.data[place].decode("utf-8", "replace") for place in places)
+            return map(self.data.decode().__getitem__, slices)
+        return (self.data[span].decode("utf-8", "replace") for span in slices)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

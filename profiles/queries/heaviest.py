@@ -116,9 +116,9 @@ def _top(
     if 0 < count < len(columns):
         last = columns[order[count - 1]]
         tied = np.flatnonzero((columns == last).all(axis=1))
-        places = int(chosen[tied].sum())
-        if places < len(tied):
+        chosen_ties = int(chosen[tied].sum())
+        if chosen_ties < len(tied):
             chosen[tied] = False
             by_name = sorted(zip(names(tied), tied.tolist(), strict=True), reverse=True)
-            chosen[[row for _, row in by_name[:places]]] = True
+            chosen[[row for _, row in by_name[:chosen_ties]]] = True
     return chosen

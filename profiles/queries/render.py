@@ -12,10 +12,9 @@ import orjson
 from numpy.typing import NDArray
 
 from profiles.engine.calltree import filters
-from profiles.engine.calltree.bottom_up import bottom_up
 from profiles.engine.calltree.filters import Filters
 from profiles.engine.calltree.focus import Focused, focused, reaching
-from profiles.engine.calltree.invert import TooManyFrames
+from profiles.engine.calltree.invert import TooManyFrames, bottom_up
 from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.peek import Neighbour, Peek
 from profiles.engine.calltree.reshape import with_values

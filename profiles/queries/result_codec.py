@@ -67,7 +67,7 @@ class UnknownFormat(Exception):
 
 
 def encode(value: object) -> bytes:
-    """Encode a value. Raise UnknownFormat if it contains anything but the known types."""
+    """Encode a value. Raise UnknownFormat if it contains a value of an unsupported type."""
     buffers: list[bytes] = []
     header = _dumps([_describe(value, buffers), [len(buffer) for buffer in buffers]])
     parts = [len(header).to_bytes(_ALIGNMENT, "little")]

@@ -9,7 +9,7 @@ from projects.profile_types import ProfileType
 
 
 class InvalidQuery(Exception):
-    """Query that cannot be answered for the stored profiles; the text gives the reason."""
+    """Query without a result for the stored profiles; the text gives the reason."""
 
 
 class MetricNotFound(InvalidQuery):

@@ -11,7 +11,7 @@ from profiles.engine.blocks import ProfileColumns
 from profiles.engine.blocks.sparse_values import exact_sum
 
 MOST_LABELS = 50  # label names in a summary
-MOST_VALUES = 200  # values of each label name; the most frequent ones are kept
+MOST_VALUES = 200  # values of each label name; the most frequent ones
 # Seconds of one step of `course` in blocks of level 0, level 1 (hour) and level 2 (day).
 FINEST, FINE, COARSE = 60, 300, 3600
 

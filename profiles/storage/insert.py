@@ -77,7 +77,7 @@ def _constraint_outcome(new: NewProfile) -> Outcome:
     """
     copies = _copies_in_head([new])
     if _name(new) not in copies:
-        return Rejected(f"The database refused profile {new.name_id}.")
+        return Rejected(f"The database rejected profile {new.name_id}.")
     return _compared(copies, new)
 
 

@@ -185,9 +185,9 @@ class Block:
         otherwise. Raise `BadProfile` if a sum exceeds 64 bits.
         """
         lines = len(self.node_of_line)
-        place = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
+        target = self.node_of_line if by_function else np.arange(lines, dtype=np.int32)
         return self.sparse_values.sums(
-            rows, metrics, place, len(self.tree.parent) if by_function else lines, check
+            rows, metrics, target, len(self.tree.parent) if by_function else lines, check
         )
 
     def used_sums(

@@ -34,7 +34,7 @@ class _Hour(NamedTuple):
     """Hour block with its positions in the day block."""
 
     block: HourBlock
-    place: NDArray[np.int32]  # [L], line node of the day block for each line node of the hour block
+    day_node: NDArray[np.int32]  # [L], day block's line node for each line node of the hour block
     group: NDArray[np.int32]  # [R], group of each profile of the hour block
 
 
@@ -46,15 +46,17 @@ def build_day(hours: Sequence[HourBlock], max_nodes: int = MAX_NODES) -> bytes:
     """
     builder = Builder(max_nodes)
     every = [np.arange(len(hour.node_of_line), dtype=np.int32) for hour in hours]
-    places = [enter_used(builder, hour, lines) for hour, lines in zip(hours, every, strict=True)]
-    dictionary, place = builder.finish()
+    builder_nodes = [
+        enter_used(builder, hour, lines) for hour, lines in zip(hours, every, strict=True)
+    ]
+    dictionary, line_node = builder.finish()
     profiles = joined([hour.profiles for hour in hours])
     groups = _groups(profiles)
     cuts = np.cumsum([len(hour.profiles) for hour in hours])[:-1]
     parts = [
-        _Hour(hour, place[entered], group)
+        _Hour(hour, line_node[entered], group)
         for hour, entered, group in zip(
-            hours, places, np.split(groups.of_profile, cuts), strict=True
+            hours, builder_nodes, np.split(groups.of_profile, cuts), strict=True
         )
     ]
     order = np.lexsort((profiles.weight, profiles.agent, profiles.deployment, profiles.time))
@@ -119,10 +121,10 @@ def _sparse_values(
         k for k in range(len(metrics)) if not summable(np.concatenate([v[k] for v in values]))
     }
     for (hour, sparse_values), of_hour in zip(parts, values, strict=True):
-        kept = [k for k in range(len(metrics)) if k not in passing]
+        summed = [k for k in range(len(metrics)) if k not in passing]
         group = np.repeat(hour.group, np.diff(sparse_values.starts)).astype(np.uint64)
-        keys = group << np.uint64(32) | hour.place[sparse_values.node].astype(np.uint64)
-        sums.add_rows(keys, of_hour[kept], np.array(kept, np.int32))
+        keys = group << np.uint64(32) | hour.day_node[sparse_values.node].astype(np.uint64)
+        sums.add_rows(keys, of_hour[summed], np.array(summed, np.int32))
     keys, table = sums.table()
     order = np.argsort(keys)
     starts = np.searchsorted(keys[order] >> np.uint64(32), np.arange(groups + 1, dtype=np.uint64))
@@ -136,7 +138,7 @@ def _labelled(hours: list[_Hour], profiles: ProfileColumns, passing: set[int]) -
     parts = []
     for hour in hours:
         if hour.block.labelled:
-            part = hour.block.labelled.renumbered(hour.group.astype(np.int64), hour.place)
+            part = hour.block.labelled.renumbered(hour.group.astype(np.int64), hour.day_node)
             parts.append(part.with_values(spread(part.values, hour.block.metrics, metrics)))
     return joined_labels(parts, len(metrics)).summed(passing)
 
@@ -178,12 +180,13 @@ def _add_variance(sums: GroupVariance, hour: _Hour, dictionary: Dictionary, metr
     """
     here, group = np.unique(hour.group, return_inverse=True)
     found = row_variance(hour.block, metric, group.astype(np.int32), len(here))
-    first = hour.place[hour.block.tree.first_line[:-1]]
+    first = hour.day_node[hour.block.tree.first_line[:-1]]
     node = dictionary.tree.node_of_line()[first].astype(np.int64)
     rows = here.astype(np.int64)
     add_table(sums.square, rows, node, found.square)
     add_table(sums.present, rows, node, found.present)
-    by_id = np.argsort(dictionary.functions.id)
-    place = by_id[np.searchsorted(dictionary.functions.id, hour.block.functions.id, sorter=by_id)]
+    ids = dictionary.functions.id
+    by_id = np.argsort(ids)
+    function = by_id[np.searchsorted(ids, hour.block.functions.id, sorter=by_id)]
     for column in range(4):
-        add_table(sums.functions[:, column], rows, place, found.functions[:, column])
+        add_table(sums.functions[:, column], rows, function, found.functions[:, column])

@@ -34,12 +34,12 @@ def build_hour(
         rows_of_profiles(builder, profiles),
         *(rows_of_block(builder, block, rows) for block, rows in blocks),
     ]
-    dictionary, place = builder.finish()
-    rows = in_order(all_rows(parts), place)
+    dictionary, line_node = builder.finish()
+    rows = in_order(all_rows(parts), line_node)
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows.lengths]))
     sparse_values = SparseValues(starts, rows.node, rows.values)
     cuts, value_sections = write_sparse_values(sparse_values, "cells")
-    sums = safe_sums(sparse_values, len(place))
+    sums = safe_sums(sparse_values, len(line_node))
     head = {
         "metrics": [[*metric] for metric in rows.profiles.metrics],
         "profiles": len(rows.profiles),

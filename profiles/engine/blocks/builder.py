@@ -53,7 +53,7 @@ class StoredLabels(NamedTuple):
 
     sparse_values: LabelledSelf
     metrics: Sequence[Metric]  # metrics of the values
-    place: NDArray[np.int32]  # position in the builder of each node of the tree
+    builder_node: NDArray[np.int32]  # position in the builder of each node of the tree
 
 
 class Builder:
@@ -117,9 +117,9 @@ class Builder:
         count = trees.add(values)
         if not head["labels"]:
             return count, None
-        place = trees.forest_nodes()
-        labelled = labelled_of(numbers.data, len(metrics), len(place))
-        return count, StoredLabels(labelled, metrics, place) if labelled else None
+        builder_node = trees.forest_nodes()
+        labelled = labelled_of(numbers.data, len(metrics), len(builder_node))
+        return count, StoredLabels(labelled, metrics, builder_node) if labelled else None
 
     def sparse_values(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the values of all stored trees: (node int32 [C], values int64 [K, C])."""
@@ -131,21 +131,21 @@ class Builder:
         ids, names, frames = self._trees.table()
         tree, node = self._function_tree(parent, frame, frames[0], ids)
         # Sorted by function node, and stable within one: every parent stays before its children.
-        first_line, place = sort_by_group(node, len(tree.parent))
-        order = np.empty(len(place), np.int64)
-        order[place] = np.arange(len(place))
-        kept, function = _by_first_use(tree.function, len(ids))
+        first_line, line_node = sort_by_group(node, len(tree.parent))
+        order = np.empty(len(line_node), np.int64)
+        order[line_node] = np.arange(len(line_node))
+        used, function = _by_first_use(tree.function, len(ids))
         tree = FunctionTree(tree.parent, function, first_line)
-        frames[0] = _inverse(kept, len(ids))[frames[0]]
+        frames[0] = _inverse(used, len(ids))[frames[0]]
         by_function = np.lexsort(frames[::-1])
         columns = frames[:, by_function]
-        strings, (name, file, mapping) = self._strings_of(*names[:, kept], columns[2])
-        functions = BlockFunctions(ids[kept], name, file)
-        above = np.where(parent >= 0, place[parent], -1)[order].astype(np.int32)
+        strings, (name, file, mapping) = self._strings_of(*names[:, used], columns[2])
+        functions = BlockFunctions(ids[used], name, file)
+        above = np.where(parent >= 0, line_node[parent], -1)[order].astype(np.int32)
         lines = LineTree(
             above, _inverse(by_function)[frame[order]], columns[0], columns[1], mapping
         )
-        return Dictionary(strings, functions, tree, lines), place
+        return Dictionary(strings, functions, tree, lines), line_node
 
     def _function_tree(
         self,
@@ -160,18 +160,18 @@ class Builder:
         node = grouped.add(parent, frame, of_frame, _NO_NODES, _NO_VALUES, _NO_NODES)
         _, above, function, _ = grouped.nodes.table()
         order = preorder_nodes(above, np.arange(len(above)))
-        place = _inverse(order)
-        ordered = np.where(above >= 0, place[above], -1)[order].astype(np.int32)
-        return FunctionTree(ordered, function[order], _NO_STARTS), place[node]
+        position = _inverse(order)
+        ordered = np.where(above >= 0, position[above], -1)[order].astype(np.int32)
+        return FunctionTree(ordered, function[order], _NO_STARTS), position[node]
 
     def _strings_of(
         self, *columns: NDArray[np.int32]
     ) -> tuple[StringTable, list[NDArray[np.int32]]]:
         """Return the strings in use, in order of first use, and the renumbered columns."""
         index = np.concatenate(columns)
-        kept, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
+        used, index = _by_first_use(index, int(index.max(initial=-1)) + 1)
         cuts = np.cumsum([len(column) for column in columns])[:-1]
-        return StringTable(*self._trees.strings.take(kept)), np.split(index, cuts)
+        return StringTable(*self._trees.strings.take(used)), np.split(index, cuts)
 
 
 def _by_first_use(
@@ -184,6 +184,6 @@ def _by_first_use(
 
 def _inverse(order: NDArray[np.int64], size: int | None = None) -> NDArray[np.int32]:
     """Return the position of each number in `order`; 0 for numbers that are not in it."""
-    place = np.zeros(len(order) if size is None else size, np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return place
+    position = np.zeros(len(order) if size is None else size, np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    return position

@@ -49,8 +49,8 @@ class HourBlock(Block):
     def _stored_sums(self, metrics: Sequence[Sequence[int]], by_function: bool) -> Sums:
         lines = len(self.node_of_line)
         sums = np.zeros((len(metrics), lines), np.int64)
-        for place, stored in enumerate(metrics):
-            sums[place] = added([self._stored_sum(k, lines) for k in stored])
+        for row, stored in enumerate(metrics):
+            sums[row] = added([self._stored_sum(k, lines) for k in stored])
         if not by_function:
             return sums, np.ones(lines, np.uint8)
         nodes = len(self.tree.parent)

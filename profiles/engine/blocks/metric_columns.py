@@ -39,16 +39,16 @@ class MetricColumns:
         """Return the profile columns with these metrics instead of the stored ones."""
         if self.is_plain:
             return replace(profiles, metrics=self.metrics)
-        place = np.zeros(len(profiles.metrics), np.int32)
+        metric_of_column = np.zeros(len(profiles.metrics), np.int32)
         for k, columns in enumerate(self.stored):
-            place[list(columns)] = k
+            metric_of_column[list(columns)] = k
         has = [profiles.has[list(columns)].any(axis=0) for columns in self.stored]
         return replace(
             profiles,
             metrics=self.metrics,
             totals=self.folded(profiles.totals),
             has=np.array(has, bool).reshape(len(has), len(profiles)),
-            first_metric=place[profiles.first_metric],
+            first_metric=metric_of_column[profiles.first_metric],
         )
 
 
@@ -61,12 +61,12 @@ def metric_columns(
     separate; `profiles` is called only to check this. Without a profile type all metrics stay
     separate.
     """
-    places: dict[Metric, list[int]] = {}
+    groups: dict[Metric, list[int]] = {}
     for k, metric in enumerate(stored):
-        places.setdefault(canonical(profile_type, (metric,))[0], []).append(k)
-    if any(len(columns) > 1 and _meet(profiles(), columns) for columns in places.values()):
-        places = {metric: [k] for k, metric in enumerate(canonical(profile_type, stored))}
-    return MetricColumns(tuple(places), tuple(map(tuple, places.values())))
+        groups.setdefault(canonical(profile_type, (metric,))[0], []).append(k)
+    if any(len(columns) > 1 and _meet(profiles(), columns) for columns in groups.values()):
+        groups = {metric: [k] for k, metric in enumerate(canonical(profile_type, stored))}
+    return MetricColumns(tuple(groups), tuple(map(tuple, groups.values())))
 
 
 def _meet(profiles: ProfileColumns, columns: Sequence[int]) -> bool:

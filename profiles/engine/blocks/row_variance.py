@@ -82,14 +82,14 @@ def _of_one_chunk(block: Block, metric: int, rows: Rows | None, used: UsedNodes)
     # Sums over all rows may come from stored sums, which do not mark the nodes with own values.
     marked = _met(block, sparse_values, meant)[used.node] if rows is None else used.marked
     sums = RowVarianceSums(used.parent, used.frame, marked, len(used.frames), 1)
-    place = np.full(len(block.tree.parent), -1, np.int32)
-    place[used.node] = np.arange(len(used.node), dtype=np.int32)
+    used_index = np.full(len(block.tree.parent), -1, np.int32)
+    used_index[used.node] = np.arange(len(used.node), dtype=np.int32)
     group = np.zeros(block.rows, np.int32)
     sums.add(
         sparse_values.starts,
         sparse_values.node,
         sparse_values.values[0],
-        place[block.node_of_line],
+        used_index[block.node_of_line],
         meant,
         group,
     )
@@ -137,13 +137,13 @@ def _add_chunk(
     used = used_nodes(block.tree.parent, block.tree.function, marks)
     if len(used.node) > MAX_NODES:
         raise TooLarge(LIMIT, len(used.node), MAX_NODES)
-    place = np.cumsum(marks, dtype=np.int32) - 1
+    used_index = np.cumsum(marks, dtype=np.int32) - 1
     of_chunk = RowVarianceSums(used.parent, used.frame, used.marked, len(used.frames), len(here))
     of_chunk.add(
         sparse_values.starts,
         sparse_values.node,
         sparse_values.values[0],
-        place[block.node_of_line],
+        used_index[block.node_of_line],
         rows,
         local,
     )

@@ -62,19 +62,19 @@ def rows_of_profiles(builder: Builder, profiles: Sequence[BlockProfile]) -> Bloc
 
 def rows_of_block(builder: Builder, block: HourBlock, rows: Rows | None) -> BlockRows:
     """Add the marked profiles (None: all) of a block to the builder and return their rows."""
-    kept = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
+    selected = np.arange(block.rows) if rows is None else np.flatnonzero(rows)
     sparse_values = sparse_values_of(block, rows)
-    place = enter_used(builder, block, sparse_values.node)
+    builder_node = enter_used(builder, block, sparse_values.node)
     labelled = block.labelled.of_rows(rows) if block.labelled else None
     rank = np.zeros(block.rows, np.int64)
-    rank[kept] = np.arange(len(kept))
+    rank[selected] = np.arange(len(selected))
     return BlockRows(
-        profiles=block.profiles.taken(kept),
-        identities=block.identities.taken(kept),
+        profiles=block.profiles.taken(selected),
+        identities=block.identities.taken(selected),
         lengths=np.diff(sparse_values.starts),
-        node=place[sparse_values.node],
+        node=builder_node[sparse_values.node],
         values=sparse_values.values,
-        labelled=labelled.renumbered(rank, place)
+        labelled=labelled.renumbered(rank, builder_node)
         if labelled
         else joined_labels([], len(block.metrics)),
     )
@@ -88,7 +88,7 @@ def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
         profiles=profiles,
         identities=Identities(
             name_id=tuple(name for part in parts for name in part.identities.name_id),
-            body_hash=tuple(known for part in parts for known in part.identities.body_hash),
+            body_hash=tuple(body_hash for part in parts for body_hash in part.identities.body_hash),
             time_source=tuple(source for part in parts for source in part.identities.time_source),
         ),
         lengths=np.concatenate([part.lengths for part in parts]),
@@ -110,24 +110,24 @@ def all_rows(parts: Sequence[BlockRows]) -> BlockRows:
     )
 
 
-def in_order(rows: BlockRows, place: NDArray[np.int32]) -> BlockRows:
+def in_order(rows: BlockRows, line_node: NDArray[np.int32]) -> BlockRows:
     """Sort rows by time, then name, and their sparse values by node.
 
-    `place` maps builder positions to the final line nodes.
+    `line_node` maps builder positions to the final line nodes.
     """
     names = np.array(rows.identities.name_id, object)
     order = np.lexsort((names, rows.profiles.time)).astype(np.int64)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    node = place[rows.node]
-    value_order = sort_values(rank, rows.lengths, node, len(place))
+    node = line_node[rows.node]
+    value_order = sort_values(rank, rows.lengths, node, len(line_node))
     return BlockRows(
         profiles=rows.profiles.taken(order),
         identities=rows.identities.taken(order),
         lengths=rows.lengths[order],
         node=node[value_order],
         values=rows.values[:, value_order],
-        labelled=rows.labelled.renumbered(rank, place),
+        labelled=rows.labelled.renumbered(rank, line_node),
     )
 
 
@@ -136,7 +136,7 @@ def _labels_of(row: int, labels: StoredLabels, metrics: Sequence[Metric]) -> Lab
     return LabelledValues(
         sparse_values.label_sets,
         np.full(len(sparse_values.node), row, np.int32),
-        labels.place[sparse_values.node],
+        labels.builder_node[sparse_values.node],
         sparse_values.label_set,
         spread(sparse_values.values, labels.metrics, metrics),
     )
@@ -150,12 +150,12 @@ def sparse_values_of(block: Block, rows: Rows | None) -> SparseValues:
     for _, sparse_values, marks in block.sparse_values.marked(rows, metrics):
         counts = np.diff(sparse_values.starts)
         if marks.all():
-            kept: slice | NDArray[np.bool_] = slice(None)
+            selected: slice | NDArray[np.bool_] = slice(None)
         else:
-            kept = np.repeat(marks, counts).astype(bool)
+            selected = np.repeat(marks, counts).astype(bool)
         lengths.append(counts[marks.astype(bool)])
-        nodes.append(sparse_values.node[kept])
-        values.append(sparse_values.values[:, kept])
+        nodes.append(sparse_values.node[selected])
+        values.append(sparse_values.values[:, selected])
     starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
     return SparseValues(starts, np.concatenate(nodes), np.concatenate(values, axis=1))
 
@@ -170,8 +170,8 @@ def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArr
     used[node] = 1
     part = used_nodes(lines.parent, lines.frame, used)
     here, of_frame = np.unique(lines.function[part.frames], return_inverse=True)
-    place = np.full(len(used), -1, np.int32)
-    place[part.node] = builder.add(
+    builder_node = np.full(len(used), -1, np.int32)
+    builder_node[part.node] = builder.add(
         Nodes(
             strings=block.strings,
             function_id=functions.id[here],
@@ -184,10 +184,10 @@ def enter_used(builder: Builder, block: Block, node: NDArray[np.int32]) -> NDArr
             frame=part.frame,
         )
     )
-    return place
+    return builder_node
 
 
-def _places(metrics: Sequence[Metric], among: Sequence[Metric]) -> NDArray[np.int64]:
+def _metric_indexes(metrics: Sequence[Metric], among: Sequence[Metric]) -> NDArray[np.int64]:
     """Return the index of each metric in `among`. Raise `ValueError` if one is not in it."""
     return np.array([among.index(metric) for metric in metrics], np.int64)
 
@@ -199,5 +199,5 @@ def spread(
     if tuple(metrics) == tuple(among):
         return values
     spread = np.zeros((len(among), values.shape[1]), np.int64)
-    spread[_places(metrics, among)] = values
+    spread[_metric_indexes(metrics, among)] = values
     return spread

@@ -125,9 +125,9 @@ class SparseValueReader:
                 raise ValueError("it has not as many rows as the block says")
             decode_nodes(node, starts, self._nodes)
         values = np.empty((len(metrics), len(node)), np.int64)
-        for place, k in enumerate(metrics):
+        for row, k in enumerate(metrics):
             stored = [self._values(f"{name}.{s}", len(node)) for s in self._metrics.stored[k]]
-            values[place] = added(stored)
+            values[row] = added(stored)
         return SparseValues(starts, node, values)
 
     def _values(self, name: str, count: int) -> NDArray[np.int64]:
@@ -150,17 +150,17 @@ class SparseValueReader:
         self,
         rows: Rows | None,
         metrics: Sequence[int],
-        place: NDArray[np.int32],
-        places: int,
+        target: NDArray[np.int32],
+        targets: int,
         check: Check = unchecked,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Sum the rows (None: all) at `place`[node] for each line node; `place` is [L].
+        """Add the values of the rows (None: all) to sums[target[node]]; `target` is [L].
 
-        Return int64 [len(metrics), places], and uint8 [places], which marks the places with values.
+        Return int64 [len(metrics), targets], and uint8 [targets], which marks those with values.
         Raise `BadProfile` if a sum exceeds 64 bits.
         """
-        sums = np.zeros((len(metrics), places), np.int64)
-        used = np.zeros(places, np.uint8)
+        sums = np.zeros((len(metrics), targets), np.int64)
+        used = np.zeros(targets, np.uint8)
         for _, sparse_values, marks in self.marked(rows, metrics, check):
             for k in range(len(metrics)):
                 sum_rows(
@@ -168,7 +168,7 @@ class SparseValueReader:
                     sparse_values.node,
                     sparse_values.values[k],
                     marks,
-                    place,
+                    target,
                     sums[k],
                     used,
                 )
@@ -188,12 +188,12 @@ def safe_sums(sparse_values: SparseValues, nodes: int) -> dict[int, NDArray[np.i
     """Sum each node over all rows, by metric; leave out metrics that may exceed 64 bits."""
     sums = {}
     every = np.ones(len(sparse_values.starts) - 1, np.uint8)
-    place, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)
+    target, used = np.arange(nodes, dtype=np.int32), np.zeros(nodes, np.uint8)
     for k, values in enumerate(sparse_values.values):
         if summable(values):
             sums[k] = np.zeros(nodes, np.int64)
             row = np.ascontiguousarray(values)
-            sum_rows(sparse_values.starts, sparse_values.node, row, every, place, sums[k], used)
+            sum_rows(sparse_values.starts, sparse_values.node, row, every, target, sums[k], used)
     return sums
 
 

@@ -40,5 +40,5 @@ def used_nodes(
         above = np.where(above >= 0, rank[above], -1).astype(np.int32)
     seen = np.zeros(int(frame.max(initial=-1)) + 1, bool)
     seen[of_node] = True
-    place = np.cumsum(seen, dtype=np.int32) - 1
-    return UsedNodes(node, above, place[of_node], np.flatnonzero(seen), marked[node])
+    frame_rank = np.cumsum(seen, dtype=np.int32) - 1
+    return UsedNodes(node, above, frame_rank[of_node], np.flatnonzero(seen), marked[node])

@@ -16,25 +16,25 @@ def align(a: Tree, b: Tree, check: Check = unchecked) -> tuple[Tree, NDArray[np.
     in it of each node of `b`. Sample labels are dropped.
     """
     check()
-    place, new = _places(a.id, b.id)
-    frame_place, new_frames = _places(a.frames.id, b.frames.id)
-    parent = np.where(b.parent < 0, -1, place[b.parent]).astype(np.int32)
+    node_of_b, new = _locate(a.id, b.id)
+    frame_of_b, new_frames = _locate(a.frames.id, b.frames.id)
+    parent = np.where(b.parent < 0, -1, node_of_b[b.parent]).astype(np.int32)
     own = np.zeros((2, len(a.id) + int(new.sum())), np.int64)
     own[0, : len(a.id)] = a.self[0]
-    own[1, place] = b.self[0]
+    own[1, node_of_b] = b.self[0]
     check()
     both = Tree(
         metrics=(a.metrics[0], b.metrics[0]),
         frames=_frames(a.frames, b.frames, new_frames),
         id=np.concatenate([a.id, b.id[new]]),
         parent=np.concatenate([a.parent, parent[new]]),
-        frame=np.concatenate([a.frame, frame_place[b.frame][new].astype(np.int32)]),
+        frame=np.concatenate([a.frame, frame_of_b[b.frame][new].astype(np.int32)]),
         self=own,
     )
-    return both, place
+    return both, node_of_b
 
 
-def _places(
+def _locate(
     first: NDArray[np.uint64], second: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Locate the ids of `second` in `first`, extended by the ids that `first` lacks.
@@ -43,10 +43,10 @@ def _places(
     """
     order = np.argsort(first)
     at = np.searchsorted(first, second, sorter=order)
-    known = np.append(order, -1)[at]
-    new = known < 0
-    new[~new] = first[known[~new]] != second[~new]
-    return np.where(new, len(first) + np.cumsum(new) - 1, known), new
+    candidate = np.append(order, -1)[at]
+    new = candidate < 0
+    new[~new] = first[candidate[~new]] != second[~new]
+    return np.where(new, len(first) + np.cumsum(new) - 1, candidate), new
 
 
 def _frames(a: Frames, b: Frames, new: NDArray[np.bool_]) -> Frames:

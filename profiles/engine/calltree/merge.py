@@ -37,7 +37,7 @@ class _Added(NamedTuple):
 
     used: UsedNodes
     frames: NDArray[np.int32]  # index in the merged tree of each frame of `used`
-    place: NDArray[np.int32]  # index in the merged tree of each node of `used`
+    forest_node: NDArray[np.int32]  # index in the merged tree of each node of `used`
 
 
 class Merge:
@@ -83,15 +83,15 @@ class Merge:
             ids = frame_ids(functions, np.zeros(len(ids), np.int32))
         rows = self._enter_frames(ids, tree.frames)
         sampled = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
-        kept, columns = self._columns(self._named(tree.metrics))
-        place = self._forest.add(
-            tree.parent, tree.frame, rows, sampled, tree.self[kept][:, sampled], columns
+        indexes, columns = self._columns(self._named(tree.metrics))
+        forest_node = self._forest.add(
+            tree.parent, tree.frame, rows, sampled, tree.self[indexes][:, sampled], columns
         )
         if not self.by_function:
             self._prefer_mappings(rows, tree.frames)
             if tree.labelled:
-                self._add_labelled(tree.labelled, place, kept, columns)
-        return place
+                self._add_labelled(tree.labelled, forest_node, indexes, columns)
+        return forest_node
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
         """Add a tree encoded by codec.encode; when merging by function, no Tree is built.
@@ -116,9 +116,10 @@ class Merge:
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)
                 self._packed.read(numbers.data, numbers.at, columns, len(metrics))
-            kept, places = self._columns(self._named(read_metrics(metrics)))
+            indexes, targets = self._columns(self._named(read_metrics(metrics)))
             values = [
-                (k, int(factors[k]), place) for k, place in zip(kept, places.tolist(), strict=True)
+                (k, int(factors[k]), target)
+                for k, target in zip(indexes, targets.tolist(), strict=True)
             ]
         except DAMAGE as error:
             raise damaged(error) from error
@@ -127,10 +128,11 @@ class Merge:
     def _enter_unknown(self, stored: StoredTree, functions: list[int]) -> None:
         """Add these functions of the tree, by index, with their names."""
         strings = stored.strings
-        ids = stored.function_id[functions]
+        frames = stored.frames
+        ids = frames.function_id[functions]
         _, new = self._forest.add_frames(frame_ids(ids, np.zeros(len(ids), np.int32)))
         here = np.array(functions)[new]
-        self._name(strings, stored.function_name[here], stored.function_file[here])
+        self._name(strings, frames.function_name[here], frames.function_file[here])
 
     def add_hour(self, block: HourBlock, profiles: Rows | None = None) -> None:
         """Add the marked profiles of an hour block (None: all profiles).
@@ -144,14 +146,14 @@ class Merge:
         self._add_block(block, groups)
 
     def _add_block(self, block: Block, rows: Rows | None) -> _Added:
-        kept, columns = self._columns(block.metrics)
-        sums = block.used_sums(kept, rows, self.by_function, self._check)
+        indexes, columns = self._columns(block.metrics)
+        sums = block.used_sums(indexes, rows, self.by_function, self._check)
         labelled = None if self.by_function else block.labelled_of(rows)
         added = self._add_sums(block, sums)
         if labelled:
             here = np.full(len(block.node_of_line), -1, np.int32)
-            here[added.used.node] = added.place
-            self._add_labelled(labelled, here, kept, columns)
+            here[added.used.node] = added.forest_node
+            self._add_labelled(labelled, here, indexes, columns)
         return added
 
     def _add_sums(self, block: Block, sums: UsedSums) -> _Added:
@@ -161,21 +163,21 @@ class Merge:
         frames = enter(block, used.frames)
         _, columns = self._columns(block.metrics)
         every = np.arange(len(used.node), dtype=np.int32)
-        place = self._forest.add(used.parent, used.frame, frames, every, values, columns)
-        return _Added(used, frames, place)
+        forest_node = self._forest.add(used.parent, used.frame, frames, every, values, columns)
+        return _Added(used, frames, forest_node)
 
     def _enter_functions(self, block: Block, functions: NDArray[np.int64]) -> NDArray[np.int32]:
         """Add functions of a block; return their frame indexes.
 
         The block's strings are read only if one of the functions is new.
         """
-        known = block.functions
-        ids = frame_ids(known.id[functions], np.zeros(len(functions), np.int32))
+        block_functions = block.functions
+        ids = frame_ids(block_functions.id[functions], np.zeros(len(functions), np.int32))
         strings = None if self._forest.frames.has_all(ids) else block.strings
         rows, new = self._forest.add_frames(ids)
         if strings is not None:
             here = functions[new]
-            self._name(strings, known.name[here], known.file[here])
+            self._name(strings, block_functions.name[here], block_functions.file[here])
         return rows
 
     def _enter_lines(self, block: Block, used: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -222,9 +224,9 @@ class Merge:
 
     def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:
         """Return the indexes of the metrics to use, and the column in the merged tree of each."""
-        kept = [k for k, metric in enumerate(metrics) if metric in self.metrics]
-        places = [self.metrics.index(metrics[k]) for k in kept]
-        return kept, np.array(places, np.int32)
+        indexes = [k for k, metric in enumerate(metrics) if metric in self.metrics]
+        columns = [self.metrics.index(metrics[k]) for k in indexes]
+        return indexes, np.array(columns, np.int32)
 
     def _prefer_mappings(self, rows: NDArray[np.int32], frames: Frames) -> None:
         for row, mapping in zip(rows.tolist(), frames.mapping.tolist(), strict=True):
@@ -235,17 +237,17 @@ class Merge:
     def _add_labelled(
         self,
         labelled: LabelledSelf | LabelledValues,
-        place: NDArray[np.int32],
-        kept: list[int],
+        forest_node: NDArray[np.int32],
+        indexes: list[int],
         columns: NDArray[np.int32],
     ) -> None:
         sets = np.array(
             [self._label_sets.setdefault(s, len(self._label_sets)) for s in labelled.label_sets],
             np.uint64,
         )
-        nodes = place[labelled.node].astype(np.uint64)
+        nodes = forest_node[labelled.node].astype(np.uint64)
         keys = nodes << np.uint64(32) | sets[labelled.label_set]
-        self._labelled.add_rows(keys, labelled.values[kept], columns)
+        self._labelled.add_rows(keys, labelled.values[indexes], columns)
 
     def _tree_frames(self) -> Frames:
         ids = self._forest.frames.table()

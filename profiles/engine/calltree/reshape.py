@@ -57,33 +57,33 @@ def without_nodes(tree: Tree, hidden: Nodes, check: Check = unchecked) -> Tree:
     Stacks that consist of hidden nodes only are dropped, as in pprof.
     """
     shown = _nearest(tree.parent, hidden, check)
-    return regrown(tree, place=shown, parent=_at(shown, tree.parent), check=check)
+    return regrown(tree, target=shown, parent=_at(shown, tree.parent), check=check)
 
 
 def from_nodes(tree: Tree, starts: Nodes, check: Check = unchecked) -> Tree:
     """Keep the subtrees of the outermost nodes of `starts`, which become roots."""
     depth = opened(tree, starts, check)
-    place = np.where(depth > 0, np.arange(len(depth)), -1)
+    target = np.where(depth > 0, np.arange(len(depth)), -1)
     parent = np.where(starts & (depth == 1), -1, tree.parent)
-    return regrown(tree, place, parent, check)
+    return regrown(tree, target, parent, check)
 
 
 def regrown(
-    tree: Tree, place: NDArray[np.int64], parent: NDArray[np.int64], check: Check = unchecked
+    tree: Tree, target: NDArray[np.int64], parent: NDArray[np.int64], check: Check = unchecked
 ) -> Tree:
-    """Rebuild the tree: node i gives its values to node place[i] (-1: to none), below parent[i].
+    """Rebuild the tree: node i gives its values to node target[i] (-1: to none), below parent[i].
 
-    Nodes with place[i] = i remain. A parent is one of these and comes before its children. Nodes
+    Nodes with target[i] = i remain. A parent is one of these and comes before its children. Nodes
     whose stacks have become equal are merged.
     """
     check()
-    kept = np.flatnonzero(place == np.arange(len(place)))
-    rank = np.full(len(place), -1, np.int64)
-    rank[kept] = np.arange(len(kept))
-    above, frame = _at(rank, parent[kept]).astype(np.int32), tree.frame[kept]
+    remaining = np.flatnonzero(target == np.arange(len(target)))
+    rank = np.full(len(target), -1, np.int64)
+    rank[remaining] = np.arange(len(remaining))
+    above, frame = _at(rank, parent[remaining]).astype(np.int32), tree.frame[remaining]
     ids = node_ids(above, frame, tree.frames.id)
     first, group = _groups(ids)
-    to = _at(_at(group, rank), place)  # new node of each old node
+    to = _at(_at(group, rank), target)  # new node of each old node
     own = np.zeros((len(tree.metrics), len(first)), np.int64)
     _add(own, to, tree.self)
     return pruned(
@@ -137,13 +137,13 @@ def _moved(labelled: LabelledSelf | None, to: NDArray[np.int64]) -> LabelledSelf
         return None
     node, width = to[labelled.node], len(labelled.label_sets)
     pairs = node * width + labelled.label_set
-    kept, row = np.unique(pairs[node >= 0], return_inverse=True)
-    values = np.zeros((len(labelled.values), len(kept)), np.int64)
+    distinct, row = np.unique(pairs[node >= 0], return_inverse=True)
+    values = np.zeros((len(labelled.values), len(distinct)), np.int64)
     _add(values, row, labelled.values[:, node >= 0])
     return LabelledSelf(
         labelled.label_sets,
-        (kept // width).astype(np.int32),
-        (kept % width).astype(np.int32),
+        (distinct // width).astype(np.int32),
+        (distinct % width).astype(np.int32),
         values,
     )
 
@@ -156,17 +156,17 @@ def with_values(tree: Tree, check: Check = unchecked) -> Tree:
 def pruned(tree: Tree, check: Check = unchecked) -> Tree:
     """Remove nodes without a value at or below them, and frames without a node."""
     check()
-    kept = np.flatnonzero(_leads_to_values(tree))
+    remaining = np.flatnonzero(_leads_to_values(tree))
     rank = np.full(len(tree.parent), -1, np.int64)
-    rank[kept] = np.arange(len(kept))
-    used, frame = np.unique(tree.frame[kept], return_inverse=True)
+    rank[remaining] = np.arange(len(remaining))
+    used, frame = np.unique(tree.frame[remaining], return_inverse=True)
     return replace(
         tree,
         frames=_of(tree.frames, used),
-        id=tree.id[kept],
-        parent=_at(rank, tree.parent[kept]).astype(np.int32),
+        id=tree.id[remaining],
+        parent=_at(rank, tree.parent[remaining]).astype(np.int32),
         frame=frame.astype(np.int32),
-        self=tree.self[:, kept],
+        self=tree.self[:, remaining],
         labelled=_moved(tree.labelled, rank),
     )
 

@@ -66,12 +66,12 @@ def _only(tree: Tree, inside: NDArray[np.bool_], check: Check) -> Tree:
     Sample labels are dropped.
     """
     check()
-    place = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
+    rank = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
     parent = tree.parent[inside]
     return replace(
         tree,
         id=tree.id[inside],
-        parent=np.where(parent >= 0, place[parent], -1).astype(np.int32),
+        parent=np.where(parent >= 0, rank[parent], -1).astype(np.int32),
         frame=tree.frame[inside],
         self=tree.self[:, inside],
         labelled=None,

@@ -77,8 +77,8 @@ def lines(
     calls = (named(frames, name) & _is(frames.strings, frames.file, file))[tree.frame]
     found = np.unique(frames.line[tree.frame[calls]])
     # The extra group at the end takes the nodes of other functions.
-    place = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
-    sums = function_sums(tree, place, len(found) + 1, metric, check)[:2, :-1]
+    group = np.where(calls, np.searchsorted(found, frames.line[tree.frame]), len(found))
+    sums = function_sums(tree, group, len(found) + 1, metric, check)[:2, :-1]
     return [LineValues(*row) for row in zip(found.tolist(), *sums.tolist(), strict=True)]
 
 
@@ -94,20 +94,20 @@ def _is(strings: Sequence[str], column: NDArray[np.int32], text: str) -> NDArray
 
 def function_sums(
     tree: Tree,
-    place: NDArray[np.signedinteger],
-    places: int,
+    group: NDArray[np.signedinteger],
+    groups: int,
     metric: int,
     check: Check = unchecked,
 ) -> NDArray[np.int64]:
-    """Sum (self, total, stacks) by group; `place` is the group of each node: int64 [3, places]."""
+    """Sum (self, total, stacks) by group; `group` is that of each node: int64 [3, groups]."""
     check()
     own = np.ascontiguousarray(tree.self[metric])
     return sum_by_function(
         tree.parent,
         preorder_nodes(tree.parent, np.arange(len(tree.parent))),
-        place.astype(np.int32),
+        group.astype(np.int32),
         own,
         node_totals(tree.parent, own),
         node_totals(tree.parent, (own != 0).astype(np.int64)),
-        places,
+        groups,
     )

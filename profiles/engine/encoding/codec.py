@@ -84,7 +84,7 @@ def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
         return list(numbers.head["mappings"])
     tree = open_stored(data, labels=False)
     with reading():
-        return stored_tree.mappings_of(tree.mapping, tree.strings)
+        return stored_tree.mappings_of(tree.frames.mapping, tree.strings)
 
 
 def unpack(trees: Sequence[bytes]) -> list[Numbers | BadTree | None]:

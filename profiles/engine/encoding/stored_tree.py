@@ -7,7 +7,7 @@ are little-endian, in the narrowest sufficient width. Every index is checked whe
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +30,23 @@ _NONE = np.zeros(0, np.int64)
 _OF_TREE = 9  # number of columns before the values
 
 
+class StoredFrames(NamedTuple):
+    """F frames of P distinct functions, in the order in which the columns are stored."""
+
+    function_id: NDArray[np.uint64]  # [P]
+    function_name: NDArray[np.int32]  # [P], index of the tree's strings
+    function_file: NDArray[np.int32]  # [P], index of the tree's strings
+    function: NDArray[np.int32]  # [F], function of each frame
+    line: NDArray[np.int32]  # [F]
+    mapping: NDArray[np.int32]  # [F], index of the tree's strings
+
+
 @dataclass(frozen=True)
 class StoredTree:
     """Columns of a stored tree; values exist only for nodes that have self values."""
 
     metrics: tuple[Metric, ...]  # [K]
-    function_id: NDArray[np.uint64]  # [P], distinct functions
-    function_name: NDArray[np.int32]  # [P], index of `strings`
-    function_file: NDArray[np.int32]  # [P]
-    function: NDArray[np.int32]  # [F], function of each frame
-    line: NDArray[np.int32]  # [F]
-    mapping: NDArray[np.int32]  # [F], index of `strings`
+    frames: StoredFrames
     parent: NDArray[np.int32]  # [N]
     frame: NDArray[np.int32]  # [N]
     node: NDArray[np.int32]  # [M], nodes with self values
@@ -61,12 +67,9 @@ def columns_of(tree: Tree) -> StoredTree:
     node = np.flatnonzero(tree.self.any(axis=0)).astype(np.int32)
     return StoredTree(
         metrics=tree.metrics,
-        function_id=function_ids(texts.ids(), name, file),
-        function_name=name,
-        function_file=file,
-        function=function,
-        line=frames.line,
-        mapping=frames.mapping,
+        frames=StoredFrames(
+            function_ids(texts.ids(), name, file), name, file, function, frames.line, frames.mapping
+        ),
         parent=tree.parent,
         frame=tree.frame,
         node=node,
@@ -78,7 +81,8 @@ def columns_of(tree: Tree) -> StoredTree:
 
 def tree_of(columns: StoredTree) -> Tree:
     """Convert stored columns to a tree."""
-    ids = frame_ids(columns.function_id[columns.function], columns.line)
+    frames = columns.frames
+    ids = frame_ids(frames.function_id[frames.function], frames.line)
     own = np.zeros((len(columns.metrics), len(columns.parent)), np.int64)
     own[:, columns.node] = columns.values
     return Tree(
@@ -86,10 +90,10 @@ def tree_of(columns: StoredTree) -> Tree:
         frames=Frames(
             strings=columns.strings,
             id=ids,
-            name=columns.function_name[columns.function],
-            file=columns.function_file[columns.function],
-            line=columns.line,
-            mapping=columns.mapping,
+            name=frames.function_name[frames.function],
+            file=frames.function_file[frames.function],
+            line=frames.line,
+            mapping=frames.mapping,
         ),
         id=node_ids(columns.parent, columns.frame, ids),
         parent=columns.parent,
@@ -104,12 +108,7 @@ def write(columns: StoredTree) -> tuple[bytes, bytes]:
     labelled, texts = columns.labelled, columns.strings
     scaled = [_scaled(row) for row in columns.values]
     table: list[Column] = [
-        columns.function_id,
-        columns.function_name,
-        columns.function_file,
-        columns.function,
-        columns.line,
-        columns.mapping,
+        *columns.frames,
         np.arange(len(columns.parent), dtype=np.int32) - columns.parent,
         columns.frame,
         _steps(columns.node),
@@ -121,7 +120,7 @@ def write(columns: StoredTree) -> tuple[bytes, bytes]:
         "factors": [factor for _, factor in scaled],
         "labels": [[[*label] for label in s] for s in labelled.label_sets] if labelled else [],
         "strings": len(texts),
-        "mappings": mappings_of(columns.mapping, texts),
+        "mappings": mappings_of(columns.frames.mapping, texts),
     }
     lengths = _steps(texts.ends)
     return join(head, table), join({}, [lengths, np.frombuffer(texts.data, np.uint8)])
@@ -161,12 +160,7 @@ def read(numbers: bytes, texts: Callable[[], bytes], labels: bool = True) -> Sto
     _same({len(parent), len(frame)}, {len(metrics), len(values)})
     return StoredTree(
         metrics=metrics,
-        function_id=ids,
-        function_name=name,
-        function_file=file,
-        function=function,
-        line=line,
-        mapping=mapping,
+        frames=StoredFrames(ids, name, file, function, line, mapping),
         parent=parent,
         frame=frame,
         node=node,

@@ -4,20 +4,21 @@ The loops over bytes are compiled (wire.pyx, symbols.pyx, samples.pyx); they che
 release the GIL. Invalid bytes raise `BadProfile` or `TooLarge`.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.engine.calltree.tree import LabelledSelf, Tree
-from profiles.engine.encoding.stored_tree import StoredTree, tree_of
+from profiles.engine.encoding.stored_tree import StoredFrames, StoredTree, tree_of
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
-from profiles.engine.pprof.legacy import refuse_legacy
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
 from profiles.engine.pprof.sample_labels import read_label_sets
 from profiles.engine.pprof.samples import SampleReader
@@ -29,6 +30,17 @@ __all__ = ["DecodeLimits", "DecodedProfile", "decode_profile", "gunzip"]
 
 MOST_COMMENTS = 64
 LONGEST_COMMENT = 200  # characters; longer comments are truncated
+
+_LEGACY_TEXT = re.compile(rb"heap profile:|[a-z]+ profile: total \d|--- ?[a-zA-Z]+")
+_BYTE_ORDERS: tuple[Literal["little", "big"], ...] = ("little", "big")
+# A gperftools CPU profile starts with the words 0, 3 and 0, then its period; words have 4 or 8
+# bytes, in either byte order.
+_LEGACY_BINARY = tuple(
+    b"".join(word.to_bytes(size, order) for word in (0, 3, 0))
+    for size in (4, 8)
+    for order in _BYTE_ORDERS
+)
+_LEGACY_HEADER = 200  # bytes
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class DecodedProfile:
 
 def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
     """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable."""
-    refuse_legacy(raw)
+    _reject_legacy(raw)
     reader = WireReader(raw)
     fields = ProfileFields(reader, limits)
     strings = ProfileStrings(reader, fields.ranges["strings"])
@@ -72,20 +84,33 @@ def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> Decod
         factors[[*differences]] = 0
         stacks = _stacks(reader, symbols, factors, limits, samples)
     totals = stacks.totals()
-    kept = _kept(profile_type, metrics, totals, differences)
+    stored = _stored_metrics(profile_type, metrics, totals, differences)
     warnings = difference_warnings(metrics, differences, below)
-    metrics = tuple(metrics[k] for k in kept)
-    labelled = _labelled(reader, samples, symbols, stacks, kept, limits)
+    metrics = tuple(metrics[k] for k in stored)
+    labelled = _labelled(reader, samples, symbols, stacks, stored, limits)
     return DecodedProfile(
-        columns=_columns(symbols, stacks, metrics, kept, labelled),
+        columns=_columns(symbols, stacks, metrics, stored, labelled),
         samples=len(samples),
         time_ns=_nanoseconds(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         default=default_of(profile_type, metrics, named),
-        totals=tuple(totals[kept].tolist()),
+        totals=tuple(totals[stored].tolist()),
         comments=_comments(reader, symbols) if fields.has_comments else (),
         warnings=warnings,
     )
+
+
+def _reject_legacy(raw: bytes) -> None:
+    """Raise `BadProfile`, with the command that converts it, if this is a legacy profile.
+
+    Legacy formats are those of gperftools and Java, which `go tool pprof` converts.
+    """
+    head = raw[:_LEGACY_HEADER]
+    if _LEGACY_TEXT.match(head) or head.startswith(_LEGACY_BINARY):
+        raise BadProfile(
+            "This is a profile in a legacy format, and only pprof's protocol buffers are read. "
+            "Convert it: go tool pprof -proto FILE > out.pb.gz"
+        )
 
 
 def _check_sample_types(reader: WireReader, fields: ProfileFields, strings: ProfileStrings) -> None:
@@ -143,7 +168,7 @@ def _metrics(
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
 
 
-def _kept(
+def _stored_metrics(
     profile_type: str,
     metrics: tuple[Metric, ...],
     totals: NDArray[np.int64],
@@ -163,26 +188,15 @@ def _columns(
     symbols: SymbolTable,
     stacks: SampleReader,
     metrics: tuple[Metric, ...],
-    kept: list[int],
+    stored: list[int],
     labelled: LabelledSelf | None,
 ) -> StoredTree:
     parent, frame = stacks.nodes.table()
-    node, values = stacks.nodes.values(np.array(kept, np.int64))
+    node, values = stacks.nodes.values(np.array(stored, np.int64))
     text, ends, ids, name, file, function, line, mapping = symbols.used_frames(frame)
+    frames = StoredFrames(ids, name, file, function, line, mapping)
     return StoredTree(
-        metrics=metrics,
-        function_id=ids,
-        function_name=name,
-        function_file=file,
-        function=function,
-        line=line,
-        mapping=mapping,
-        parent=parent,
-        frame=frame,
-        node=node,
-        values=values,
-        labelled=labelled,
-        read_strings=lambda: StringTable(text, ends),
+        metrics, frames, parent, frame, node, values, labelled, lambda: StringTable(text, ends)
     )
 
 
@@ -191,7 +205,7 @@ def _labelled(
     samples: NDArray[np.intp],
     symbols: SymbolTable,
     stacks: SampleReader,
-    kept: list[int],
+    stored: list[int],
     limits: DecodeLimits,
 ) -> LabelledSelf | None:
     if stacks.labelled is None or stacks.label_sets is None:
@@ -202,7 +216,7 @@ def _labelled(
         label_sets=read_label_sets(reader, first, symbols.strings, limits),
         node=(keys >> np.uint64(32)).astype(np.int32),
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
-        values=values[kept],
+        values=values[stored],
     )
 
 

@@ -50,12 +50,12 @@ class ComparedTrees:
 
 def compare_trees(a: MeasuredSum, b: MeasuredSum, check: Check = unchecked) -> ComparedTrees:
     """Compare two sides that have the same metric."""
-    tree, place_b = align(a.tree, b.tree, check)
+    tree, node_of_b = align(a.tree, b.tree, check)
     found = pairs(tree, check)
     total = [totals(tree.parent, own, check).astype(np.float64) for own in tree.self]
     nodes = differences(
         _sample_variance(a.profiles, total[0], a.nodes, np.arange(len(a.tree.id))),
-        _sample_variance(b.profiles, total[1], b.nodes, place_b),
+        _sample_variance(b.profiles, total[1], b.nodes, node_of_b),
         check,
     )
     ids = found.id
@@ -104,8 +104,8 @@ def below(found: ComparedTrees, node: int, check: Check = unchecked) -> Compared
     at = np.searchsorted(found.functions.id, functions.id)
     same = (functions.total == found.functions.total[:, at]).all(axis=0)
     tested = found.functions.tested
-    kept = [np.where(same, row[at], np.nan) for row in (tested.low, tested.high, tested.q)]
-    functions = replace(functions, tested=TestedDifferences(*kept))
+    columns = [np.where(same, row[at], np.nan) for row in (tested.low, tested.high, tested.q)]
+    functions = replace(functions, tested=TestedDifferences(*columns))
     return ComparedTrees(tree, _of(found.nodes, found.tree, tree), functions)
 
 
@@ -169,8 +169,8 @@ def _sample_variance(
     profiles: int,
     sums: NDArray[np.int64] | Floats,
     spread: Spread,
-    place: NDArray[np.int64],
+    index: NDArray[np.int64],
 ) -> SampleVariance:
     squares, present = np.zeros(len(sums)), np.zeros(len(sums), np.int64)
-    squares[place], present[place] = spread.squares, spread.present
+    squares[index], present[index] = spread.squares, spread.present
     return SampleVariance(profiles, sums.astype(np.float64), squares, present)

@@ -46,12 +46,12 @@ class PerProfile(Merge):
 
     def add_tree(self, tree: Tree) -> None:
         """Add a tree as one profile."""
-        place = self._add_tree(tree)
+        forest_node = self._add_tree(tree)
         metrics = self._named(tree.metrics)
         if self.metrics[0] in metrics:
             own = tree.self[metrics.index(self.metrics[0])]
             node = np.flatnonzero(own)
-            self._take(np.zeros(len(node), np.int64), place[node], own[node])
+            self._take(np.zeros(len(node), np.int64), forest_node[node], own[node])
         self._count(1)
 
     def add_encoded(self, data: bytes, numbers: Numbers | None = None) -> None:
@@ -74,12 +74,12 @@ class PerProfile(Merge):
         rank = np.cumsum(marks) - 1
         metrics = [k for k, metric in enumerate(block.metrics) if metric == self.metrics[0]]
         found = list(block.sparse_values.marked(marks, metrics, self._check)) if metrics else []
-        used, _, place = self._add_block(block, profiles)
+        used, _, forest_node = self._add_block(block, profiles)
         here = np.full(len(block.tree.parent if self.by_function else block.node_of_line), -1)
-        here[used.node] = place
-        for chunk, sparse_values, kept in found:
+        here[used.node] = forest_node
+        for chunk, sparse_values, chunk_marks in found:
             row = np.repeat(np.arange(chunk.first, chunk.last), np.diff(sparse_values.starts))
-            at = np.flatnonzero(np.repeat(kept, np.diff(sparse_values.starts)))
+            at = np.flatnonzero(np.repeat(chunk_marks, np.diff(sparse_values.starts)))
             node = (
                 block.node_of_line[sparse_values.node[at]]
                 if self.by_function

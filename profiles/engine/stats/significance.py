@@ -77,8 +77,8 @@ def gated(q: Floats, gate: Floats) -> Floats:
     Nothing in the second family is significant unless something in `gate` is. Therefore the two
     families together show a chance result no more often than the first alone.
     """
-    known = gate[~np.isnan(gate)]
-    opened: Floats = np.maximum(q, known.min() if len(known) else 1.0)
+    tested = gate[~np.isnan(gate)]
+    opened: Floats = np.maximum(q, tested.min() if len(tested) else 1.0)
     return opened
 
 

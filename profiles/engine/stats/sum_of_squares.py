@@ -130,9 +130,9 @@ class VarianceMerge(Merge):
         return block.metrics.index(self.metrics[0]) if self.metrics[0] in block.metrics else None
 
     def _add_variance(self, block: Block, sums: UsedSums, found: UsedVariance) -> None:
-        used, frames, place = self._add_sums(block, sums)
+        used, frames, forest_node = self._add_sums(block, sums)
         self._variance_sums.reserve(self._forest.nodes.count, self._forest.frames.count)
         self._variance_sums.add_nodes(
-            used.parent, place, frames[used.frame], found.square, found.present
+            used.parent, forest_node, frames[used.frame], found.square, found.present
         )
         self._variance_sums.add_functions(frames, found.functions)

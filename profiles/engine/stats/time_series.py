@@ -33,8 +33,8 @@ class TimeSeriesMerge(Merge):
         self.step = 0
 
     def _columns(self, metrics: Sequence[Metric]) -> tuple[list[int], NDArray[np.int32]]:
-        kept = [k for k, metric in enumerate(metrics) if metric == self.metric]
-        return kept, np.full(len(kept), self.step, np.int32)
+        indexes = [k for k, metric in enumerate(metrics) if metric == self.metric]
+        return indexes, np.full(len(indexes), self.step, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SeriesByFunction:
         self._outermost = mark_outermost(tree.parent, self.functions.of_node, count) != 0
 
     def top(self, count: int, matches: Callable[[str], bool]) -> list[int]:
-        """Return the `count` functions with the greatest self values, filtered by `wanted`(name).
+        """Return the `count` functions with the greatest self values, filtered by `matches`(name).
 
         Self values are summed over all steps; functions without a self value are left out.
         """

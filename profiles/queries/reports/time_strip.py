@@ -66,14 +66,14 @@ class _StepSums:
         """
         step = (Micros("time") - Value(self._start)) * Value(self._steps) / Value(self._span)
         sums = rows.order_by().annotate(step=step).values_list("step")
-        for place, count, mean in sums.annotate(Count("pk"), Avg("weight")):
-            self.counts[place] += count
-            self.weights[place] += float(mean) * count
+        for index, count, mean in sums.annotate(Count("pk"), Avg("weight")):
+            self.counts[index] += count
+            self.weights[index] += float(mean) * count
 
     def add(self, time: NDArray[np.int64], weight: NDArray[np.int64]) -> None:
-        place = (time - self._start) * self._steps // self._span
-        self.counts += np.bincount(place, minlength=self._steps)
-        self.weights += np.bincount(place, weight.astype(np.float64), self._steps)
+        index = (time - self._start) * self._steps // self._span
+        self.counts += np.bincount(index, minlength=self._steps)
+        self.weights += np.bincount(index, weight.astype(np.float64), self._steps)
 
 
 class Micros(Func):

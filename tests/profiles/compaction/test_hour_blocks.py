@@ -59,9 +59,9 @@ def test_blocks_of_a_project_share_a_blob(
     hour_blocks.compact_hours(project.pk, later)
     blob = Blob.objects.get()
     assert blob.key.startswith(f"projects/{project.pk}/")
-    places = [(block.offset, block.length) for block in blob.blocks.order_by("offset")]
-    assert [offset for offset, _ in places] == [0, places[0][1], places[0][1] + places[1][1]]
-    assert sum(length for _, length in places) == blob.size
+    ranges = [(block.offset, block.length) for block in blob.blocks.order_by("offset")]
+    assert [offset for offset, _ in ranges] == [0, ranges[0][1], ranges[0][1] + ranges[1][1]]
+    assert sum(length for _, length in ranges) == blob.size
 
 
 def test_a_full_blob_is_followed_by_another(
@@ -158,14 +158,14 @@ def test_a_damaged_row_is_quarantined_and_the_rest_moves(
     assert hour_blocks.pending_hours(project.pk, later) == []
 
 
-def test_names_that_may_come_again_at_any_time_are_kept(
+def test_deduplication_keys_of_profiles_without_a_time_are_stored(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
     rows.stored(shop)
     rows.stored(shop, name_id="timeless")
     Profile.objects.filter(name_id="timeless").update(time_source=TimeSource.ARRIVAL)
     hour_blocks.compact_hours(project.pk, later)
-    assert [kept.name_id for kept in DeduplicationKey.objects.all()] == ["timeless"]
+    assert [key.name_id for key in DeduplicationKey.objects.all()] == ["timeless"]
 
 
 def test_two_that_do_the_same_work_store_it_once(

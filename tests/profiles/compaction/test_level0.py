@@ -206,8 +206,8 @@ def test_an_hour_that_is_all_in_one_part_is_left_so(project: Project, shop: Depl
     made = Block.objects.get()
     closed = rows.NOON + 2 * HOUR
     assert hour_blocks.compact_hours(project.pk, closed) == 0
-    kept = Block.objects.get()
-    assert (kept.pk, kept.blob_id, kept.is_part) == (made.pk, made.blob_id, False)
+    remaining = Block.objects.get()
+    assert (remaining.pk, remaining.blob_id, remaining.is_part) == (made.pk, made.blob_id, False)
     assert hour_blocks.projects_with_pending_hours(closed) == []
 
 
@@ -369,7 +369,7 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
 )
 @given(seed=st.integers(0, 10**6), ticks=st.lists(st.integers(1, 50), min_size=3, max_size=8))
 @pytest.mark.usefixtures("few")
-def test_however_it_is_cut_the_answers_are_the_same(
+def test_results_do_not_depend_on_the_times_of_compaction(
     seed: int, ticks: list[int], project: Project
 ) -> None:
     """Check that results do not depend on the times of compaction and arrival.

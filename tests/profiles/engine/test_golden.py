@@ -13,7 +13,6 @@ import pytest
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.filters import filtered
 from profiles.engine.calltree.focus import focused
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.peek import peek
 from profiles.engine.calltree.top import top
 from profiles.engine.calltree.tree import Tree
@@ -21,6 +20,7 @@ from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.stats.comparison import pairs
 from tests.golden.make import tree_of
 from tests.golden.queries import HERE, MANY_GO, MANY_PYTHON, QUERIES, GoldenQuery, Sample
+from tests.profiles.engine.grouped_trees import by_function
 
 _ROW = re.compile(r" *(-?\d+)\D* +\S+% +\S+% +(-?\d+)\D* +\S+%  (.+?)( \((partial-)?inline\))?")
 _PEEKED = re.compile(r" *(\d+)\D* +\S+% +\S+% (\d+)\D* +\S+% +\| (\S.*?)( \((partial-)?inline\))?")
@@ -66,7 +66,7 @@ def test_without_recursion_the_trees_say_the_same(query: GoldenQuery) -> None:
     assert (recursive > 0) == ("recursion" in query.title)
 
 
-def test_every_answer_is_asked_for() -> None:
+def test_every_golden_file_has_a_query() -> None:
     assert set(HERE.glob("*.txt")) == {query.path for query in QUERIES}
     assert len(MANY_GO.paths) == len(MANY_PYTHON.paths) == 20
 

@@ -203,7 +203,7 @@ def test_what_is_folded_of_two_huge_sides_passes_64_bits(
 
 
 @merging
-def test_sums_beyond_64_bits_are_refused(
+def test_sums_beyond_64_bits_are_rejected(
     run: Run, beyond_64_bits: None, selection: Selection
 ) -> None:
     with pytest.raises(InvalidQuery, match="64 bits"):
@@ -284,7 +284,7 @@ def test_deep_stacks_are_whole_in_every_view(selection: Selection, shop: Deploym
 
 
 @pytest.mark.slow
-def test_deep_stacks_with_values_everywhere_are_refused_where_they_are_written_out(
+def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
     selection: Selection, shop: Deployment
 ) -> None:
     store(shop, chain(10_000, every=True))
@@ -333,9 +333,9 @@ def test_a_hundred_thousand_distinct_labels_of_samples(
     raw = gunzip(
         run_export(query_context(selection), selection, View(), ExportFormat.PPROF).data, 2**26
     )
-    kept = decode_profile(raw, CPU, DecodeLimits()).tree.labelled
-    assert kept is not None
-    assert len(kept.label_sets) == 100_000
+    exported = decode_profile(raw, CPU, DecodeLimits()).tree.labelled
+    assert exported is not None
+    assert len(exported.label_sets) == 100_000
 
 
 def labelled(count: int) -> bytes:
@@ -366,7 +366,7 @@ def test_ten_thousand_distinct_labels_of_profiles(selection: Selection, shop: De
 
 
 @pytest.mark.parametrize("option", list(FilterOption))
-def test_expressions_that_explode_elsewhere_are_answered(
+def test_expressions_with_catastrophic_backtracking_end(
     option: FilterOption, selection: Selection, shop: Deployment
 ) -> None:
     rows.stored(shop, {f"main;{'a' * 5000}!": 1})

@@ -105,7 +105,7 @@ def all_results(selection: Selection) -> list[object]:
 
 
 @pytest.mark.django_db
-def test_answers_are_the_same_from_kept_blocks(
+def test_results_are_the_same_from_cached_blocks(
     selection: Selection, cache: BlockCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = all_results(selection), all_results(selection)
@@ -115,7 +115,7 @@ def test_answers_are_the_same_from_kept_blocks(
 
 
 @pytest.mark.django_db
-def test_a_kept_block_is_not_read_again(
+def test_a_cached_block_is_not_read_again(
     selection: Selection, cache: BlockCache, reads: Callable[[], int]
 ) -> None:
     run_tree(query_context(selection), selection, View())
@@ -126,7 +126,7 @@ def test_a_kept_block_is_not_read_again(
 
 
 @pytest.mark.django_db
-def test_a_kept_block_is_not_fetched_again_from_far_away(
+def test_a_cached_block_is_not_fetched_again_from_a_remote_store(
     selection: Selection,
     cache: BlockCache,
     reads: Callable[[], int],
@@ -157,7 +157,7 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
     first = tree_json(
         query_context(selection), run_tree(query_context(selection), selection, View())
     )
-    monkeypatch.setattr(cache, "get", lambda _place: None)
+    monkeypatch.setattr(cache, "get", lambda _location: None)
     assert (
         tree_json(query_context(selection), run_tree(query_context(selection), selection, View()))
         == first
@@ -165,7 +165,7 @@ def test_a_block_that_went_meanwhile_is_fetched_after_all(
 
 
 @pytest.mark.django_db
-def test_without_room_each_question_reads(
+def test_without_room_each_query_reads(
     selection: Selection, reads: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
@@ -195,7 +195,7 @@ def test_those_that_were_not_used_for_longest_go_first() -> None:
     assert [cache.get(location(number)) is not None for number in range(3)] == [True, False, True]
 
 
-def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
+def test_decoded_sections_of_a_cached_block_count_when_it_is_put_again() -> None:
     first, second, read = block(), block(), block()
     assert len(read.lines.parent) > 0
     # Both fit as long as none of their sections is decoded; each key counts as 100 bytes.
@@ -209,7 +209,7 @@ def test_what_is_read_of_a_kept_block_counts_when_it_is_put_again() -> None:
     assert cache.get(location(1)) is second
 
 
-def test_a_block_larger_than_all_is_not_kept() -> None:
+def test_a_block_larger_than_the_cache_is_not_cached() -> None:
     cache = BlockCache(10)
     cache.put_block(location(0), block())
     assert len(cache) == 0
@@ -230,7 +230,7 @@ def test_a_block_counts_what_its_columns_take() -> None:
     assert one.size - before >= size
 
 
-def test_sums_that_are_kept_are_those_that_were_asked_for() -> None:
+def test_cached_sums_are_those_of_the_same_request() -> None:
     one = block()
     every = one.used_sums([0], None, by_function=True)
     lines = one.used_sums([0], None, by_function=False)

@@ -106,7 +106,7 @@ def test_a_side_compared_with_itself_shows_nothing(sides: tuple[Selection, Selec
     assert not (result.intervals.q < 1).any()
 
 
-def test_a_side_without_profiles_is_answered(sides: tuple[Selection, Selection]) -> None:
+def test_a_side_without_profiles_has_no_tests(sides: tuple[Selection, Selection]) -> None:
     nobody = replace(sides[0], versions=("3",))
     for pair in ((sides[0], nobody), (nobody, sides[0])):
         result = run_compare(query_context(pair[0]), *pair, View())
@@ -167,7 +167,7 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
     assert sums[0] == sums[1]
 
 
-def test_a_root_cuts_the_answer_and_not_what_was_tested(
+def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
     sides: tuple[Selection, Selection],
 ) -> None:
     whole = run_compare(query_context(sides[0]), *sides, View())

@@ -209,7 +209,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
 
 
 @pytest.mark.parametrize("stored", ["block"], indirect=True)
-def test_a_folder_that_hangs_keeps_no_question_beyond_its_deadline(
+def test_a_folder_that_hangs_delays_no_query_beyond_its_deadline(
     stored: Selection, hanging: Hanging
 ) -> None:
     before = readers()
@@ -228,7 +228,7 @@ def readers() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if each.name.startswith("file-reader")}
 
 
-def test_an_answer_that_is_written_late_is_late(stored: Selection, clock: AdvancingClock) -> None:
+def test_a_result_that_is_encoded_late_is_late(stored: Selection, clock: AdvancingClock) -> None:
     in_time = query_context(stored)
     tree = run_tree(in_time, stored, View())
     compared = run_compare(in_time, stored, stored, View())

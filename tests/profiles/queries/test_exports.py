@@ -79,7 +79,7 @@ def test_pprof_has_lines(selection: Selection) -> None:
     assert int(tree.self.sum()) == 18_000_000
 
 
-def test_stacks_that_are_too_long_in_all_are_refused(
+def test_stacks_that_are_too_long_in_total_are_rejected(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exports, "MAX_FRAMES", 11)

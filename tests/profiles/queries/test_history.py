@@ -158,7 +158,9 @@ def test_thirty_days_are_days() -> None:
     assert step_of(timedelta(hours=6)) == TEN
 
 
-def test_what_cannot_be_answered_says_why(shop: Deployment, selection: Selection) -> None:
+def test_invalid_queries_are_rejected_with_the_reason(
+    shop: Deployment, selection: Selection
+) -> None:
     rows.stored(shop)
     with pytest.raises(InvalidQuery, match=f"at most {MAX_STEPS} steps"):
         run_history(query_context(selection), selection, View(), step=timedelta(seconds=1))

@@ -146,7 +146,7 @@ def test_two_spellings_in_one_service_are_one_metric(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["CPU", "cpu", "Cpu_Time"])
-def test_a_metric_is_asked_for_by_any_of_its_names(project: Project, name: str) -> None:
+def test_a_metric_is_found_by_any_of_its_names(project: Project, name: str) -> None:
     rows.stored(rows.deployment(project), {"main": 5})
     for unit in ("", "nanoseconds"):
         assert (

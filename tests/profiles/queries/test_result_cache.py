@@ -116,7 +116,7 @@ def test_rows_and_ranges_that_have_not_ended_are_merged_each_time(
     assert merges() == 4
 
 
-def test_an_answer_with_gaps_is_not_remembered(
+def test_a_result_with_gaps_is_not_cached(
     project: Project, selection: Selection, merges: Callable[[], int]
 ) -> None:
     rolled_up(project)

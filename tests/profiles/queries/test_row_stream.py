@@ -51,7 +51,7 @@ def test_a_stream_that_is_left_early_leaves_the_connection_free(selection: Selec
         assert Profile.objects.count() == 5
 
 
-def test_after_a_deadline_in_the_midst_the_next_question_is_answered(
+def test_after_a_deadline_in_the_midst_the_next_query_has_a_result(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(DeadlinePassed):

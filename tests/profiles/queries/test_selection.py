@@ -89,7 +89,7 @@ def test_of_equal_profiles_the_same_are_the_top_wherever_they_are_stored(
     assert found(replace(selection, weight=55)) == with_late
 
 
-def test_weights_are_kept_from_the_least_to_the_most(
+def test_weights_are_selected_from_the_least_to_the_most(
     selection: Selection, shop: Deployment
 ) -> None:
     for weight in range(1, 11):

@@ -107,7 +107,7 @@ def test_what_many_questions_need_is_read_once(
     assert len(statements) - alone <= 2
 
 
-def test_a_question_that_its_selection_narrows_is_another(in_blocks: Deployment) -> None:
+def test_a_query_with_a_narrower_selection_is_another(in_blocks: Deployment) -> None:
     """Check that a snapshot does not mix up two selections."""
     whole, selection, day = _selection(in_blocks, hours=2), _selection(in_blocks), timedelta(days=1)
     around = replace(selection, start=selection.start - day, end=selection.end + day)

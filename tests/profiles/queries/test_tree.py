@@ -82,9 +82,7 @@ def test_the_json_says_what_it_is_of(selection: Selection, shop: Deployment) -> 
     assert document["folded"] == {"at": [], "count": [], "total": []}
 
 
-def test_a_damaged_row_is_named_and_the_rest_answered(
-    selection: Selection, shop: Deployment
-) -> None:
+def test_a_damaged_row_is_named_and_the_rest_summed(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     damaged = rows.stored(shop, minutes=7)
     Profile.objects.filter(name_id=damaged.name_id).update(tree=damaged.tree[:-9])
@@ -147,7 +145,7 @@ def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deploymen
         run_tree(query_context(selection), selection, View(root=7))
 
 
-def test_lines_are_shown_where_they_are_asked_for(selection: Selection, shop: Deployment) -> None:
+def test_lines_are_shown_on_request(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
     document = json.loads(
         tree_json(

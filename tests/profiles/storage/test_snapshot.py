@@ -35,14 +35,14 @@ def _store_another(shop: object) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_nothing_is_asked_nothing_is_sent(project: Project) -> None:
+def test_without_a_query_nothing_is_sent(project: Project) -> None:
     with count_queries() as sent, Snapshot():
         pass
     assert sent == []
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("first", ["a question", "a stream"])
+@pytest.mark.parametrize("first", ["a query", "a stream"])
 def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
@@ -50,7 +50,7 @@ def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> 
         "how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number
     )
     with Snapshot() as state:
-        if first == "a question":
+        if first == "a query":
             assert state.select(how_many) == 1
         else:
             with closing(state.stream(Profile.objects.values_list("time", "pk"))) as stream:
@@ -68,7 +68,7 @@ def _number(found: Rows) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_asked_ahead_is_not_asked_again(project: Project) -> None:
+def test_prefetched_statements_are_not_sent_again(project: Project) -> None:
     numbers = [
         SelectStatement(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)
     ]
@@ -92,7 +92,7 @@ def test_an_error_inside_ends_it(project: Project) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_question_is_asked_once_in_it_and_in_those_inside(project: Project) -> None:
+def test_a_query_runs_once_in_it_and_in_nested_ones(project: Project) -> None:
     values = iter(range(9))
     state = Snapshot()
     with state:
@@ -105,7 +105,7 @@ def test_a_question_is_asked_once_in_it_and_in_those_inside(project: Project) ->
         assert state.once("how many", lambda: next(values)) == 2
 
 
-def test_outside_every_question_is_asked() -> None:
+def test_outside_every_query_runs() -> None:
     values, state = iter(range(9)), Snapshot()
     assert [state.once("how many", lambda: next(values)) for _ in range(2)] == [0, 1]
 

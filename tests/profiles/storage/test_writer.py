@@ -148,7 +148,7 @@ async def test_a_database_that_hangs_is_not_waited_for_long(
     assert await store(writer) is True
 
 
-async def test_too_many_waiting_are_refused(
+async def test_too_many_waiting_are_rejected(
     writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(head, "MAX_WAITING", 2)

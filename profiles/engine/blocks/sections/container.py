@@ -28,11 +28,11 @@ def write(
 ) -> bytes:
     """Encode a block. `kind` is one byte; `head` may hold any JSON values."""
     frames = [compress(section, level) for section in sections.values()]
-    places, at = {}, 0
+    entries, at = {}, 0
     for name, frame in zip(sections, frames, strict=True):
-        places[name] = [at, len(frame), checksum(frame)]
+        entries[name] = [at, len(frame), checksum(frame)]
         at += len(frame)
-    directory = orjson.dumps({**head, "sections": places})
+    directory = orjson.dumps({**head, "sections": entries})
     sums = [number.to_bytes(4, "little") for number in (len(directory), checksum(directory))]
     return b"".join([MAGIC, kind, bytes([VERSION]), *sums, directory, *frames])
 
@@ -70,7 +70,7 @@ class Container:
 
     def has(self, name: str) -> bool:
         """Return True if the block has a section of this name."""
-        return name in self._places
+        return name in self._entries
 
     def _check(self, kind: bytes) -> int:
         """Check the fixed header and return the offset at which the sections begin."""
@@ -86,11 +86,11 @@ class Container:
         if checksum(text) != int.from_bytes(self._first[8:_HEAD], "little"):
             raise ValueError("its checksum is wrong")
         head: dict[str, Any] = orjson.loads(text)
-        self._places: dict[str, list[int]] = head["sections"]
+        self._entries: dict[str, list[int]] = head["sections"]
         return head
 
     def _frame(self, name: str) -> bytes | memoryview:
-        offset, length, expected = map(int, self._places[name])
+        offset, length, expected = map(int, self._entries[name])
         frame = self._bytes(self._begin + offset, length)
         if checksum(frame) != expected:
             raise ValueError("its checksum is wrong")

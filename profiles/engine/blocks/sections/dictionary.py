@@ -166,10 +166,10 @@ def _read_line_nodes(
     parent = np.where(nested, tree.first_line[above] + steps, -1)
     if (parent >= tree.first_line[above + 1])[nested].any():
         raise ValueError("a line has no parent")
-    place = first_frame[function] + frame
-    if (place >= first_frame[function + 1]).any():
+    frame_index = first_frame[function] + frame
+    if (frame_index >= first_frame[function + 1]).any():
         raise ValueError("a line has no frame")
-    return parent.astype(np.int32), place.astype(np.int32)
+    return parent.astype(np.int32), frame_index.astype(np.int32)
 
 
 def _depths(parent: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -20,11 +20,11 @@ class Identities:
 
     def taken(self, rows: NDArray[np.int64]) -> "Identities":
         """Return the given rows, in this order."""
-        kept = rows.tolist()
+        indexes = rows.tolist()
         return Identities(
-            name_id=tuple(self.name_id[i] for i in kept),
-            body_hash=tuple(self.body_hash[i] for i in kept),
-            time_source=tuple(self.time_source[i] for i in kept),
+            name_id=tuple(self.name_id[i] for i in indexes),
+            body_hash=tuple(self.body_hash[i] for i in indexes),
+            time_source=tuple(self.time_source[i] for i in indexes),
         )
 
 

@@ -75,7 +75,7 @@ def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
     """Return the metadata of profiles as columns, in the given order."""
     metrics = tuple(sorted({Metric(n, u) for profile in profiles for n, u, _ in profile.totals}))
     label_sets: dict[LabelSet, int] = {}
-    places = [
+    label_set = [
         label_sets.setdefault(tuple(sorted(p.labels.items())), len(label_sets)) for p in profiles
     ]
     totals = np.zeros((len(metrics), len(profiles)), np.int64)
@@ -83,8 +83,8 @@ def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
     first = np.zeros(len(profiles), np.int32)
     for row, profile in enumerate(profiles):
         for name, unit, total in reversed(profile.totals):
-            first[row] = place = metrics.index(Metric(name, unit))
-            totals[place, row], has[place, row] = total, True
+            first[row] = index = metrics.index(Metric(name, unit))
+            totals[index, row], has[index, row] = total, True
     return ProfileColumns(
         metrics=metrics,
         time=_numbers(p.time for p in profiles),
@@ -94,7 +94,7 @@ def columns_of(profiles: Sequence[BlockProfile]) -> ProfileColumns:
         weight=_numbers(p.weight for p in profiles),
         samples=_numbers(p.samples for p in profiles),
         label_sets=tuple(label_sets),
-        label_set=np.array(places, np.int32),
+        label_set=np.array(label_set, np.int32),
         totals=totals,
         has=has,
         first_metric=first,
@@ -111,14 +111,14 @@ def joined(parts: Sequence[ProfileColumns]) -> ProfileColumns:
     label_sets: dict[LabelSet, int] = {}
     sets, totals, has, first = [], [], [], []
     for part in parts:
-        places = np.array(
+        numbers = np.array(
             [
                 label_sets.setdefault(part.label_sets[i], len(label_sets))
                 for i in np.unique(part.label_set).tolist()
             ],
             np.int32,
         )
-        sets.append(places[np.unique(part.label_set, return_inverse=True)[1]])
+        sets.append(numbers[np.unique(part.label_set, return_inverse=True)[1]])
         rows = np.array([metrics.index(metric) for metric in part.metrics], np.int32)
         totals.append(_spread(part.totals, rows, len(metrics)))
         has.append(_spread(part.has, rows, len(metrics)))

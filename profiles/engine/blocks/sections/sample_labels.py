@@ -28,8 +28,7 @@ class LabelledValues:
         """Return the values of the marked rows (None: of all rows)."""
         if rows is None:
             return self
-        kept = np.flatnonzero(rows[self.row])
-        return self._taken(kept)
+        return self._taken(np.flatnonzero(rows[self.row]))
 
     def renumbered(self, row: NDArray[np.int64], node: NDArray[np.int32]) -> "LabelledValues":
         """Replace row i by row[i] and node i by node[i], and sort again."""
@@ -55,13 +54,13 @@ class LabelledValues:
         row, node, label_set = keys[:, starts]
         return LabelledValues(self.label_sets, row, node, label_set, values)
 
-    def _taken(self, kept: NDArray[np.int64]) -> "LabelledValues":
+    def _taken(self, indexes: NDArray[np.int64]) -> "LabelledValues":
         return replace(
             self,
-            row=self.row[kept],
-            node=self.node[kept],
-            label_set=self.label_set[kept],
-            values=self.values[:, kept],
+            row=self.row[indexes],
+            node=self.node[indexes],
+            label_set=self.label_set[indexes],
+            values=self.values[:, indexes],
         )
 
 
@@ -71,8 +70,10 @@ def joined_labels(parts: Sequence[LabelledValues], metrics: int) -> LabelledValu
     index = [np.zeros(0, np.int32)]
     for part in parts:
         used, inverse = np.unique(part.label_set, return_inverse=True)
-        places = [label_sets.setdefault(part.label_sets[i], len(label_sets)) for i in used.tolist()]
-        index.append(np.array(places, np.int32)[inverse])
+        numbers = [
+            label_sets.setdefault(part.label_sets[i], len(label_sets)) for i in used.tolist()
+        ]
+        index.append(np.array(numbers, np.int32)[inverse])
     none = np.zeros(0, np.int32)
     return LabelledValues(
         label_sets=tuple(label_sets),

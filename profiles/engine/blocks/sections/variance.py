@@ -23,7 +23,7 @@ def write_variance(variance: GroupVariance, tree: FunctionTree) -> bytes:
 
     Totals of a function with a single outermost node equal those of the node and are not stored.
     """
-    several, _ = _places(tree, variance.functions.shape[2])
+    several, _ = _outermost(tree, variance.functions.shape[2])
     functions = variance.functions
     columns: list[Column] = []
     whole = []
@@ -43,7 +43,7 @@ def read_variance(
     columns: PackedColumnReader, tree: FunctionTree, functions: int, groups: int
 ) -> GroupVariance:
     """Read the sums of squares and counts of one metric."""
-    several, node = _places(tree, functions)
+    several, node = _outermost(tree, functions)
     tables = _tables(columns, groups, [len(tree.parent), functions, len(several)])
     square, present = next(tables)
     of_function = np.zeros((groups, 4, functions))
@@ -72,7 +72,7 @@ def _tables(
         )
 
 
-def _places(tree: FunctionTree, functions: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _outermost(tree: FunctionTree, functions: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the functions with several outermost nodes, and one such node of each function.
 
     A node is outermost if none of its ancestors is of the same function.

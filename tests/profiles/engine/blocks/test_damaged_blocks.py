@@ -53,7 +53,7 @@ def opened(data: bytes) -> HourBlock | DayBlock:
 
 
 @pytest.mark.parametrize("data", [HOUR, DAY], ids=["hour", "day"])
-def test_a_cut_block_is_refused(data: bytes) -> None:
+def test_a_truncated_block_is_rejected(data: bytes) -> None:
     use(opened(data))
     for end in range(3, len(data), 7):
         with pytest.raises(BadBlock):
@@ -119,7 +119,7 @@ def test_chunks_that_do_not_divide_the_rows_are_refused(rows: int, cuts: list[in
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from([HOUR, DAY]), st.data())
-def test_damage_under_good_checksums_is_refused_or_read(data: bytes, draw: st.DataObject) -> None:
+def test_damage_under_good_checksums_is_rejected_or_read(data: bytes, draw: st.DataObject) -> None:
     block = opened(data)
     container = block._container
     names = list(container.head["sections"])

@@ -78,7 +78,7 @@ def test_with_many_label_sets_it_is_grouped_by_deployment() -> None:
     assert len(day.profiles.label_sets) == len(profiles)
 
 
-def test_sums_beyond_64_bits_are_refused_and_other_metrics_are_not() -> None:
+def test_sums_beyond_64_bits_are_rejected_and_other_metrics_are_not() -> None:
     huge = [profile_of(tree_of({"main": 2**62})) for _ in range(2)]
     hour = open_hour(build_hour(huge))
     with pytest.raises(BadProfile, match="64 bits"):

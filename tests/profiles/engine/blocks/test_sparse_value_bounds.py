@@ -8,7 +8,7 @@ import pytest
 from profiles.engine.blocks.sparse_rows import RowVarianceSums, sum_rows
 from profiles.engine.errors import BadProfile
 
-ROW = {"starts": [0, 3], "nodes": [0, 2, 1], "values": [5, 6, 7], "place": [1, 0, 1]}
+ROW = {"starts": [0, 3], "nodes": [0, 2, 1], "values": [5, 6, 7], "target": [1, 0, 1]}
 
 
 def summed(**columns: list[int]) -> tuple[list[int], list[int]]:
@@ -19,7 +19,7 @@ def summed(**columns: list[int]) -> tuple[list[int], list[int]]:
         np.array(of["nodes"], np.int32),
         np.array(of["values"], np.int64),
         np.ones(len(of["starts"]) - 1, np.uint8),
-        np.array(of["place"], np.int32),
+        np.array(of["target"], np.int32),
         sums,
         used,
     )
@@ -36,7 +36,7 @@ def squares(**columns: list[int]) -> list[float]:
         np.array(of["starts"], np.int64),
         np.array(of["nodes"], np.int32),
         np.array(of["values"], np.int64),
-        np.array(of["place"], np.int32),
+        np.array(of["target"], np.int32),
         rows,
         np.zeros(len(rows), np.int32),
     )
@@ -44,7 +44,7 @@ def squares(**columns: list[int]) -> list[float]:
     return found
 
 
-def test_cells_add_up_by_place() -> None:
+def test_values_are_summed_by_target() -> None:
     assert summed() == ([7, 11], [1, 1])
     assert summed(starts=[0, 0, 1, 1]) == ([0, 5], [0, 1])
     assert squares() == [18.0**2, 11.0**2]
@@ -60,20 +60,20 @@ def test_cells_add_up_by_place() -> None:
         {"starts": [-1, 3]},
         {"starts": [0, 4]},
         {"values": [5, 6]},
-        {"place": []},
-        {"place": [1, -1, 1]},
-        {"place": [1, 2, 1]},
-        {"place": [1, 2**31 - 1, 1]},
+        {"target": []},
+        {"target": [1, -1, 1]},
+        {"target": [1, 2, 1]},
+        {"target": [1, 2**31 - 1, 1]},
     ],
 )
-def test_what_points_beyond_an_end_is_refused(
+def test_indexes_beyond_an_end_are_rejected(
     added: Callable[..., object], columns: dict[str, list[int]]
 ) -> None:
     with pytest.raises(IndexError):
         added(**columns)
 
 
-def test_a_sum_beyond_64_bits_is_refused() -> None:
+def test_a_sum_beyond_64_bits_is_rejected() -> None:
     with pytest.raises(BadProfile):
         summed(values=[2**63 - 1, 1, 0])
     assert summed(values=[2**63 - 1, -1, 0]) == ([0, 2**63 - 2], [1, 1])

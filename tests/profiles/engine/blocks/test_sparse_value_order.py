@@ -12,7 +12,9 @@ NODES = 9
 
 
 @given(st.lists(st.sets(st.integers(0, NODES - 1)), max_size=6), st.randoms())
-def test_cells_stand_by_row_then_node(rows: list[set[int]], random: randoms.Random) -> None:
+def test_sparse_values_are_sorted_by_row_then_node(
+    rows: list[set[int]], random: randoms.Random
+) -> None:
     shuffled = [random.sample(sorted(row), len(row)) for row in rows]
     rank = random.sample(range(len(rows)), len(rows))
     node = np.array([node for row in shuffled for node in row], np.int32)
@@ -24,9 +26,9 @@ def test_cells_stand_by_row_then_node(rows: list[set[int]], random: randoms.Rand
 
 @given(st.lists(st.integers(0, 4)))
 def test_rows_of_a_group_stay_as_they_came(group: list[int]) -> None:
-    starts, place = sort_by_group(np.array(group, np.int32), 5)
+    starts, position = sort_by_group(np.array(group, np.int32), 5)
     assert starts.tolist() == [sum(each < g for each in group) for g in range(6)]
-    assert np.argsort(place).tolist() == np.argsort(group, kind="stable").tolist()
+    assert np.argsort(position).tolist() == np.argsort(group, kind="stable").tolist()
 
 
 def test_a_table_is_added_at_its_rows_and_columns() -> None:

@@ -129,7 +129,7 @@ def test_texts_are_unpacked_only_where_something_is_new(monkeypatch: pytest.Monk
         lambda head: head.pop("labels"),
     ],
 )
-def test_a_damaged_head_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+def test_a_damaged_header_is_rejected(change: Callable[[dict[str, Any]], object]) -> None:
     profile = profile_of(tree_of(EXAMPLE))
     with pytest.raises(BadTree):
         build_hour([replace(profile, tree=with_head(profile.tree, change))])
@@ -137,7 +137,7 @@ def test_a_damaged_head_is_refused(change: Callable[[dict[str, Any]], object]) -
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.data())
-def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
+def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from([tree_of(EXAMPLE), mapped("libz", "shop")]))
     numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree)))
     body = data.draw(st.sampled_from([numbers, texts]))
@@ -153,7 +153,7 @@ def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) ->
     assert len(block.lines.parent) >= 2
 
 
-def test_cells_of_a_metric_that_a_profile_lacks_are_zero() -> None:
+def test_values_of_a_metric_that_a_profile_lacks_are_zero() -> None:
     one, other = tree_of({"a;b": 3}), tree_of({"a;c": 4})
     totals = [("cpu", "nanoseconds", 4), ("idle", "nanoseconds", 0)]
     block = open_hour(build_hour([profile_of(one), replace(profile_of(other), totals=totals)]))

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.bottom_up import bottom_up
 from profiles.engine.calltree.focus import focused, reaching
-from profiles.engine.calltree.group import by_function
-from profiles.engine.calltree.invert import TooManyFrames, inverted
+from profiles.engine.calltree.invert import TooManyFrames, bottom_up, inverted
 from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.top import function_cost, top
 from profiles.engine.calltree.tree import Tree
@@ -17,6 +15,7 @@ from profiles.engine.encoding.preorder_columns import totals
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import ids_of, stacks_of
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.pprof.oracle import Path
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, PprofBuilder, Stacks
@@ -138,7 +137,7 @@ def test_deep_stacks() -> None:
     assert len(focused(deep, "f2000").callers.id) == 2_001
 
 
-def test_stacks_that_are_too_long_in_all_are_refused() -> None:
+def test_stacks_that_are_too_long_in_total_are_rejected() -> None:
     tree = tree_of({"a;b;c": 1, "a;b": 1})
     starts, values = tree.self[0].nonzero()[0], tree.self[:, tree.self[0] != 0]
     assert len(inverted(tree, starts, values, max_steps=5).id) == 5

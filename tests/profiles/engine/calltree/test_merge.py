@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.merge import Merge, merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
 from profiles.engine.errors import BadProfile, TooLarge
 from tests.examples import examples
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import meaning, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE
 
@@ -72,14 +72,14 @@ def test_lines_are_dropped_by_function() -> None:
     assert int(grouped.self.sum()) == 9_000
 
 
-def test_sums_beyond_64_bits_are_refused() -> None:
+def test_sums_beyond_64_bits_are_rejected() -> None:
     half = tree_of({"main": 2**62})
     assert int(merge([half]).self.sum()) == 2**62
     with pytest.raises(BadProfile, match="64 bits"):
         merge([half, half])
 
 
-def test_too_many_nodes_are_refused_by_name() -> None:
+def test_too_many_nodes_are_rejected_with_the_limit() -> None:
     tree = tree_of(EXAMPLE)
     small = Merge(tree.metrics, max_nodes=4)
     with pytest.raises(TooLarge, match="max_nodes"):

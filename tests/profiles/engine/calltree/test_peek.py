@@ -6,11 +6,11 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.peek import Neighbour, Peek, peek
 from profiles.engine.calltree.tree import Tree
 from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 
 few = settings(max_examples=examples(150), deadline=None)

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.subtree import below
 from profiles.engine.calltree.top import lines, top
 from profiles.engine.calltree.tree import Tree
 from tests.examples import examples
 from tests.profiles.engine.explicit_stacks import stacks_of
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import folded, tree_of, trees
 from tests.profiles.pprofs import EXAMPLE, Stacks
 

@@ -58,7 +58,7 @@ def test_what_is_decoded_is_what_was_encoded(tree: Tree) -> None:
     assert same(decode(encode(tree)), tree)
 
 
-def test_a_cut_tree_is_refused() -> None:
+def test_a_truncated_tree_is_rejected() -> None:
     data = encode(tree_of(EXAMPLE))
     for end in range(len(data)):
         with pytest.raises(BadTree):
@@ -82,7 +82,7 @@ def test_another_version_is_named() -> None:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data())
-def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) -> None:
+def test_damage_under_a_good_checksum_is_rejected_or_read(data: st.DataObject) -> None:
     numbers, texts = map(bytearray, stored_tree.write(stored_tree.columns_of(tree_of(EXAMPLE))))
     body = data.draw(st.sampled_from([numbers, texts]))
     for _ in range(data.draw(st.integers(1, 5))):
@@ -96,7 +96,7 @@ def test_damage_under_a_good_checksum_is_refused_or_read(data: st.DataObject) ->
     assert len(tree.id) == len(tree.parent)
 
 
-def test_the_order_of_nodes_is_kept_for_large_trees() -> None:
+def test_the_order_of_nodes_is_unchanged_for_large_trees() -> None:
     rng = random.Random(1)
     stacks = {";".join(rng.choices("abcdefgh", k=rng.randint(1, 30))): 5 for _ in range(2000)}
     tree = tree_of(stacks)

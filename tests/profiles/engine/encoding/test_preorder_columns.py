@@ -108,7 +108,7 @@ def test_frames_that_differ_in_their_binary_alone_are_one() -> None:
     assert columns["frame"] == [0, 1, 1]
 
 
-def test_lines_are_told_apart_where_they_are_asked_for() -> None:
+def test_lines_are_distinguished_on_request() -> None:
     drawn = tree([-1, 0, 0], ["main", "work", "work"], [1, 3, 2])
     drawn.frames.line[:] = [0, 7, 8]
     assert to_columns(drawn)["frame"] == [0, 1, 1]

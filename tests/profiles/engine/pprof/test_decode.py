@@ -75,7 +75,7 @@ def test_a_sample_without_a_stack_keeps_its_value() -> None:
     assert own(read(pprof({"": 5, "main": 1}))) == {"?": 5000, "main": 1000}
 
 
-def test_locations_without_names_are_known_by_binary_and_offset() -> None:
+def test_locations_without_names_are_named_by_binary_and_offset() -> None:
     def unsymbolised(b: PprofBuilder) -> None:
         b.message.mapping.add(
             id=2**63 + 5,
@@ -96,7 +96,7 @@ def test_locations_without_names_are_known_by_binary_and_offset() -> None:
     assert mappings == {"app+0x1010": "abc123", "0x77": "", "?": ""}
 
 
-def test_text_that_is_not_utf_8_is_replaced_and_generics_kept() -> None:
+def test_text_that_is_not_utf_8_is_replaced_and_generics_stay() -> None:
     def odd(b: PprofBuilder) -> None:
         location = b.frame("main.Map[go.shape.int]")
         b.message.string_table.append(b"caf\xe9")
@@ -107,7 +107,7 @@ def test_text_that_is_not_utf_8_is_replaced_and_generics_kept() -> None:
     assert own(read(built(odd))) == {"main.Map[go.shape.int];caf�": 1}
 
 
-def test_labels_of_samples_are_kept_with_their_units() -> None:
+def test_labels_of_samples_are_stored_with_their_units() -> None:
     def labelled(b: PprofBuilder) -> None:
         sample = b.message.sample.add(location_id=[b.frame("main")], value=[3])
         sample.label.add(key=b.string("thread"), str=b.string("worker"))
@@ -312,12 +312,12 @@ def _function(number: int) -> Any:
 
 
 @pytest.mark.parametrize("raw", [b"", b"\0", b"not a profile", gzip.compress(b"x"), b"\x0a\x7f"])
-def test_other_bytes_are_refused(raw: bytes) -> None:
+def test_other_bytes_are_rejected(raw: bytes) -> None:
     with pytest.raises(BadProfile):
         read(raw)
 
 
-def test_sums_beyond_64_bits_are_refused() -> None:
+def test_sums_beyond_64_bits_are_rejected() -> None:
     most = 2**63 - 1
     kinds = [("cpu", "nanoseconds")]
     assert read(pprof({"main": most}, sample_types=kinds), max_total=most).weight == most
@@ -360,7 +360,7 @@ def test_a_crowd_of_comments_is_cut_off() -> None:
     assert read(raw).comments == ("again",) * MOST_COMMENTS
 
 
-def test_a_comment_that_is_no_string_is_refused() -> None:
+def test_a_comment_that_is_no_string_is_rejected() -> None:
     with pytest.raises(BadProfile, match="points at string 99"):
         read(built_of(PprofBuilder()) + bytes([104, 99]))
 

@@ -51,8 +51,8 @@ def test_a_name_of_the_greatest_length_stays_as_it_is() -> None:
 def test_a_longer_name_is_cut_at_a_character_and_marked(letter: str) -> None:
     (name,) = names(read(function(letter.encode() * 5000)))
     assert MAX_NAME_BYTES - 4 < len(name.encode()) <= MAX_NAME_BYTES
-    kept, _, mark = name.rpartition("…")
-    assert set(kept) == {letter.replace("\0", "\ufffd")}
+    prefix, _, mark = name.rpartition("…")
+    assert set(prefix) == {letter.replace("\0", "\ufffd")}
     assert len(bytes.fromhex(mark)) == 8
 
 

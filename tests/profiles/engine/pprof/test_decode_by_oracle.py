@@ -29,7 +29,9 @@ def test_it_agrees_with_the_oracle(message: Any, profile_type: str) -> None:
 
 @settings(max_examples=examples(300), deadline=None)
 @given(messages(), st.data())
-def test_cut_and_changed_bytes_are_refused_or_read(message: Any, data: st.DataObject) -> None:
+def test_truncated_and_changed_bytes_are_rejected_or_read(
+    message: Any, data: st.DataObject
+) -> None:
     raw = bytearray(message.SerializeToString())
     for _ in range(data.draw(st.integers(0, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
@@ -56,7 +58,7 @@ def test_what_both_accept_they_read_alike(message: Any, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=200))
-def test_arbitrary_bytes_are_refused_or_mean_what_the_oracle_reads(raw: bytes) -> None:
+def test_arbitrary_bytes_are_rejected_or_mean_what_the_oracle_reads(raw: bytes) -> None:
     try:
         got = decode_profile(raw, "CPU", LIMITS)
     except (BadProfile, TooLarge):

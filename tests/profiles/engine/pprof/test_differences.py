@@ -1,4 +1,4 @@
-"""Profiles that are differences of two: valid metrics are kept, the others reported."""
+"""Profiles that are differences of two: other metrics are stored, differences reported."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ def test_objects_go_with_their_bytes() -> None:
 
 
 def test_nothing_of_what_is_left_out_stays_in_the_tree() -> None:
-    found = read({"main;kept": [1, 8, 0, 0], "main;gone": [0, 0, 5, 5], "main": [0, 0, -1, -1]})
+    found = read({"main;stored": [1, 8, 0, 0], "main;gone": [0, 0, 5, 5], "main": [0, 0, -1, -1]})
     names = {found.tree.frames.strings[i] for i in found.tree.frames.name.tolist()}
-    assert names == {"main", "kept"}
+    assert names == {"main", "stored"}
 
 
 def test_a_profile_without_negative_values_has_no_warnings() -> None:
@@ -47,7 +47,7 @@ def test_a_profile_without_negative_values_has_no_warnings() -> None:
     assert (found.columns.metrics, found.warnings) == (HEAP, ())
 
 
-def test_nothing_but_differences_is_refused() -> None:
+def test_a_profile_of_differences_only_is_rejected() -> None:
     with pytest.raises(BadProfile) as raised:
         read({"main": [5, -7]}, HEAP[2:])
     assert raised.value.reason == (

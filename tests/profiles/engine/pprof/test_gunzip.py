@@ -41,12 +41,12 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", gzip.compress(RAW)[:-9], b"\x1f\x8b\x08 no gzip at all"])
-def test_broken_gzip_is_refused(body: bytes) -> None:
+def test_broken_gzip_is_rejected(body: bytes) -> None:
     with pytest.raises(BadProfile):
         gunzip(body, 10**6)
 
 
-def test_a_wrong_checksum_is_refused() -> None:
+def test_a_wrong_checksum_is_rejected() -> None:
     body = bytearray(gzip.compress(RAW))
     body[-6] ^= 1
     with pytest.raises(BadProfile, match="broken"):

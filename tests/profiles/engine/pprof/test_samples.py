@@ -2,13 +2,13 @@
 
 import pytest
 
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.merge import merge
 from profiles.engine.calltree.top import top
 from profiles.engine.encoding.codec import decode, encode
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.gunzip import gunzip
 from tests.paths import SAMPLES
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.pprof import oracle
 from tests.profiles.engine.random_trees import meaning
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.calltree.align import align
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.preorder_columns import totals
@@ -18,6 +17,7 @@ from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.significance import differences
 from profiles.engine.stats.spread import MeasuredSum, of_rows
 from tests.examples import examples
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import folded, meaning, tree_of, trees
 from tests.profiles.engine.stats.simulated_profiles import sample_variance
 from tests.profiles.pprofs import Stacks
@@ -48,10 +48,10 @@ def one_metric(tree: Tree) -> Tree:
 @given(trees(), trees(), st.booleans())
 def test_either_side_of_the_united_tree_is_that_side(a: Tree, b: Tree, lines: bool) -> None:
     a, b = (one_metric(tree) if lines else by_function(one_metric(tree)) for tree in (a, b))
-    both, place = align(a, b)
+    both, node_of_b = align(a, b)
     assert len(set(both.id.tolist())) == len(both.id)
     assert (both.parent < np.arange(len(both.id))).all()
-    assert both.id[place].tolist() == b.id.tolist()
+    assert both.id[node_of_b].tolist() == b.id.tolist()
     for k, one in enumerate((a, b)):
         there = {path: v for (_, path), v in meaning(one)["own"].items()}  # type: ignore[attr-defined]
         halves = Tree((CPU,), both.frames, both.id, both.parent, both.frame, both.self[k : k + 1])
@@ -102,7 +102,7 @@ def test_a_side_does_not_differ_from_itself(parts: list[Stacks]) -> None:
     assert found.nodes.low == pytest.approx(-found.nodes.high, nan_ok=True)
 
 
-def test_a_side_without_profiles_is_answered() -> None:
+def test_a_side_without_profiles_has_no_tests() -> None:
     found = between([{"main;work": 5}] * 20, [])
     assert found.tree.self.tolist() == [[0, 100], [0, 0]]
     assert np.isnan(found.nodes.q).all()

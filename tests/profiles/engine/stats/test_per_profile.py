@@ -65,7 +65,7 @@ def test_filters_apply_to_all_of_them_at_once() -> None:
     assert shown.self.sum(axis=1).tolist() == [4_000, 12_000]
 
 
-def test_too_many_cells_are_refused_by_name() -> None:
+def test_too_many_values_are_rejected_with_the_limit() -> None:
     profile = profile_of(tree_of(EXAMPLE))
     merge = PerProfile(CPU, max_cells=9)
     merge.add_encoded(profile.tree)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.engine.calltree.functions import names_of
-from profiles.engine.calltree.group import by_function
 from profiles.engine.calltree.top import top
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding.codec import encode
@@ -16,6 +15,7 @@ from profiles.engine.stats.per_profile import PerProfile
 from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
 from tests.examples import examples
+from tests.profiles.engine.grouped_trees import by_function
 from tests.profiles.engine.random_trees import tree_of, trees
 
 few = settings(max_examples=examples(100), deadline=None)
@@ -66,7 +66,7 @@ def approximately(variance: VarianceByFrame) -> dict[object, object]:
 
 @few
 @given(LISTS, st.integers(0, 5))
-def test_two_sides_that_are_kept_apart_together(parts: list[Tree], cut: int) -> None:
+def test_two_sides_in_separate_rows_of_one_merge(parts: list[Tree], cut: int) -> None:
     for metric in sorted({m for part in parts for m in part.metrics}):
         both = PerProfile(metric)
         for part in parts:

@@ -117,7 +117,7 @@ def test_of_several_chunks(marked: bool, monkeypatch: pytest.MonkeyPatch) -> Non
     assert_equal(merge, [p for p, row in zip(profiles, rows, strict=True) if row or not marked])
 
 
-def test_of_all_rows_they_are_kept_with_the_block() -> None:
+def test_variance_of_all_rows_is_cached_with_the_block() -> None:
     block = open_hour(build_hour([profile_of(tree_of({"main;a": i, "b": 1})) for i in range(9)]))
     used = block.used_sums([0], None, by_function=True).used
     some = row_variance.used_variance(block, 0, np.arange(9) < 4, used)
@@ -147,7 +147,9 @@ def test_a_day_without_variance_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         VarianceMerge(CPU).add_day(day)
 
 
-def test_too_many_nodes_for_moments_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_nodes_for_variance_are_rejected_with_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(row_variance, "MAX_NODES", 1)
     hour = open_hour(build_hour([profile_of(tree_of({"main;work": 1}))]))
     with pytest.raises(TooLarge, match="max_moment_nodes"):

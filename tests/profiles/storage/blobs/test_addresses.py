@@ -24,7 +24,7 @@ def test_addresses() -> None:
     "url",
     ["", "blobs", "file:blobs", "file://host/x", "s3:///x", "s3://b?key=1", "s3://b?endpoint=x"],
 )
-def test_other_addresses_are_refused_with_the_reason(url: str) -> None:
+def test_other_addresses_are_rejected_with_the_reason(url: str) -> None:
     with pytest.raises(BadAddress, match="BLOB_URL"):
         parse(url)
 
@@ -58,7 +58,7 @@ def silent() -> Iterator[str]:
         yield f"s3://bucket?endpoint=http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_a_store_that_never_answers_is_given_up(
+def test_a_store_that_never_responds_times_out(
     silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "any")
@@ -69,7 +69,7 @@ def test_a_store_that_never_answers_is_given_up(
         open_store.__wrapped__(silent).get("a")
 
 
-def test_a_store_that_refuses_says_why(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_store_has_its_reason(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(BlobUnavailable, match=r"403|Forbidden|SignatureDoesNotMatch"):
         open_store.__wrapped__(s3_url).get("a", 0, 1)
