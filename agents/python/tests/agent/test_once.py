@@ -87,7 +87,9 @@ def test_threads_are_those_of_a_moment(tmp_path: Path) -> None:
 def test_memory_is_counted_from_the_start_to_the_end(
     tmp_path: Path, kind: str, metric: str
 ) -> None:
-    more = "def allocate(): return [bytearray(1 << 20) for _ in range(200)]\n    kept = allocate()"
+    more = (
+        "def allocate(): return [bytearray(1 << 20) for _ in range(200)]\n    blocks = allocate()"
+    )
     done = once(tmp_path, "--once", kind, more=more)
     found = written(tmp_path / f"{kind}.pb.gz")
     assert found.default_metric == metric, done.stderr

@@ -35,7 +35,7 @@ def test_elsewhere_nothing_is_missing() -> None:
     assert missing({"uwsgi": SimpleNamespace()}) == ""
 
 
-def test_it_is_known_by_its_name() -> None:
+def test_it_is_recognized_by_its_name() -> None:
     assert is_uwsgi(["/usr/bin/uwsgi", "--ini", "shop.ini"])
     assert not is_uwsgi(["gunicorn", "uwsgi"])
 

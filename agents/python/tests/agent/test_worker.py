@@ -80,7 +80,7 @@ def test_what_was_assigned_is_captured_and_sent(
     assert running.pauses == [PACE]
 
 
-def test_a_throttle_is_normal_and_its_delay_is_kept(
+def test_a_throttle_is_not_logged_and_its_delay_is_observed(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     server.respond_with("POST", throttled("33s"))
