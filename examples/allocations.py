@@ -25,12 +25,12 @@ def keep(size: int, blocks: int) -> list[bytearray]:
 
 
 def main(period: float, rounds: int | None) -> None:
-    kept = keep(MIB, 16)
+    retained = keep(MIB, 16)
     while rounds is None or rounds > 0:
         allocate_and_free(MIB)
         time.sleep(period)
         rounds = None if rounds is None else rounds - 1
-    kept.clear()
+    retained.clear()
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ class Endpoint:
         except Exception as error:
             rejection = error_response(error)
             await _send(
-                incoming.answering(send), rejection.status, rejection.headers, rejection.body
+                incoming.responding(send), rejection.status, rejection.headers, rejection.body
             )
 
 

@@ -34,7 +34,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
         super().data_received(data)
         if self._deadline is not None and self._head_bytes > HEAD_BYTES:
-            self._refuse_head()
+            self._reject_head()
 
     def on_headers_complete(self) -> None:
         self._head_is_here()
@@ -58,7 +58,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._deadline = None
         self.transport.close()
 
-    def _refuse_head(self) -> None:
+    def _reject_head(self) -> None:
         self._head_is_here()
         text = f"The head of a request may have {HEAD_BYTES:,} bytes.\n".encode()
         head = [

@@ -52,7 +52,7 @@ class LimitUsage:
 @dataclass(frozen=True, slots=True)
 class Usage:
     limits: tuple[LimitUsage, ...]
-    refused_today: int  # rejected profiles, and handshakes of deployments over the quota
+    rejected_today: int  # rejected profiles, and handshakes of deployments over the quota
 
     def of(self, name: LimitName) -> LimitUsage:
         return next(limit for limit in self.limits if limit.name is name)

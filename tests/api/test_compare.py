@@ -7,7 +7,7 @@ import pytest
 
 from projects.models import Deployment
 from tests.api.conftest import Ask
-from tests.ingest.client import assert_refused
+from tests.ingest.client import assert_error_response
 from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,4 +64,4 @@ def test_as_csv(ask: Ask) -> None:
     ],
 )
 def test_what_cannot_be_asked_of_a_side_is_named(name: str, said: str, ask: Ask) -> None:
-    assert_refused(ask("compare", **{name: "x"}), 400, "INVALID_ARGUMENT", said)
+    assert_error_response(ask("compare", **{name: "x"}), 400, "INVALID_ARGUMENT", said)

@@ -54,9 +54,9 @@ def bad_rows(site: Site) -> Sequence[Request]:
     ]
 
 
-def test_values_that_the_database_refuses_fail_alone(site_on_postgresql: Site) -> None:
+def test_values_that_the_database_rejects_fail_alone(site_on_postgresql: Site) -> None:
     attack = Repeated(bad_rows, connections=8)
     result = measure(site_on_postgresql, attack)
-    print(result, dict(attack.answers), *sorted(attack.messages)[:3])
+    print(result, dict(attack.statuses), *sorted(attack.messages)[:3])
     result.check(Bounds(memory=64 * MIB))
-    assert set(attack.answers) <= {400, 403}  # 403: a key with write scope may not list
+    assert set(attack.statuses) <= {400, 403}  # 403: a key with write scope may not list

@@ -65,7 +65,7 @@ def test_a_declared_size_has_to_be_a_number(text: str) -> None:
         bodies.check_declared_size({"content-length": text}, "LIMIT", 100)
 
 
-def test_an_encoding_that_is_not_known_is_refused() -> None:
+def test_an_unknown_encoding_is_rejected() -> None:
     with pytest.raises(BadRequest, match="gzip or nothing"):
         bodies.decoded(b"x", {"content-encoding": "br"}, "LIMIT", 100)
     with pytest.raises(BadRequest, match="not gzip"):

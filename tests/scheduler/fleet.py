@@ -43,11 +43,11 @@ class Log:
 async def agent(room: InProcessQueue, name: str, types: frozenset[ProfileType], log: Log) -> None:
     while True:
         log.requests.append(clock() - START)
-        answer = await room.wait(Waiter(name, 1, 1, types), HOLD)
-        if not isinstance(answer, Assignment):
-            await asyncio.sleep(answer.retry_after)
+        response = await room.wait(Waiter(name, 1, 1, types), HOLD)
+        if not isinstance(response, Assignment):
+            await asyncio.sleep(response.retry_after)
             continue
-        slot = answer.request
+        slot = response.request
         log.captures.append(Capture(name, slot.type, clock() - START, clock() - slot.scheduled))
         await asyncio.sleep(UPLOAD + (0 if slot.type in INSTANTANEOUS else CAPTURE))
 

@@ -13,7 +13,7 @@ from scheduler.capture_now import MAX_PENDING, NoMatchingAgent, TooManyPending
 from scheduler.capture_requests import RequestOrigin
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Waiter
-from tests.scheduler.long_poll.parking import claimed, held, until
+from tests.scheduler.long_poll.parking import claimed, park, until
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
 
@@ -45,7 +45,7 @@ async def ask(
 
 
 async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
-    (wait,) = await held(queue_of_process(), agent(project, shop))
+    (wait,) = await park(queue_of_process(), agent(project, shop))
     pending = await ask(project, alice)
     assert await claimed(wait) == pending.request.id
     assert (pending.waiting, pending.request.origin) == (1, RequestOrigin.PERSON)
@@ -54,7 +54,7 @@ async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, s
 async def test_it_is_written_down_who_asked_for_what(
     project: Project, alice: User, shop: int
 ) -> None:
-    await held(queue_of_process(), agent(project, shop))
+    await park(queue_of_process(), agent(project, shop))
     pending = await ask(project, alice)
     entry = await database_pool.run(
         AuditEntry.objects.select_related("actor").get, action="capture.now"
@@ -73,14 +73,14 @@ async def test_of_several_deployments_it_is_the_one_where_most_wait(
 ) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="1")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(queue_of_process(), agent(project, shop), *waiters)
+    await park(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice)).request.deployment == other
 
 
 async def test_zone_and_version_narrow_it_down(project: Project, alice: User, shop: int) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="2")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(queue_of_process(), agent(project, shop), *waiters)
+    await park(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice, zone="a")).request.deployment == shop
     assert (await ask(project, alice, version="2")).request.deployment == other
 
@@ -88,7 +88,7 @@ async def test_zone_and_version_narrow_it_down(project: Project, alice: User, sh
 async def test_it_says_what_is_offered_where_this_is_not(
     project: Project, alice: User, shop: int
 ) -> None:
-    await held(queue_of_process(), agent(project, shop, CPU, WALL))
+    await park(queue_of_process(), agent(project, shop, CPU, WALL))
     with pytest.raises(NoMatchingAgent, match=r"shop offers HEAP\. Available types: CPU, WALL"):
         await ask(project, alice, HEAP)
     assert not await database_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
@@ -104,7 +104,7 @@ async def test_another_tenants_agents_are_nobodys(project: Project, alice: User,
         Project.objects.create, project_id="other-project", name="Other"
     )
     theirs = await database_pool.run(deployment, other)
-    (wait,) = await held(queue_of_process(), agent(other, theirs))
+    (wait,) = await park(queue_of_process(), agent(other, theirs))
     with pytest.raises(NoMatchingAgent):
         await ask(project, alice)
     assert not wait.done()
@@ -113,7 +113,7 @@ async def test_another_tenants_agents_are_nobodys(project: Project, alice: User,
 async def test_who_asks_again_and_again_is_stopped(
     project: Project, alice: User, shop: int
 ) -> None:
-    waits = await held(queue_of_process(), agent(project, shop))
+    waits = await park(queue_of_process(), agent(project, shop))
     waits[0].cancel()
     for nth in range(MAX_PENDING):
         await ask(project, alice)

@@ -48,8 +48,8 @@ def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> 
         got: list[ProfileType] = []
         for _ in range(8):
             room.add_requests(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
-            answer = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
-            got += [answer.request.type] if isinstance(answer, Assignment) else []
+            response = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
+            got += [response.request.type] if isinstance(response, Assignment) else []
         return got
 
     assert run(all_types()) == [CPU, THREADS, WALL]
@@ -63,5 +63,5 @@ async def test_a_project_that_is_stopped_is_not_even_asked_for_the_first(
     await set_rate(project, rate)
     rates.forget(project.pk)
     await first_profile.request_first_profiles(queue_of_process(), project.pk, 2, {CPU})
-    answer = await queue_of_process().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
-    assert isinstance(answer, outcome)
+    response = await queue_of_process().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
+    assert isinstance(response, outcome)

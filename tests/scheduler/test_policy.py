@@ -122,7 +122,7 @@ def test_agents_are_called_back_one_after_the_other() -> None:
 
 
 @given(returns_in=st.floats(0, 6e5), hold=st.floats(0.1, 300), seed=st.integers(0, 100))
-def test_nobody_is_called_back_sooner_than_a_place_may_be_free(
+def test_agents_return_no_sooner_than_another_may_leave(
     returns_in: float, hold: float, seed: int
 ) -> None:
     rng = random.Random(seed)

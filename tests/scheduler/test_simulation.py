@@ -79,7 +79,7 @@ def test_other_rates_are_met_too(rate: float) -> None:
 
 
 @pytest.mark.parametrize("agents", [33, 100, 1000])
-def test_the_turn_of_those_who_find_no_place_comes_up(agents: int) -> None:
+def test_agents_that_cannot_park_get_their_turn(agents: int) -> None:
     log = watch(agents, (ProfileType.CPU,), minutes=90, seed=3)
     names = Counter(capture.agent for capture in log.captures)
     assert len(log.captures) >= 86
@@ -93,7 +93,8 @@ def test_requests_a_minute_do_not_grow_with_the_number_of_agents() -> None:
         agents: watch(agents, TYPES, minutes=20, seed=1).requests_by_minute(20)[3:]
         for agents in (200, 2_000, 100_000)
     }
-    # 32 places, freed every 50 s, with two tries each: 77 a minute, plus agents that have captured.
+    # 32 handshakes are parked for 50 s and take two tries each: 77 a minute, plus agents that have
+    # captured.
     most = {agents: mean(counts) for agents, counts in per_minute.items()}
     assert all(requests < 2 * 32 * 60 / HOLD * 1.5 for requests in most.values()), most
 

@@ -13,7 +13,7 @@ from scheduler.capture_requests import CaptureTarget
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Assignment, Waiter
 from scheduler.tasks import upcoming_requests
-from tests.scheduler.long_poll.parking import held
+from tests.scheduler.long_poll.parking import park
 from tests.scheduler.project_rate import set_rate
 
 CPU, WALL = ProfileType.CPU, ProfileType.WALL
@@ -48,13 +48,13 @@ async def test_a_waiting_agent_is_given_what_was_planned_at_its_projects_rate(
     await set_rate(project, 20)
     await queue_of_process().open()
     waiter = Waiter("a", project.pk, 1, frozenset({CPU}))
-    (wait,) = await held(queue_of_process(), waiter)
+    (wait,) = await park(queue_of_process(), waiter)
     started = time.time()
     await database_pool.run(tasks.plan)
-    answer = await wait
-    assert isinstance(answer, Assignment)
-    assert answer.request.deployment == 1
-    assert answer.request.scheduled >= started
+    response = await wait
+    assert isinstance(response, Assignment)
+    assert response.request.deployment == 1
+    assert response.request.scheduled >= started
     await queue_of_process().close()
 
 

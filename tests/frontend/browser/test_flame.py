@@ -320,7 +320,7 @@ def test_every_type_explains_its_average(page: Page, url: str, project: Project)
     assert Profile.objects.count() == 4
 
 
-def test_capture_now_answers_on_the_page(page: Page, shop_url: str) -> None:
+def test_capture_now_reports_on_the_page(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.get_by_role("button", name="Capture now").click()
     expect(page.locator("#said")).to_contain_text("checkout")

@@ -190,8 +190,8 @@ def test_an_expression_that_explodes_is_stopped(page: Page, url: str, project: P
 def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(shop_url)
-    place = middle(box(page, "discounts.apply"))
-    view(page).click(button="right", position=place)
+    position = middle(box(page, "discounts.apply"))
+    view(page).click(button="right", position=position)
     menu = page.get_by_role("menu")
     expect(menu.get_by_role("menuitem").first).to_be_focused()
     menu.get_by_role("menuitem", name="Copy stack").click()
@@ -199,7 +199,7 @@ def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> N
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines()[0] == "Thread.run"
     assert copied.splitlines()[-1] == "discounts.apply"
-    view(page).click(button="right", position=place)
+    view(page).click(button="right", position=position)
     menu.get_by_role("menuitem", name="Copy link to this frame").click()
     expect(page.locator("#said")).to_contain_text("Link copied")
     link = page.evaluate("navigator.clipboard.readText()")

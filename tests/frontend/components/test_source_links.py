@@ -47,6 +47,6 @@ def test_where_there_is_nothing_to_link_to_there_is_no_link(
         "https://git.example.org/{file}/{0}",
     ],
 )
-def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
+def test_an_invalid_pattern_is_rejected(pattern: str) -> None:
     with pytest.raises(InvalidLinkTemplate):
         check_pattern(pattern)

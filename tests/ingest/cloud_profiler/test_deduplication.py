@@ -13,14 +13,14 @@ from profiles.models import Block, Profile
 from profiles.storage import deduplication
 from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage, Project
-from tests.ingest.client import Client, assert_refused
+from tests.ingest.client import Client, assert_error_response
 from tests.ingest.pprof import profile
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> None:
+def test_the_same_bytes_again_get_the_same_response(agent: Client, name: str) -> None:
     first, second = agent.upload(name), agent.upload(name)
     assert first.status_code == second.status_code == 200
     assert first.content == second.content
@@ -31,7 +31,7 @@ def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> N
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
     agent.upload(name)
     other = agent.upload(name, profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
     assert Profile.objects.get().weight == 40_000_000
 
 
@@ -65,7 +65,7 @@ def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert level0.compact_long_heads(project.pk, now) == 1
 
 
-def test_the_same_bytes_again_get_the_same_answer_from_a_block(
+def test_the_same_bytes_again_get_the_same_response_from_a_block(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     name, first = packed
@@ -80,7 +80,7 @@ def test_other_bytes_under_a_name_in_a_block_are_409(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     other = agent.upload(packed[0], profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
     assert not Profile.objects.exists()
 
 

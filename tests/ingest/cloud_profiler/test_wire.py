@@ -117,7 +117,7 @@ def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff", b'{"a": "\\ud800"}', b"NaN"])
-def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
+def test_a_body_that_is_no_json_object_is_rejected(body: bytes) -> None:
     with pytest.raises(BadRequest):
         json_body.parse(body)
 

@@ -35,7 +35,7 @@ def test_admin_makes_a_superuser(monkeypatch: pytest.MonkeyPatch) -> None:
     assert User.objects.get().is_superuser
 
 
-def test_a_weak_password_is_refused(
+def test_a_weak_password_is_rejected(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert add_user(monkeypatch, password="short") == 1
@@ -92,7 +92,7 @@ def test_a_key_has_every_scope_that_was_given(
     assert (row.may_write, row.may_read) == (write, read)
 
 
-def test_an_unknown_scope_is_refused_by_name(
+def test_an_unknown_scope_is_rejected_by_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

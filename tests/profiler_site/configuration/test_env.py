@@ -33,7 +33,7 @@ def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("url", ["nonsense", "mysql://shop@db/flamewatch", ""])
-def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
+def test_a_database_of_another_kind_is_rejected_without_its_password(url: str) -> None:
     allowed = "it may begin with sqlite, postgres, postgresql"
     with pytest.raises(env.BadSetting, match=rf"DB begins with '\w*'; {allowed}\.$"):
         env.database("DB", url)

@@ -79,7 +79,7 @@ def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) 
     )
     page = admin.get(reverse("admin:projects_project_changelist")).content.decode()
     assert '<td class="field-profiles_today">251</td>' in page
-    assert '<td class="field-refused_today">13</td>' in page
+    assert '<td class="field-rejected_today">13</td>' in page
     assert '<td class="field-stored">3 kB</td>' in page
 
 

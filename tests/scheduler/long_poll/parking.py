@@ -18,7 +18,7 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
+async def park(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
     """Start these waits, and return them once the queue has parked all."""
     before = room.counts().waiting
     waits = [asyncio.create_task(room.wait(waiter, hold)) for waiter in waiters]
@@ -28,6 +28,6 @@ async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> lis
 
 async def claimed(wait: Wait) -> str:
     async with asyncio.timeout(TIMEOUT):
-        answer = await wait
-    assert isinstance(answer, Assignment)
-    return answer.request.id
+        response = await wait
+    assert isinstance(response, Assignment)
+    return response.request.id

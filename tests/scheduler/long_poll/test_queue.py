@@ -19,12 +19,12 @@ from scheduler.long_poll.interface import (
     Waiter,
 )
 from scheduler.long_poll.redis import RedisQueue
-from tests.scheduler.long_poll.parking import claimed, held, until
+from tests.scheduler.long_poll.parking import claimed, park, until
 
 pytestmark = pytest.mark.real
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
-PLACES = 3
+MAX_PARKED = 3
 LONG, SHORT = 90.0, 0.1  # seconds
 CAPTURE = 0.3
 
@@ -35,8 +35,8 @@ def make_room(request: pytest.FixtureRequest) -> Callable[[float], LongPollQueue
 
     def make(capture: float) -> LongPollQueue:
         if request.param == "redis":
-            return RedisQueue(request.getfixturevalue("redis_url"), PLACES, capture)
-        return InProcessQueue(PLACES, capture)
+            return RedisQueue(request.getfixturevalue("redis_url"), MAX_PARKED, capture)
+        return InProcessQueue(MAX_PARKED, capture)
 
     return make
 
@@ -75,7 +75,7 @@ def slot(
 
 
 async def test_a_waiting_agent_gets_the_slot_at_its_moment(room: LongPollQueue) -> None:
-    (wait,) = await held(room, agent())
+    (wait,) = await park(room, agent())
     request = slot(at=0.2)
     room.add_requests([request])
     assert await wait == Assignment(request)
@@ -86,22 +86,22 @@ async def test_a_waiting_agent_gets_the_slot_at_its_moment(room: LongPollQueue) 
 async def test_without_a_slot_an_agent_is_sent_away_when_its_hold_is_over(
     room: LongPollQueue,
 ) -> None:
-    answer = await room.wait(agent(), SHORT)
-    assert isinstance(answer, BackOff)
-    assert answer.retry_after <= SHORT / 10, "there is room: it may come back at once"
+    response = await room.wait(agent(), SHORT)
+    assert isinstance(response, BackOff)
+    assert response.retry_after <= SHORT / 10, "there is room: it may come back at once"
     assert room.counts().waiting == 0
 
 
 async def test_it_tells_what_an_agent_is_doing(room: LongPollQueue) -> None:
     idle = AgentActivity(waiting=False, capturing_for=0.0)
-    await held(room, agent("a"), agent("b", deployment=2))
+    await park(room, agent("a"), agent("b", deployment=2))
     page = [(1, "a"), (1, "b"), (2, "b"), (3, "a")]
     doing = await asyncio.to_thread(room.activities, page)
     assert doing == [AgentActivity(True, 0.0), idle, AgentActivity(True, 0.0), idle]
 
 
 async def test_it_tells_how_long_an_agent_captures_still(slow_room: LongPollQueue) -> None:
-    (wait,) = await held(slow_room, agent("a"))
+    (wait,) = await park(slow_room, agent("a"))
     slow_room.add_requests([slot()])
     await claimed(wait)
     (doing,) = await asyncio.to_thread(slow_room.activities, [(1, "a")])
@@ -110,7 +110,7 @@ async def test_it_tells_how_long_an_agent_captures_still(slow_room: LongPollQueu
 
 
 async def test_a_slot_is_claimed_by_one_agent_only(room: LongPollQueue) -> None:
-    waits = await held(room, agent("a"), agent("b"), agent("c"))
+    waits = await park(room, agent("a"), agent("b"), agent("c"))
     room.add_requests([slot()])
     done, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     assert (len(done), len(left)) == (1, 2)
@@ -118,20 +118,20 @@ async def test_a_slot_is_claimed_by_one_agent_only(room: LongPollQueue) -> None:
 
 
 async def test_slots_go_to_different_agents(room: LongPollQueue) -> None:
-    waits = await held(room, agent("a"), agent("b"), agent("c"))
+    waits = await park(room, agent("a"), agent("b"), agent("c"))
     room.add_requests([slot("1"), slot("2"), slot("3")])
     assert {await claimed(wait) for wait in waits} == {"1", "2", "3"}
 
 
 async def test_a_type_is_asked_only_of_those_that_offer_it(room: LongPollQueue) -> None:
-    _, wall = await held(room, agent("a", CPU), agent("b", WALL))
+    _, wall = await park(room, agent("a", CPU), agent("b", WALL))
     room.add_requests([slot("wall", WALL)])
     assert await claimed(wall) == "wall"
     assert room.counts().waiting == 1
 
 
 async def test_a_slot_stays_in_its_deployment(room: LongPollQueue) -> None:
-    other, own = await held(room, agent(deployment=1), agent(deployment=2))
+    other, own = await park(room, agent(deployment=1), agent(deployment=2))
     room.add_requests([slot(deployment=2)])
     assert await claimed(own) == "s"
     assert not other.done()
@@ -139,8 +139,8 @@ async def test_a_slot_stays_in_its_deployment(room: LongPollQueue) -> None:
 
 async def test_if_none_waits_the_first_to_arrive_gets_it(room: LongPollQueue) -> None:
     room.add_requests([slot(at=-EXPIRY_SECONDS / 2)])
-    answer = await room.wait(agent(), LONG)
-    assert isinstance(answer, Assignment)
+    response = await room.wait(agent(), LONG)
+    assert isinstance(response, Assignment)
     assert isinstance(await room.wait(agent("b"), SHORT), BackOff)
 
 
@@ -152,7 +152,7 @@ async def test_a_slot_lapses_60_s_after_its_moment_and_is_counted(room: LongPoll
 
 
 async def test_a_slot_is_not_added_twice(room: LongPollQueue) -> None:
-    (first,) = await held(room, agent("a"))
+    (first,) = await park(room, agent("a"))
     room.add_requests([slot("same"), slot("same")])
     assert await claimed(first) == "same"
     room.add_requests([slot("same")])
@@ -164,18 +164,18 @@ async def test_what_a_person_asked_for_goes_first(room: LongPollQueue) -> None:
         [slot("plan", at=-5), slot("person", WALL, at=-1, origin=RequestOrigin.PERSON)]
     )
     await until(lambda: room.count_user_requests(1, WALL) == 1)
-    answer = await room.wait(agent("a", CPU, WALL), LONG)
-    assert isinstance(answer, Assignment)
-    assert answer.request.id == "person"
+    response = await room.wait(agent("a", CPU, WALL), LONG)
+    assert isinstance(response, Assignment)
+    assert response.request.id == "person"
     assert room.count_user_requests(1, WALL) == 0
 
 
 async def test_an_agent_captures_one_profile_at_a_time(room: LongPollQueue) -> None:
-    (wait,) = await held(room, agent())
+    (wait,) = await park(room, agent())
     started = time.time()
     room.add_requests([slot("first")])
     assert await claimed(wait) == "first"
-    (again,) = await held(room, agent())
+    (again,) = await park(room, agent())
     room.add_requests([slot("second")])
     assert await claimed(again) == "second"
     assert time.time() - started >= CAPTURE
@@ -187,7 +187,7 @@ async def test_what_takes_an_instant_keeps_an_agent_for_a_moment_only(
     capture = 5.0
     room = make_room(capture)
     await room.open()
-    (wait,) = await held(room, agent("a", HEAP))
+    (wait,) = await park(room, agent("a", HEAP))
     room.add_requests([slot("first", HEAP)])
     await wait
     started = time.time()
@@ -199,10 +199,10 @@ async def test_what_takes_an_instant_keeps_an_agent_for_a_moment_only(
 
 async def test_while_one_captures_another_gets_the_slot(slow_room: LongPollQueue) -> None:
     room = slow_room
-    (wait,) = await held(room, agent("a"))
+    (wait,) = await park(room, agent("a"))
     room.add_requests([slot("first")])
     await wait
-    _, other = await held(room, agent("a"), agent("b"))
+    _, other = await park(room, agent("a"), agent("b"))
     room.add_requests([slot("second")])
     assert await claimed(other) == "second"
 
@@ -210,34 +210,34 @@ async def test_while_one_captures_another_gets_the_slot(slow_room: LongPollQueue
 async def test_a_full_deployment_sends_the_next_away_and_later_ones_for_longer(
     room: LongPollQueue,
 ) -> None:
-    await held(room, *(agent(f"held-{nth}") for nth in range(PLACES)))
-    answers = [await room.wait(agent(f"late-{nth}"), LONG) for nth in range(50)]
-    delays = [answer.retry_after for answer in answers if isinstance(answer, BackOff)]
+    await park(room, *(agent(f"parked-{nth}") for nth in range(MAX_PARKED)))
+    responses = [await room.wait(agent(f"late-{nth}"), LONG) for nth in range(50)]
+    delays = [response.retry_after for response in responses if isinstance(response, BackOff)]
     assert len(delays) == 50
     assert delays[0] >= 0.9 * LONG / 2
     assert delays[-1] > 5 * delays[0]
-    assert room.counts().waiting == PLACES
+    assert room.counts().waiting == MAX_PARKED
 
 
-async def test_one_full_deployment_leaves_others_their_places(room: LongPollQueue) -> None:
-    await held(room, *(agent(f"held-{nth}") for nth in range(PLACES)))
-    await held(room, agent(deployment=2))
+async def test_a_full_deployment_does_not_limit_others(room: LongPollQueue) -> None:
+    await park(room, *(agent(f"parked-{nth}") for nth in range(MAX_PARKED)))
+    await park(room, agent(deployment=2))
 
 
 async def test_even_a_full_deployment_gives_an_open_slot_to_who_arrives(
     room: LongPollQueue,
 ) -> None:
-    await held(room, *(agent(f"held-{nth}", WALL) for nth in range(PLACES)))
+    await park(room, *(agent(f"parked-{nth}", WALL) for nth in range(MAX_PARKED)))
     room.add_requests([slot("cpu", CPU, origin=RequestOrigin.PERSON)])
     await until(lambda: room.count_user_requests(1, CPU) == 1)
     assert isinstance(await room.wait(agent("late", CPU), LONG), Assignment)
 
 
 async def test_a_cancelled_wait_leaves_no_trace(room: LongPollQueue) -> None:
-    waits = await held(room, *(agent(f"held-{nth}") for nth in range(PLACES)))
+    waits = await park(room, *(agent(f"parked-{nth}") for nth in range(MAX_PARKED)))
     waits[0].cancel()
-    await until(lambda: room.counts().waiting == PLACES - 1)
-    await held(room, agent("next"))
+    await until(lambda: room.counts().waiting == MAX_PARKED - 1)
+    await park(room, agent("next"))
     room.add_requests([slot("1"), slot("2"), slot("3")])
     await until(lambda: room.counts().claimed == 3)
 
@@ -246,7 +246,7 @@ async def test_a_cancelled_wait_leaves_no_trace(room: LongPollQueue) -> None:
 async def test_a_wait_cancelled_as_it_is_given_a_slot_gives_it_back(
     room: LongPollQueue, steps: int
 ) -> None:
-    (wait,) = await held(room, agent("a"))
+    (wait,) = await park(room, agent("a"))
     room.add_requests([slot()])
     for _ in range(steps):
         await asyncio.sleep(0)
@@ -258,7 +258,7 @@ async def test_a_wait_cancelled_as_it_is_given_a_slot_gives_it_back(
 
 
 async def test_slots_are_added_from_any_thread(room: LongPollQueue) -> None:
-    (wait,) = await held(room, agent())
+    (wait,) = await park(room, agent())
     thread = threading.Thread(target=room.add_requests, args=([slot()],))
     thread.start()
     assert await claimed(wait) == "s"
@@ -266,7 +266,7 @@ async def test_slots_are_added_from_any_thread(room: LongPollQueue) -> None:
 
 
 async def test_it_knows_what_is_offered_and_by_how_many(room: LongPollQueue) -> None:
-    await held(room, agent("a", CPU), agent("b", CPU, WALL), agent("c", HEAP, deployment=2))
+    await park(room, agent("a", CPU), agent("b", CPU, WALL), agent("c", HEAP, deployment=2))
     offers = sorted(await asyncio.to_thread(room.targets), key=lambda offer: offer.deployment)
     assert offers == [
         CaptureTarget(9, 1, frozenset({CPU, WALL}), 2),
@@ -281,28 +281,30 @@ async def test_who_was_sent_away_or_captures_still_counts_as_an_offer(room: Long
 
 async def test_a_type_added_later_counts_from_then_on(room: LongPollQueue) -> None:
     await room.wait(agent("a", CPU), SHORT)
-    (wait,) = await held(room, agent("a", CPU, WALL))
+    (wait,) = await park(room, agent("a", CPU, WALL))
     assert room.targets()[0].types == {CPU, WALL}
     room.add_requests([slot("wall", WALL)])
     assert await claimed(wait) == "wall"
 
 
-async def test_emptying_sends_everyone_away_and_refuses_newcomers(room: LongPollQueue) -> None:
-    waits = await held(room, agent("a"), agent("b", deployment=2))
+async def test_closing_backs_off_parked_and_new_handshakes(room: LongPollQueue) -> None:
+    waits = await park(room, agent("a"), agent("b", deployment=2))
     await room.close()
-    answers = [await wait for wait in waits] + [await room.wait(agent("c"), LONG)]
-    assert all(isinstance(answer, BackOff) and answer.retry_after >= 1 for answer in answers)
+    responses = [await wait for wait in waits] + [await room.wait(agent("c"), LONG)]
+    assert all(
+        isinstance(response, BackOff) and response.retry_after >= 1 for response in responses
+    )
     assert room.counts().waiting == 0
 
 
 async def test_among_many_agents_and_slots_each_slot_is_claimed_once(room: LongPollQueue) -> None:
-    deployments, each = 10, PLACES
+    deployments, each = 10, MAX_PARKED
     waiters = [
         agent(f"a-{nth}", deployment=deployment)
         for deployment in range(deployments)
         for nth in range(each)
     ]
-    waits = await held(room, *waiters)
+    waits = await park(room, *waiters)
     added = [
         slot(f"{deployment}-{nth}", deployment=deployment)
         for deployment in range(deployments)

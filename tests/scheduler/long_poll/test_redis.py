@@ -15,11 +15,11 @@ from scheduler.capture_requests import CaptureRequest
 from scheduler.long_poll.interface import Assignment, BackOff, QueueUnavailable, Waiter
 from scheduler.long_poll.redis import RedisQueue
 from tests import services
-from tests.scheduler.long_poll.parking import LONG, TIMEOUT, claimed, held, until
+from tests.scheduler.long_poll.parking import LONG, TIMEOUT, claimed, park, until
 
 pytestmark = pytest.mark.real
 
-PLACES, CAPTURE, SHORT = 3, LONG, 1.0
+MAX_PARKED, CAPTURE, SHORT = 3, LONG, 1.0
 
 
 def agent(name: str) -> Waiter:
@@ -33,7 +33,7 @@ def slot(name: str = "s") -> CaptureRequest:
 @pytest.fixture
 async def rooms(redis_url: str) -> AsyncIterator[list[RedisQueue]]:
     """Yield two queues on one Redis, which act as two web processes."""
-    made = [RedisQueue(redis_url, PLACES, CAPTURE) for _ in range(2)]
+    made = [RedisQueue(redis_url, MAX_PARKED, CAPTURE) for _ in range(2)]
     for room in made:
         await room.open()
     yield made
@@ -51,24 +51,24 @@ async def hold_elsewhere(url: str, name: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout
-    assert await process.stdout.readline() == b"held\n"
+    assert await process.stdout.readline() == b"parked\n"
     return process
 
 
-async def test_processes_share_the_places_of_a_deployment(rooms: list[RedisQueue]) -> None:
+async def test_processes_share_the_limit_of_a_deployment(rooms: list[RedisQueue]) -> None:
     first, second = rooms
-    await held(first, agent("a"), agent("b"))
-    await held(second, agent("c"))
-    answer = await second.wait(agent("d"), LONG)
-    assert isinstance(answer, BackOff)
-    assert answer.retry_after > 1
+    await park(first, agent("a"), agent("b"))
+    await park(second, agent("c"))
+    response = await second.wait(agent("d"), LONG)
+    assert isinstance(response, BackOff)
+    assert response.retry_after > 1
 
 
 async def test_a_slot_that_one_process_adds_goes_to_an_agent_of_the_other(
     rooms: list[RedisQueue],
 ) -> None:
     first, second = rooms
-    (wait,) = await held(second, agent("a"))
+    (wait,) = await park(second, agent("a"))
     await asyncio.to_thread(first.add_requests, [slot()])
     assert await claimed(wait) == "s"
 
@@ -78,24 +78,24 @@ async def test_a_slot_that_is_due_is_open_before_any_process_has_looked_for_it(
 ) -> None:
     first, second = rooms
     wall = frozenset({ProfileType.WALL})
-    await held(first, *(Waiter(f"full-{nth}", 9, 1, wall) for nth in range(PLACES)))
+    await park(first, *(Waiter(f"full-{nth}", 9, 1, wall) for nth in range(MAX_PARKED)))
     await asyncio.to_thread(second._state.add_requests, [slot()])
     assert isinstance(await first.wait(agent("late"), LONG), Assignment)
 
 
 async def test_an_agent_that_captures_is_busy_for_all_processes(rooms: list[RedisQueue]) -> None:
     first, second = rooms
-    (wait,) = await held(first, agent("a"))
+    (wait,) = await park(first, agent("a"))
     first.add_requests([slot("1")])
     await claimed(wait)
-    _, other = await held(second, agent("a"), agent("b"))
+    _, other = await park(second, agent("a"), agent("b"))
     second.add_requests([slot("2")])
     assert await claimed(other) == "2"
 
 
 async def test_a_process_gives_what_it_holds_in_another_process(redis_url: str) -> None:
     process = await hold_elsewhere(redis_url, "far")
-    room = RedisQueue(redis_url, PLACES, CAPTURE)
+    room = RedisQueue(redis_url, MAX_PARKED, CAPTURE)
     await room.open()
     room.add_requests([slot()])
     output, _ = await process.communicate()
@@ -107,34 +107,34 @@ async def test_agents_of_a_killed_process_are_given_nothing(redis_url: str) -> N
     process = await hold_elsewhere(redis_url, "ghost")
     process.kill()
     await process.wait()
-    room = RedisQueue(redis_url, PLACES, CAPTURE)
-    (wait,) = await held(room, agent("alive"))
+    room = RedisQueue(redis_url, MAX_PARKED, CAPTURE)
+    (wait,) = await park(room, agent("alive"))
     for nth in range(3):
         room.add_requests([slot(f"{nth}")])
         assert await claimed(wait) == f"{nth}"
-        (wait,) = await held(room, agent(f"alive-{nth}"))
+        (wait,) = await park(room, agent(f"alive-{nth}"))
     assert room.counts().claimed == 3
     await room.close()
 
 
-async def test_agents_of_a_killed_process_keep_their_places_no_longer_than_the_hold(
+async def test_agents_of_a_killed_process_count_no_longer_than_the_poll_timeout(
     redis_url: str,
 ) -> None:
-    room = RedisQueue(redis_url, PLACES, CAPTURE)
+    room = RedisQueue(redis_url, MAX_PARKED, CAPTURE)
     await room.open()
     # State that a process leaves when it dies: agents in Redis that no process holds.
-    for nth in range(PLACES):
+    for nth in range(MAX_PARKED):
         await room._scripts.arrive(f"dead.{nth}", agent(f"dead-{nth}"), SHORT)
     assert isinstance(await room.wait(agent("early"), LONG), BackOff)
     await until(lambda: room.counts().waiting == 0)
-    await held(room, agent("late"))
+    await park(room, agent("late"))
     await room.close()
 
 
 async def test_a_cancellation_that_redis_py_keeps_to_itself_ends_the_room_all_the_same(
     redis_url: str,
 ) -> None:
-    room, started = RedisQueue(redis_url, PLACES, CAPTURE), asyncio.Event()
+    room, started = RedisQueue(redis_url, MAX_PARKED, CAPTURE), asyncio.Event()
     await room.open()
 
     async def deaf(**_: object) -> list[str]:
@@ -158,10 +158,11 @@ def port() -> int:
 async def test_without_redis_agents_are_sent_away_and_it_is_told_once(
     port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    room = RedisQueue(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
-    answers = [await room.wait(agent("a"), LONG) for _ in range(5)]
+    room = RedisQueue(f"redis://127.0.0.1:{port}/0", MAX_PARKED, CAPTURE)
+    responses = [await room.wait(agent("a"), LONG) for _ in range(5)]
     assert all(
-        isinstance(answer, BackOff) and LONG / 2 <= answer.retry_after <= LONG for answer in answers
+        isinstance(response, BackOff) and LONG / 2 <= response.retry_after <= LONG
+        for response in responses
     )
     assert sum("long-poll queue fails" in line for line in caplog.messages) == 1
     with pytest.raises(QueueUnavailable, match="is not available"):
@@ -169,18 +170,18 @@ async def test_without_redis_agents_are_sent_away_and_it_is_told_once(
     await room.close()
 
 
-async def test_when_redis_goes_the_held_are_sent_away_and_when_it_returns_all_is_well(
+async def test_parked_agents_back_off_when_redis_stops_and_park_again_after_it_returns(
     port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    room = RedisQueue(f"redis://127.0.0.1:{port}/0", PLACES, CAPTURE)
+    room = RedisQueue(f"redis://127.0.0.1:{port}/0", MAX_PARKED, CAPTURE)
     with services.redis(tmp_path, port):
-        (wait,) = await held(room, agent("a"))
+        (wait,) = await park(room, agent("a"))
     assert isinstance(await wait, BackOff)
     assert isinstance(await room.wait(agent("a"), LONG), BackOff)
     with services.redis(tmp_path, port):
         await until(lambda: any("responds again" in line for line in caplog.messages))
-        (wait,) = await held(room, agent("a"))
+        (wait,) = await park(room, agent("a"))
         room.add_requests([slot()])
         assert isinstance(await wait, Assignment)
         await room.close()

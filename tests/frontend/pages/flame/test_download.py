@@ -98,7 +98,9 @@ def test_the_page_links_to_what_it_shows(client: Client, bob: User, project: Pro
         assert f'href="{url(project, form)}?service=checkout&amp;type=CPU&amp;' in page
 
 
-def test_what_is_not_named_is_refused(client: Client, bob: User, project: Project) -> None:
+def test_a_download_without_a_selection_or_known_format_is_rejected(
+    client: Client, bob: User, project: Project
+) -> None:
     client.force_login(bob)
     assert client.get(url(project, "pprof")).status_code == 400
     assert client.get(url(project, "svg") + QUERY).status_code == 404
