@@ -44,14 +44,14 @@ async def ask(
     return await database_pool.run(call)
 
 
-async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
+async def test_a_parked_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
     (wait,) = await park(queue_of_process(), agent(project, shop))
     pending = await ask(project, alice)
     assert await claimed(wait) == pending.request.id
     assert (pending.waiting, pending.request.origin) == (1, RequestOrigin.PERSON)
 
 
-async def test_it_is_written_down_who_asked_for_what(
+async def test_the_audit_log_records_the_actor_and_the_request(
     project: Project, alice: User, shop: int
 ) -> None:
     await park(queue_of_process(), agent(project, shop))
@@ -68,7 +68,7 @@ async def test_it_is_written_down_who_asked_for_what(
     }
 
 
-async def test_of_several_deployments_it_is_the_one_where_most_wait(
+async def test_the_deployment_with_the_most_parked_agents_is_chosen(
     project: Project, alice: User, shop: int
 ) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="1")
@@ -85,21 +85,23 @@ async def test_zone_and_version_narrow_it_down(project: Project, alice: User, sh
     assert (await ask(project, alice, version="2")).request.deployment == other
 
 
-async def test_it_says_what_is_offered_where_this_is_not(
-    project: Project, alice: User, shop: int
-) -> None:
+async def test_the_error_lists_the_offered_types(project: Project, alice: User, shop: int) -> None:
     await park(queue_of_process(), agent(project, shop, CPU, WALL))
     with pytest.raises(NoMatchingAgent, match=r"shop offers HEAP\. Available types: CPU, WALL"):
         await ask(project, alice, HEAP)
     assert not await database_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
 
 
-async def test_it_says_that_nobody_is_there(project: Project, alice: User, shop: int) -> None:
+async def test_an_error_reports_that_no_agent_is_parked(
+    project: Project, alice: User, shop: int
+) -> None:
     with pytest.raises(NoMatchingAgent, match="No agent of shop"):
         await ask(project, alice)
 
 
-async def test_another_tenants_agents_are_nobodys(project: Project, alice: User, shop: int) -> None:
+async def test_agents_of_another_project_are_not_used(
+    project: Project, alice: User, shop: int
+) -> None:
     other = await database_pool.run(
         Project.objects.create, project_id="other-project", name="Other"
     )
@@ -110,9 +112,7 @@ async def test_another_tenants_agents_are_nobodys(project: Project, alice: User,
     assert not wait.done()
 
 
-async def test_who_asks_again_and_again_is_stopped(
-    project: Project, alice: User, shop: int
-) -> None:
+async def test_repeated_requests_are_limited(project: Project, alice: User, shop: int) -> None:
     waits = await park(queue_of_process(), agent(project, shop))
     waits[0].cancel()
     for nth in range(MAX_PENDING):

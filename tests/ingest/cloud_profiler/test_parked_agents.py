@@ -57,7 +57,7 @@ async def park(port: int, agent: Client) -> Connection:
     return connection
 
 
-def slot(deployment: Deployment) -> CaptureRequest:
+def capture_request(deployment: Deployment) -> CaptureRequest:
     return CaptureRequest(
         id=str(uuid.uuid4()),
         project=deployment.project_id,
@@ -76,7 +76,7 @@ def test_parked_agents_take_no_threads_and_all_get_a_response(
         connections = [await park(port, agent) for _ in range(MANY)]
         await until_parked(MANY)
         threads = threading.active_count()
-        queue_of_process().add_requests([slot(deployment) for _ in range(100)])
+        queue_of_process().add_requests([capture_request(deployment) for _ in range(100)])
         await until_no_more_than(MANY - 100)
         stopping.set()
         responses.extend(await asyncio.gather(*(each.read_response() for each in connections)))
@@ -110,7 +110,7 @@ def test_a_client_that_leaves_is_no_longer_parked(agent: Client, deployment: Dep
         await until_no_more_than(0)
         staying = await park(port, agent)
         await until_parked()
-        queue_of_process().add_requests([slot(deployment)])
+        queue_of_process().add_requests([capture_request(deployment)])
         response = await staying.read_response()
         staying.close()
         return response

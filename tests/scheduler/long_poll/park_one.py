@@ -14,7 +14,9 @@ from tests.scheduler.long_poll.parking import LONG, park
 
 async def main(url: str, agent: str) -> None:
     queue = RedisQueue(url, 3, 0.3)
-    (wait,) = await park(queue, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
+    (wait,) = await park(
+        queue, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), poll_timeout=LONG
+    )
     print("parked", flush=True)
     print(await wait, flush=True)
 

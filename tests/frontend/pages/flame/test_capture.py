@@ -23,8 +23,8 @@ def url(project: Project) -> str:
 
 
 def pending_capture(waiting: int) -> capture_now.PendingCapture:
-    slot = CaptureRequest("one", 1, 1, ProfileType.CPU, 0.0, RequestOrigin.PERSON)
-    return capture_now.PendingCapture(slot, waiting)
+    capture_request = CaptureRequest("one", 1, 1, ProfileType.CPU, 0.0, RequestOrigin.PERSON)
+    return capture_now.PendingCapture(capture_request, waiting)
 
 
 def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: str) -> None:
