@@ -11,7 +11,7 @@ from tests.profiles import rows
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_what_did_not_change_is_304(ask: Ask, shop: Deployment) -> None:
+def test_an_unchanged_result_is_304(ask: Ask, shop: Deployment) -> None:
     first = ask("tree")
     tag = first.headers["etag"]
     again = ask("tree", headers={"If-None-Match": tag})

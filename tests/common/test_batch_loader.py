@@ -25,7 +25,7 @@ class Squares:
         return {key: key * key for key in keys}
 
 
-async def test_those_who_ask_at_once_share_a_query() -> None:
+async def test_simultaneous_lookups_share_a_query() -> None:
     squares = Squares()
     together = BatchLoader(squares)
     results = await asyncio.gather(*(together.load(n) for n in range(100)))

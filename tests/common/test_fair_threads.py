@@ -113,7 +113,7 @@ def test_all_together_have_a_bound(gate: ThreadGate) -> None:
     assert not full.value.of_tenant
 
 
-def test_what_is_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
+def test_a_job_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting_of_tenant=2)
     running = ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")

@@ -40,7 +40,7 @@ def test_a_body_is_all_its_chunks(chunks: list[bytes]) -> None:
     assert BodySender(*chunks).read() == b"".join(chunks)
 
 
-def test_what_is_beyond_the_limit_is_not_waited_for() -> None:
+def test_a_body_over_the_limit_is_not_read_to_its_end() -> None:
     sender = BodySender(b"x" * 60, b"x" * 60, b"x" * 60, ends=False)
     with pytest.raises(BodyTooLarge, match="LIMIT allows 100 bytes"):
         sender.read()

@@ -109,6 +109,6 @@ def test_sides_do_not_differ_in_service_type_or_view(name: str) -> None:
         sides(**{name: "x"})
 
 
-def test_what_is_wrong_on_the_other_side_is_named_as_it_was_sent() -> None:
+def test_a_bad_parameter_of_the_other_side_is_named_with_its_prefix() -> None:
     with pytest.raises(BadParameter, match=r"b\.weight: '0' is no percentage"):
         sides(**{"b.weight": "0"})

@@ -303,7 +303,7 @@ def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
     assert "<title>discounts.apply</title>" in picture
 
 
-def test_what_is_folded_opens_and_is_left_again(page: Page, shop_url: str) -> None:
+def test_a_folded_box_opens_and_closes_again(page: Page, shop_url: str) -> None:
     """Open a folded box as a click does, by the id that the browser derives."""
     page.goto(shop_url)
     drawn(page)
@@ -337,7 +337,7 @@ def test_the_lines_of_a_function_are_a_table(page: Page, shop_url: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_a_search_finds_is_readable(page: Page, shop_url: str, scheme: str) -> None:
+def test_matches_of_a_search_are_readable(page: Page, shop_url: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(f"{shop_url}?search=quote")
     drawn(page)

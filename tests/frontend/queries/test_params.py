@@ -74,7 +74,7 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
         "order=random",
     ],
 )
-def test_what_cannot_be_read_is_said_and_left_out(query: str) -> None:
+def test_an_unreadable_parameter_is_named_and_left_out(query: str) -> None:
     reading = read(QueryDict(query), NOW)
     assert reading.params == PageParams()
     (notice,) = reading.notices

@@ -84,7 +84,7 @@ def test_other_bytes_under_a_name_in_a_block_are_409(
     assert not Profile.objects.exists()
 
 
-def test_what_leaves_the_head_while_it_is_looked_for_is_not_stored_twice(
+def test_a_profile_compacted_during_the_lookup_is_not_stored_twice(
     agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = issued_before(name, project, minutes=5)
@@ -108,7 +108,7 @@ def test_a_late_one_is_stored_beside_a_block_of_its_time(
     assert Profile.objects.count() == 1
 
 
-def test_what_was_just_captured_is_looked_for_in_no_block(agent: Client, name: str) -> None:
+def test_a_new_profile_is_not_looked_up_in_blocks(agent: Client, name: str) -> None:
     with count_queries() as statements:
         assert agent.upload(name).status_code == 200
     assert not [sql for sql in statements if "profiles_block" in sql]

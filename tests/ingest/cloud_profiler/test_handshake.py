@@ -222,7 +222,7 @@ def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, projec
     assert_error_response(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)
 
 
-def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Project) -> None:
+def test_a_project_over_its_daily_quota_captures_nothing(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=0)
     assert_error_response(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
     assert Agent.objects.exists()  # the agent is registered all the same

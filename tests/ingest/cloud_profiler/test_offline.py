@@ -86,7 +86,9 @@ def test_the_same_again_is_stored_once(agent: Client) -> None:
         {"startTime": "2026-01-01T00:00:00Z"},
     ],
 )
-def test_what_differs_in_anything_is_another_profile(change: dict[str, Any], agent: Client) -> None:
+def test_an_upload_with_any_difference_is_another_profile(
+    change: dict[str, Any], agent: Client
+) -> None:
     agent.offline()
     assert agent.offline(**change).status_code == 200
     assert Profile.objects.count() == 2

@@ -28,7 +28,7 @@ def test_a_difference_of_heaps_is_stored_without_what_is_in_use(agent: Client) -
     assert report.rejected == 0
 
 
-def test_what_is_stored_whole_has_no_warnings(agent: Client) -> None:
+def test_a_profile_stored_in_full_has_no_warnings(agent: Client) -> None:
     assert "warnings" not in agent.offline().json()
 
 

@@ -60,7 +60,7 @@ def test_types_may_be_numbers_and_names_as_in_the_proto() -> None:
     assert wire.handshake(message).types == {ProfileType.HEAP, ProfileType.THREADS}
 
 
-def test_what_is_unknown_is_passed_over() -> None:
+def test_unknown_fields_are_ignored() -> None:
     assert wire.handshake(changed("somethingNew", {"a": 1})).deployment.target == "shop.web_1"
 
 

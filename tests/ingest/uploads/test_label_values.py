@@ -32,7 +32,7 @@ def test_the_next_day_begins_anew() -> None:
     values.count(1, {"pod": "b"}, TODAY + timedelta(days=1), allowed=1)
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_for_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_values, "MAX_VALUES", 2)
     values = LabelValues()
     for value in ("a", "b", "c"):

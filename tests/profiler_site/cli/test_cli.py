@@ -146,7 +146,7 @@ def test_the_help_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "long", "FLAMEWATCH_POLL_TIMEOUT_SECONDS is 'long'; "),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence(
+def test_a_bad_setting_is_reported_in_a_sentence(
     variable: str, value: str, said: str, tmp_path: Path
 ) -> None:
     environment = os.environ | {"FLAMEWATCH_DATA_DIR": str(tmp_path), variable: value}

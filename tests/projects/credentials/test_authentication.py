@@ -47,7 +47,7 @@ def test_a_cached_key_costs_no_query(key: Made) -> None:
     assert queries == []
 
 
-def test_those_who_ask_together_share_one_query(key: Made) -> None:
+def test_simultaneous_authentications_share_one_query(key: Made) -> None:
     async def many() -> None:
         await asyncio.gather(*(authenticate(key.text) for _ in range(50)))
 

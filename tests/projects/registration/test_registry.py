@@ -103,7 +103,7 @@ def test_another_projects_deployment_of_the_same_name_is_another(project: Projec
     assert see(project).deployment != see(other).deployment
 
 
-def test_what_changed_is_written_behind(project: Project) -> None:
+def test_changes_are_written_by_the_write_behind_buffer(project: Project) -> None:
     registered = see(project)
     heap = frozenset({ProfileType.HEAP})
     changed = AgentSeen(ANNA.identity, "host-9", "flamewatch-python/2", heap)
@@ -149,7 +149,7 @@ def test_a_profile_is_remembered_of_its_deployment(project: Project) -> None:
     assert see(project).profiled == {ProfileType.CPU}
 
 
-def test_what_another_process_profiled_is_learnt_with_the_next_batch(project: Project) -> None:
+def test_types_profiled_by_another_process_are_read_with_the_next_batch(project: Project) -> None:
     registered = see(project)
     Deployment.objects.filter(pk=registered.deployment).update(profiled=["WALL"])
     write_behind.write_now()

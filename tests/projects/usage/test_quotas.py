@@ -65,7 +65,7 @@ def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
     admit(project)
 
 
-def test_what_is_stored_of_all_days_counts(project: Project, clock: Clock) -> None:
+def test_stored_bytes_of_all_days_count(project: Project, clock: Clock) -> None:
     Quota.objects.create(project=project, stored_bytes=10_000)
     DayUsage.objects.create(project=project, day="2026-02-01", stored_bytes=8_500)
     admit(project, 1000)
@@ -90,7 +90,7 @@ def test_a_projects_usage_does_not_count_for_another(project: Project) -> None:
     rejection(project)
 
 
-def test_those_who_come_together_get_no_more_than_there_is(project: Project) -> None:
+def test_simultaneous_uploads_do_not_exceed_the_quota(project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=5)
 
     async def storm() -> int:
@@ -101,7 +101,7 @@ def test_those_who_come_together_get_no_more_than_there_is(project: Project) -> 
     assert asyncio.run(storm()) == 5
 
 
-def test_what_failed_is_given_back(project: Project, clock: Clock) -> None:
+def test_a_failed_upload_is_given_back_to_the_quota(project: Project, clock: Clock) -> None:
     Quota.objects.create(
         project=project, profiles_per_minute=1, profiles_per_day=1, stored_bytes=1000
     )

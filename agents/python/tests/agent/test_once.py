@@ -163,7 +163,9 @@ def test_programs_that_it_starts_write_nothing(tmp_path: Path) -> None:
         (["--once", "cpu", "--duration", "long"], "invalid"),
     ],
 )
-def test_what_cannot_be_done_is_a_usage_error(tmp_path: Path, options: list[str], why: str) -> None:
+def test_an_impossible_option_is_a_usage_error(
+    tmp_path: Path, options: list[str], why: str
+) -> None:
     done = once(tmp_path, *options)
     assert done.returncode == 2
     assert why in done.stderr

@@ -26,7 +26,7 @@ def modules(*options: bytes) -> dict[str, object]:
         ((b"py-call-osafterfork",), "--enable-threads"),
     ],
 )
-def test_what_is_missing_is_said(options: tuple[bytes, ...], expected: str) -> None:
+def test_missing_options_are_named(options: tuple[bytes, ...], expected: str) -> None:
     assert missing(modules(*options)) == expected
 
 

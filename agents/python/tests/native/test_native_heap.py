@@ -20,14 +20,14 @@ BLOCKS_IN_USE, ALLOCATED_LATER = 36_000, 16_000  # blocks in truth() of heap.py
 FEW_PERCENT = 0.05  # for 14,000 samples: seven standard deviations
 
 
-def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
+def test_memory_in_use_is_right_within_sampling_error(run: Run) -> None:
     result = run("heap.py", "truth")
     objects, size = result["before"]["heap"]["keep.<locals>.<genexpr>"][2:]
     assert objects == pytest.approx(BLOCKS_IN_USE, rel=FEW_PERCENT)
     assert size == pytest.approx(BLOCKS_IN_USE * result["size"], rel=FEW_PERCENT)
 
 
-def test_what_was_allocated_and_freed_at_once_is_not_in_use(run: Run) -> None:
+def test_memory_that_is_freed_at_once_is_not_in_use(run: Run) -> None:
     allocated, in_use = run("heap.py", "truth")["before"]["heap"]["drop"][1::2]
     assert allocated == pytest.approx(200 * MIB, rel=FEW_PERCENT)
     assert in_use == 0
@@ -56,7 +56,7 @@ def test_a_reallocated_block_is_its_last_size(run: Run) -> None:
 
 
 @pytest.mark.parametrize("domains", ["one_by_one", "whole"])
-def test_where_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: str) -> None:
+def test_if_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: str) -> None:
     result = run("heap.py", domains)
     assert result["before"]["keep.<locals>.<genexpr>"][2] == 100
     assert result["before"]["keep.<locals>.<genexpr>"][3] == 100 * result["size"]

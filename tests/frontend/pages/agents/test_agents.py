@@ -98,7 +98,7 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
     assert "needs attention" not in html.replace("needs attention</option>", "")
 
 
-def test_what_is_not_reported_is_said_in_words(signed_in: Client, project: Project) -> None:
+def test_values_that_are_not_reported_have_a_text(signed_in: Client, project: Project) -> None:
     add_agent(project, "gw-1", user_agent="gcloud-go-profiler/0.4.2 grpc-go/1.6")
     row = cell_texts(shown(signed_in))
     assert row[2] == "Go, Cloud Profiler 0.4.2"
@@ -214,7 +214,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
         assert "&lt;script&gt;alert" in html
 
 
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     html = shown(signed_in, state="asleep", show="pods", page="-3", find="\0")
     assert "state=asleep could not be read; showing all instead." in html
     assert "show=pods could not be read; showing agents instead." in html

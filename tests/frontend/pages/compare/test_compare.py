@@ -197,7 +197,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project, now: dateti
 
 
 @pytest.mark.usefixtures("versions")
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     html = shown(signed_in, WHAT | {"b.end": "never", "sort": "colour", "side": "up"})
     assert "“end=never” in the address could not be read" in html
     assert "“sort=colour” in the address could not be read" in html

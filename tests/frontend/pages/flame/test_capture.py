@@ -42,7 +42,7 @@ def test_it_says_that_no_agent_is_free(client: Client, bob: User, url: str) -> N
     assert "No agent is available right now" in text
 
 
-def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None:
+def test_a_service_without_agents_is_named(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     text = client.post(url, PARAMS | {"service": "nobody"}, headers=HTMX).content.decode()
     assert 'class="toast"' in text

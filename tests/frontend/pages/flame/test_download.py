@@ -72,9 +72,7 @@ def test_the_list_of_functions(client: Client, bob: User, project: Project) -> N
     assert sum(int(row[2]) for row in rows[1:]) == TOTAL
 
 
-def test_what_is_opened_alone_is_downloaded_alone(
-    client: Client, bob: User, project: Project
-) -> None:
+def test_the_download_has_the_root_of_the_page(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     tree = run_tree(query_context(selected(project.pk)), selected(project.pk), View()).tree
     quote = next(

@@ -115,9 +115,7 @@ def test_a_tree_without_a_selection_is_rejected(
 
 
 @pytest.mark.usefixtures("profiles")
-def test_what_an_address_cannot_mean_is_said_on_the_page(
-    client: Client, alice: User, url: str
-) -> None:
+def test_unreadable_parameters_are_named_on_the_page(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     text = page(client, f"{url}?span=forever&metric=gold")
     assert "“span=forever” in the address could not be read" in text

@@ -153,7 +153,7 @@ def test_it_is_a_file_too(signed_in: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     assert "“step=soon” in the address could not be read" in shown(signed_in, step="soon")
     assert "more than 400 steps" in shown(signed_in, step="1s")
     assert 'role="alert"' in shown(signed_in, show="(")
