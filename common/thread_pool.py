@@ -48,7 +48,7 @@ class FutureJob(Generic[T]):
 
     def __call__(self) -> None:
         work = self.work
-        del self.work  # frees its memory even if the future, which is done, is kept
+        del self.work  # frees its memory even while the caller has the future
         if not self.future.set_running_or_notify_cancel():
             return
         try:

@@ -31,7 +31,7 @@ _one_at_a_time = threading.Lock()
 class WriteBehindBuffer(Generic[K, V]):
     """Thread-safe buffer of facts by key; `write` stores them, `join(older, newer)` merges two.
 
-    It is bounded: beyond MOST_KEPT keys, for example while the database is unreachable, facts
+    It is bounded: beyond MAX_KEYS keys, for example while the database is unreachable, facts
     about new keys are dropped.
     """
 

@@ -11,7 +11,7 @@ OWN_PROJECT = "-"
 
 
 def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-    """Return the API key from any of the places where clients may send it; "" without one."""
+    """Return the API key from any header or parameter that may carry it; "" without one."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()

@@ -48,7 +48,7 @@ class LeanHandler(ASGIHandler):
         except Disconnected:
             return
         response["Content-Length"] = str(len(response.content))
-        await self.send_response(response, incoming.answering(send))
+        await self.send_response(response, incoming.responding(send))
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
         try:

@@ -28,7 +28,7 @@ class Incoming:
         self._ended = not message.get("more_body", False)
         return message
 
-    def answering(self, send: Send) -> Send:
+    def responding(self, send: Send) -> Send:
         """Return a `send` whose response ends only after the request has ended."""
 
         async def finish(message: Mapping[str, Any]) -> None:

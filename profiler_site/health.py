@@ -1,4 +1,4 @@
-"""Health checks for load balancers: live (the process answers), ready (it can do its work).
+"""Health checks for load balancers: live (the process responds), ready (it can do its work).
 
 Served without Django's handlers: neither check waits for a thread that renders pages or runs
 queries.
@@ -27,7 +27,7 @@ async def live() -> CheckResult:
 async def ready() -> CheckResult:
     """Return 200, or 503 with the reason if the database or the disk is not usable.
 
-    A database that does not answer within READY_SECONDS is unusable too. Concurrent requests share
+    A database that does not respond within READY_SECONDS is unusable too. Concurrent requests share
     one check in one thread.
     """
     global _checking
@@ -65,6 +65,6 @@ ADDRESSES: dict[str, Callable[[], Awaitable[CheckResult]]] = {"/ok": live, "/rea
 
 
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
-    """Answer a request for one of ADDRESSES, whatever its method."""
+    """Respond to a request for one of ADDRESSES, whatever its method."""
     status, text = await ADDRESSES[scope["path"]]()
     await send_text(send, status, f"{text}\n")

@@ -52,7 +52,7 @@ def _rejection_lines() -> list[str]:
 
 
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
-    """Answer with the metrics, 401 without the token, or 404 if there is no token."""
+    """Respond with the metrics, 401 without the token, or 404 if there is no token."""
     if not settings.METRICS_TOKEN:
         status, body = 404, "There is nothing at this address.\n"
     elif not _is_allowed(scope):

@@ -63,8 +63,8 @@ class RunningServer:
         )
         if done.returncode:
             raise RuntimeError(done.stderr)
-        answer: dict[str, object] = json.loads(done.stdout)
-        return answer
+        output: dict[str, object] = json.loads(done.stdout)
+        return output
 
     def add_project(self, name: str = "Acme Shop", email: str = "alice@example.org") -> str:
         """Create a project of a new user (with PASSWORD); return the project id."""

@@ -186,7 +186,7 @@ def postgresql(folder: Path, *, durable: bool = True) -> Iterator[str]:
 
 
 def _unprivileged(folder: Path) -> str | None:
-    """Return the user to run PostgreSQL as, which refuses root, after giving it the folder."""
+    """Return the user to run PostgreSQL as, which rejects root, after giving it the folder."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

@@ -44,9 +44,9 @@ class Page:
     def ask(self, client: Client) -> int:
         """Return the status of the response; 401 for a redirect to the sign-in page."""
         url = reverse(self.name, args=self.args) + self.query
-        answer: Any = client.get(url) if self.data is None else client.post(url, self.data)
-        to_sign_in = answer.headers.get("Location", "").startswith(reverse("account_login"))
-        return 401 if to_sign_in else int(answer.status_code)
+        response: Any = client.get(url) if self.data is None else client.post(url, self.data)
+        to_sign_in = response.headers.get("Location", "").startswith(reverse("account_login"))
+        return 401 if to_sign_in else int(response.status_code)
 
 
 PAGES = [

@@ -169,12 +169,12 @@ def repeated_classes(
     texts: Mapping[str, str], exceptions: Collection[str] = ()
 ) -> Iterator[Complaint]:
     """Find classes of one name in the Python files of one distribution."""
-    places: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    definitions: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for path, text in texts.items():
         for node in _scopes(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and node.name not in exceptions:
-                places[node.name].append((path, node.lineno))
-    for name, (first, *others) in places.items():
+                definitions[node.name].append((path, node.lineno))
+    for name, (first, *others) in definitions.items():
         for path, line in others:
             text = f"class {name} exists at {first[0]}:{first[1]} too: one name, one concept"
             yield Complaint(path, line, text)

@@ -23,7 +23,7 @@ class BadParameter(Exception):
 
 
 class Parameters:
-    """Parameters of a request; every read marks a name as known, `done` rejects the others.
+    """Parameters of a request; every read marks a name as recognized, `done` rejects the others.
 
     `called` is the prefix of parameter names in error messages, for example of one side of a
     comparison.
@@ -32,7 +32,7 @@ class Parameters:
     def __init__(self, pairs: Iterable[Pair], called: str = "") -> None:
         self._values: dict[str, list[str]] = {}
         self._called = called
-        self._known: dict[str, None] = {}  # names in the order of reads, for error messages
+        self._recognized: dict[str, None] = {}  # names in the order of reads, for error messages
         self._prefixes: list[str] = []
         for count, (name, value) in enumerate(pairs, 1):
             if count > MAX_PARAMETERS:
@@ -42,7 +42,7 @@ class Parameters:
 
     def one(self, name: str) -> str:
         """Return the value, or "" if it is missing; raise BadParameter if there are several."""
-        self._known[name] = None
+        self._recognized[name] = None
         values = self._values.get(name, [])
         if len(values) > 1:
             raise self.bad(name, f"is given {len(values)} times; it may be given once")
@@ -56,7 +56,7 @@ class Parameters:
 
     def several(self, name: str) -> tuple[str, ...]:
         """Return all values in their order, without empty ones."""
-        self._known[name] = None
+        self._recognized[name] = None
         return self._bounded(name)
 
     def starting(self, prefix: str) -> dict[str, tuple[str, ...]]:
@@ -94,9 +94,9 @@ class Parameters:
     def done(self) -> None:
         """Raise BadParameter if there is a parameter that nothing has read."""
         for name in self._values:
-            if name not in self._known and not name.startswith(tuple(self._prefixes)):
-                known = [*self._known, *(f"{prefix}…" for prefix in self._prefixes)]
-                allowed = ", ".join(f"{self._called}{each}" for each in known)
+            if name not in self._recognized and not name.startswith(tuple(self._prefixes)):
+                recognized = [*self._recognized, *(f"{prefix}…" for prefix in self._prefixes)]
+                allowed = ", ".join(f"{self._called}{each}" for each in recognized)
                 raise self.bad(name, f"is unknown here; there are {allowed}")
 
     def bad(self, name: str, reason: str) -> BadParameter:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from profiles.query import QueryContext, Selection, deployments_of
 
-_MOST = 50  # marks per axis; the latest are kept
+_MOST = 50  # marks per axis; the latest are shown
 _LONGEST = 100  # characters of a version name
 
 

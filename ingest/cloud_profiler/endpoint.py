@@ -42,7 +42,7 @@ class Endpoint:
         except Disconnected:
             return
         except Exception as error:
-            await send_error(incoming.answering(send), error)
+            await send_error(incoming.responding(send), error)
 
 
 def _store_upload(

@@ -73,7 +73,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
         super().data_received(data)
         if self._deadline is not None and self._head_bytes > HEAD_BYTES:
-            self._refuse_head()
+            self._reject_head()
 
     def note_authenticated(self) -> None:
         """Stop counting the connection as one of a client that has not authenticated."""
@@ -152,7 +152,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._deadline = None
         self.transport.close()
 
-    def _refuse_head(self) -> None:
+    def _reject_head(self) -> None:
         self._head_is_here()
         text = f"The head of a request may have {HEAD_BYTES:,} bytes.\n"
         self._write_response(431, {"content-type": "text/plain; charset=utf-8"}, text.encode())

@@ -1,6 +1,6 @@
 """Startup and shutdown of the services that run on the server's event loop.
 
-When the server stops, `release_parked_agents` runs first: it answers parked long polls, so that no
+When the server stops, `release_parked_agents` runs first: it ends parked long polls, so that no
 connection delays the stop. `stop` runs last, after all requests have ended.
 """
 
@@ -19,7 +19,7 @@ async def start() -> None:
 
 
 async def release_parked_agents() -> None:
-    """Answer all parked long polls and park no new ones."""
+    """End all parked long polls and park no new ones."""
     await queue_of_process().close()
 
 

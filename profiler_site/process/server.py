@@ -1,6 +1,6 @@
 """uvicorn server of `flamewatch up`, on a socket that was bound before the start.
 
-Before it waits for its connections to close, the server answers all parked long polls; otherwise it
+Before it waits for its connections to close, the server ends all parked long polls; otherwise it
 would wait for each of them.
 """
 

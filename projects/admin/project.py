@@ -63,7 +63,7 @@ class QuotaInline(admin.StackedInline):  # type: ignore[type-arg]
 
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    list_display = ["project_id", "name", "created", "profiles_today", "refused_today", "stored"]
+    list_display = ["project_id", "name", "created", "profiles_today", "rejected_today", "stored"]
     search_fields = ["project_id", "name", "members__user__email"]
     ordering = ["project_id"]
     readonly_fields = ["created", "created_by"]
@@ -85,7 +85,7 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return project._profiles or 0
 
     @admin.display(description=_("rejected today"), ordering="_rejected")
-    def refused_today(self, project: Any) -> int:
+    def rejected_today(self, project: Any) -> int:
         return project._rejected or 0
 
     @admin.display(description=_("stored"), ordering="_stored")

@@ -1,4 +1,4 @@
-"""Registry of deployments and agents: no SQL for known ones, inserts at once for new ones.
+"""Registry of deployments and agents: no SQL for cached ones, inserts at once for new ones.
 
 Last-seen times go through a write-behind buffer.
 """

@@ -57,7 +57,7 @@ class LimitUsage:
 @dataclass(frozen=True, slots=True)
 class Usage:
     limits: tuple[LimitUsage, ...]
-    refused_today: int  # rejected profiles, and handshakes of deployments over the quota
+    rejected_today: int  # rejected profiles, and handshakes of deployments over the quota
     rejections: tuple[RejectionCount, ...]  # all kinds of requests
 
     def of(self, name: LimitName) -> LimitUsage:

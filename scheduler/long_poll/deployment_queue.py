@@ -24,7 +24,7 @@ class ParkedHandshake:
         self.response = response
 
     def accepts(self, kind: ProfileType) -> bool:
-        """Return True if the handshake offers the type and is neither answered nor cancelled."""
+        """Return True if the handshake offers the type and still waits for a response."""
         return kind in self.waiter.types and not self.response.done()
 
 

@@ -50,7 +50,7 @@ class InProcessQueue:
         self._queues: dict[int, DeploymentQueue] = {}
         self._parked: Counter[int] = Counter()  # parked handshakes by project, without zeros
         self._returns: dict[int, float] = {}  # policy.next_return by project over its quota
-        self._known_ids: dict[str, float] = {}  # request ids, with the time to forget them
+        self._added_ids: dict[str, float] = {}  # request ids, with the time to forget them
         self._swept = 0.0
         self._claimed = self._expired = 0
         self._stopping = False
@@ -189,8 +189,8 @@ class InProcessQueue:
         self._sweep(now)
         loop = asyncio.get_running_loop()
         for request in added:
-            if request.id not in self._known_ids:
-                self._known_ids[request.id] = request.scheduled + capture_requests.ID_SECONDS
+            if request.id not in self._added_ids:
+                self._added_ids[request.id] = request.scheduled + capture_requests.ID_SECONDS
                 loop.call_later(max(0.0, request.scheduled - now), self._open_request, request)
 
     def _open_request(self, request: CaptureRequest) -> None:
@@ -224,8 +224,8 @@ class InProcessQueue:
         if now - self._swept < _SWEEP_SECONDS:
             return
         self._swept = now
-        self._known_ids = {
-            request: until for request, until in self._known_ids.items() if until > now
+        self._added_ids = {
+            request: until for request, until in self._added_ids.items() if until > now
         }
         self._queues = {key: queue for key, queue in self._queues.items() if not queue.is_idle(now)}
         self._returns = {key: until for key, until in self._returns.items() if until > now}
@@ -272,7 +272,7 @@ class InProcessQueue:
             self._loop = loop
             early, self._early = self._early, []
         # Handshakes parked on an earlier event loop ended with it.
-        self._queues, self._known_ids, self._stopping = {}, {}, False
+        self._queues, self._added_ids, self._stopping = {}, {}, False
         self._parked, self._returns = Counter(), {}
         self._add(early)
 

@@ -94,7 +94,7 @@ class LongPollQueue(Protocol):
         ...
 
     def add_requests(self, requests: Sequence[CaptureRequest]) -> None:
-        """Add capture requests, from any thread. Requests with a known id are ignored.
+        """Add capture requests, from any thread. Requests with an added id are ignored.
 
         Raise QueueUnavailable, except on the queue's event loop, where failures are logged.
         `targets`, `count_user_requests`, `activities` and `counts` raise it too.

@@ -194,7 +194,7 @@ class Scripts:
         return response[0], response[1]
 
     async def abandon(self, waits: Sequence[tuple[str, Waiter]]) -> None:
-        """End handshakes, given as (token, waiter), that nobody can answer any more."""
+        """End handshakes, given as (token, waiter), that no agent waits for any more."""
         flat = [
             part
             for token, waiter in waits

@@ -11,7 +11,7 @@ from tests.profiles import rows
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_what_did_not_change_is_304(ask: Ask, shop: Deployment) -> None:
+def test_an_unchanged_result_is_304(ask: Ask, shop: Deployment) -> None:
     first = ask("tree")
     tag = first.headers["etag"]
     again = ask("tree", headers={"If-None-Match": tag})
@@ -31,7 +31,7 @@ def test_the_tag_is_the_same_however_it_is_packed(ask: Ask) -> None:
     assert packed.headers["etag"] == plain.headers["etag"]
 
 
-def test_large_answers_are_compressed(ask: Ask, shop: Deployment) -> None:
+def test_large_responses_are_compressed(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {f"main;work_{i}": 1 for i in range(300)}, minutes=3)
     response = ask("tree", headers={"Accept-Encoding": "gzip"})
     assert response.headers["content-encoding"] == "gzip"
@@ -46,7 +46,7 @@ def test_a_file_that_is_packed_is_not_packed_again(ask: Ask, shop: Deployment) -
     assert gzip.decompress(response.content)
 
 
-def test_closed_ranges_may_be_kept_a_while(ask: Ask) -> None:
+def test_closed_ranges_may_be_cached(ask: Ask) -> None:
     assert ask("tree").headers["cache-control"] == "private, max-age=300"
     following = ask("tree", **{"from": None, "to": None, "span": "1h"})
     assert following.headers["cache-control"] == "private, no-cache"

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from projects.credentials import operator_token
 from projects.models import AuditEntry, Project
 from scheduler.long_poll import queue_of_process
-from tests.ingest.client import HANDSHAKE, Client, assert_refused, until_held
+from tests.ingest.client import HANDSHAKE, Client, assert_error_response, until_parked
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
@@ -32,18 +32,18 @@ def path(project: str) -> str:
     return f"/api/v1/projects/{project}/capture"
 
 
-def while_held(agent: Client, asker: Client, **changes: Any) -> list[httpx.Response]:
+def while_parked(agent: Client, asker: Client, **changes: Any) -> list[httpx.Response]:
     """Return the responses to a capture request and to the agent that is parked meanwhile."""
 
     async def both() -> list[httpx.Response]:
         await agent.send("POST", agent.profiles, json=OFFERED)  # the agent's first profile
-        held = asyncio.create_task(agent.send("POST", agent.profiles, json=OFFERED))
-        await until_held()
+        parked = asyncio.create_task(agent.send("POST", agent.profiles, json=OFFERED))
+        await until_parked()
         response = await asker.send("POST", path(asker.project), json=PARAMS | changes)
         await (
             queue_of_process().close()
         )  # the agent still captures its first profile, so waiting for it is unnecessary
-        return [response, await held]
+        return [response, await parked]
 
     return asyncio.run(both())
 
@@ -53,15 +53,15 @@ def test_a_key_of_either_scope_may_ask(
     scope: str, agent: Client, request: pytest.FixtureRequest
 ) -> None:
     asker: Client = request.getfixturevalue(scope)
-    response, _held = while_held(agent, asker)
+    response, _parked = while_parked(agent, asker)
     assert response.status_code == 201, response.text
-    answer = response.json()
-    assert answer.pop("slot")
-    assert answer == {"service": "checkout", "type": "CPU", "waiting": 1}
+    capture_request = response.json()
+    assert capture_request.pop("slot")
+    assert capture_request == {"service": "checkout", "type": "CPU", "waiting": 1}
 
 
 def test_it_is_written_down_who_asked(agent: Client, project: Project) -> None:
-    while_held(agent, agent)
+    while_parked(agent, agent)
     entry = AuditEntry.objects.get(action="capture.now")
     assert entry.project == project
     assert agent.key.startswith(entry.actor_key)
@@ -69,7 +69,7 @@ def test_it_is_written_down_who_asked(agent: Client, project: Project) -> None:
 
 def test_the_operator_may_ask(agent: Client, project: Project) -> None:
     operator = Client(project.project_id, operator_token.make(project.project_id))
-    response, _held = while_held(agent, operator)
+    response, _parked = while_parked(agent, operator)
     assert response.status_code == 201, response.text
     assert AuditEntry.objects.get(action="capture.now").actor_key == "operator"
 
@@ -78,27 +78,27 @@ def test_an_operators_token_is_good_for_its_project_only(
     project: Project, other_project: Project
 ) -> None:
     token = operator_token.make(other_project.project_id)
-    assert_refused(capture(Client(project.project_id, token)), 401, "UNAUTHENTICATED")
+    assert_error_response(capture(Client(project.project_id, token)), 401, "UNAUTHENTICATED")
 
 
 def test_a_service_without_agents_is_409_and_a_sentence(agent: Client) -> None:
-    assert_refused(capture(agent), 409, "FAILED_PRECONDITION", "checkout")
+    assert_error_response(capture(agent), 409, "FAILED_PRECONDITION", "checkout")
 
 
 def test_a_type_that_nobody_offers_is_409_and_says_what_is(agent: Client) -> None:
     agent.handshake()
-    answer, _held = while_held(agent, agent, type="HEAP")
-    assert_refused(answer, 409, "FAILED_PRECONDITION", "HEAP", "CPU")
+    response, _parked = while_parked(agent, agent, type="HEAP")
+    assert_error_response(response, 409, "FAILED_PRECONDITION", "HEAP", "CPU")
 
 
 @pytest.mark.parametrize("restriction", [{"zone": "eu-1"}, {"version": "1.4"}])
 def test_zone_and_version_may_be_named(restriction: dict[str, str], agent: Client) -> None:
-    assert while_held(agent, agent, **restriction)[0].status_code == 201
+    assert while_parked(agent, agent, **restriction)[0].status_code == 201
 
 
 @pytest.mark.parametrize("restriction", [{"zone": "us-1"}, {"version": "9"}])
 def test_another_zone_or_version_offers_nothing(restriction: dict[str, str], agent: Client) -> None:
-    assert_refused(while_held(agent, agent, **restriction)[0], 409, "FAILED_PRECONDITION")
+    assert_error_response(while_parked(agent, agent, **restriction)[0], 409, "FAILED_PRECONDITION")
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def test_another_zone_or_version_offers_nothing(restriction: dict[str, str], age
 def test_a_field_that_cannot_be_used_is_400_and_named(
     change: dict[str, Any], field: str, agent: Client
 ) -> None:
-    assert_refused(capture(agent, **change), 400, "INVALID_ARGUMENT", f"{field}: ")
+    assert_error_response(capture(agent, **change), 400, "INVALID_ARGUMENT", f"{field}: ")
 
 
 def test_no_key_is_401(project: Project) -> None:
-    assert_refused(capture(Client(project.project_id)), 401, "UNAUTHENTICATED")
+    assert_error_response(capture(Client(project.project_id)), 401, "UNAUTHENTICATED")
 
 
 def test_another_projects_path_is_404(stranger: Client, project: Project) -> None:
-    assert_refused(capture(Client(project.project_id, stranger.key)), 404, "NOT_FOUND")
+    assert_error_response(capture(Client(project.project_id, stranger.key)), 404, "NOT_FOUND")
 
 
 def test_another_method_is_405(agent: Client) -> None:
-    answer = agent.request("GET", path(agent.project))
-    assert_refused(answer, 405, "UNIMPLEMENTED")
+    response = agent.request("GET", path(agent.project))
+    assert_error_response(response, 405, "UNIMPLEMENTED")

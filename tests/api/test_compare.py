@@ -7,7 +7,7 @@ import pytest
 
 from projects.models import Deployment
 from tests.api.conftest import Ask
-from tests.ingest.client import assert_refused
+from tests.ingest.client import assert_error_response
 from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +27,7 @@ def test_both_sides_stand_beside_each_other(ask: Ask, shop: Deployment) -> None:
     assert functions["real"] == [False] * 5
 
 
-def test_what_changed_is_real_among_enough_profiles(ask: Ask, shop: Deployment) -> None:
+def test_a_change_is_real_among_enough_profiles(ask: Ask, shop: Deployment) -> None:
     for number in range(12):
         rows.stored(shop, {"main;same": 50, "main;work": 40 + number % 3}, minutes=20 + number)
         rows.stored(shop, {"main;same": 50, "main;work": 90 + number % 3}, minutes=40 + number)
@@ -63,5 +63,5 @@ def test_as_csv(ask: Ask) -> None:
         ("c.zone", "c.zone: is unknown here; there are format, service"),
     ],
 )
-def test_what_cannot_be_asked_of_a_side_is_named(name: str, said: str, ask: Ask) -> None:
-    assert_refused(ask("compare", **{name: "x"}), 400, "INVALID_ARGUMENT", said)
+def test_a_parameter_that_sides_do_not_have_is_named(name: str, said: str, ask: Ask) -> None:
+    assert_error_response(ask("compare", **{name: "x"}), 400, "INVALID_ARGUMENT", said)

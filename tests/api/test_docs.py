@@ -29,7 +29,7 @@ class DocumentedCommand:
     """One curl command of the documentation, and its response ("" where none is shown)."""
 
     command: str
-    answer: str
+    output: str
 
     def __str__(self) -> str:
         found = re.search(r"/projects/[^/]+/(\w+)", self.command)
@@ -77,14 +77,14 @@ def shop(project: Project) -> None:
 
 
 @pytest.mark.parametrize("example", list(examples()), ids=str)
-def test_an_example_answers_what_is_written_there(
+def test_an_example_returns_the_documented_output(
     example: DocumentedCommand, shop: None, reader: Client
 ) -> None:
     response = example.ask(reader.key)
-    if example.answer.startswith("{"):
-        assert json.loads(response) == json.loads(example.answer)
-    elif example.answer:
-        assert response.decode().splitlines() == example.answer.splitlines()
+    if example.output.startswith("{"):
+        assert json.loads(response) == json.loads(example.output)
+    elif example.output:
+        assert response.decode().splitlines() == example.output.splitlines()
 
 
 def test_every_address_and_form_has_an_example() -> None:

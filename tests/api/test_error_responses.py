@@ -14,7 +14,7 @@ from profiles.query import QueryContext
 from projects.credentials import keys
 from projects.models import DayRejections, Deployment, Project
 from tests.api.conftest import Ask
-from tests.ingest.client import Client, assert_refused
+from tests.ingest.client import Client, assert_error_response
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
@@ -64,7 +64,7 @@ SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
 def test_a_parameter_that_cannot_be_used_is_400_and_named(
     name: str, changes: dict[str, Any], said: str, ask: Ask
 ) -> None:
-    assert_refused(ask(name, **changes), 400, "INVALID_ARGUMENT", said)
+    assert_error_response(ask(name, **changes), 400, "INVALID_ARGUMENT", said)
 
 
 @pytest.mark.parametrize(
@@ -78,24 +78,24 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
 )
 def test_an_address_is_bounded(query: str, said: str, reader: Client) -> None:
     response = reader.request("GET", f"/api/v1/projects/-/tree?{query}")
-    assert_refused(response, 400, "INVALID_ARGUMENT", said)
+    assert_error_response(response, 400, "INVALID_ARGUMENT", said)
 
 
 def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
-    assert_refused(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "cannot be read")
+    assert_error_response(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "cannot be read")
     assert ask("tree", f="show:/^(a+)+$/").status_code == 200
 
 
 def test_an_address_that_is_none_is_404(reader: Client) -> None:
     for path in ("", "/nothing", "/tree/"):
         response = reader.request("GET", f"/api/v1/projects/-{path}")
-        assert_refused(response, 404, "NOT_FOUND")
+        assert_error_response(response, 404, "NOT_FOUND")
 
 
 def test_another_method_is_405(reader: Client) -> None:
     for method in ("POST", "DELETE"):
         response = reader.request(method, "/api/v1/projects/-/tree")
-        assert_refused(response, 405, "UNIMPLEMENTED", "GET")
+        assert_error_response(response, 405, "UNIMPLEMENTED", "GET")
 
 
 def test_more_than_a_project_may_ask_in_a_minute_is_429_whichever_key_asks(
@@ -110,7 +110,9 @@ def test_more_than_a_project_may_ask_in_a_minute_is_429_whichever_key_asks(
     ]
     rejected = [response for response in responses if response.status_code == 429]
     assert len(rejected) >= 2  # a new minute may have started
-    assert_refused(rejected[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2")
+    assert_error_response(
+        rejected[0], 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2"
+    )
     assert 0 < int(rejected[0].headers["retry-after"]) <= 90
     write_behind.write_now()
     counts = DayRejections.objects.filter(reason="queries_per_minute").values_list("count")
@@ -126,7 +128,9 @@ def test_a_query_that_takes_too_long_is_504(
     ended = threading.Event()
     monkeypatch.setattr("api.resources.tree.run_tree", until_abandoned(ended))
     response = ask("tree")
-    assert_refused(response, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s")
+    assert_error_response(
+        response, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s"
+    )
     assert "retry-after" in response.headers
     assert ended.wait(30)
 
@@ -150,4 +154,4 @@ def until_abandoned(
 
 def test_a_project_that_is_another_tenants_is_404(stranger: Client, project: Project) -> None:
     response = stranger.request("GET", f"/api/v1/projects/{project.project_id}/tree")
-    assert_refused(response, 404, "NOT_FOUND")
+    assert_error_response(response, 404, "NOT_FOUND")

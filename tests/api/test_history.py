@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.conftest import Ask
-from tests.ingest.client import assert_refused
+from tests.ingest.client import assert_error_response
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,6 +37,6 @@ def test_functions_are_chosen_by_name_or_pattern(ask: Ask) -> None:
         ("group", "file", "group: 'file' is none of"),
     ],
 )
-def test_what_cannot_be_used_is_named(name: str, value: str, said: str, ask: Ask) -> None:
+def test_a_bad_parameter_is_named(name: str, value: str, said: str, ask: Ask) -> None:
     changes = {name: value} | ({"from": "2026-11-01T12:00:00Z"} if value == "1s" else {})
-    assert_refused(ask("history", **changes), 400, "INVALID_ARGUMENT", said)
+    assert_error_response(ask("history", **changes), 400, "INVALID_ARGUMENT", said)

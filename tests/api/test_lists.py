@@ -6,7 +6,7 @@ import pytest
 
 from projects.models import Deployment, Project
 from tests.api.conftest import HOUR, Ask
-from tests.ingest.client import assert_refused
+from tests.ingest.client import assert_error_response
 from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +51,9 @@ def test_the_heaviest_profiles_first(ask: Ask, shop: Deployment) -> None:
     rows.stored(shop, {"main": 1})
     weights = [row["weight"] for row in ask("profiles", order="heaviest").json()["rows"]]
     assert weights == [9_000_000] * 3 + [1000]
-    assert_refused(ask("profiles", order="best"), 400, "INVALID_ARGUMENT", "newest, heaviest")
+    assert_error_response(
+        ask("profiles", order="best"), 400, "INVALID_ARGUMENT", "newest, heaviest"
+    )
 
 
 @pytest.mark.parametrize("name", ["profiles", "deployments"])
@@ -73,7 +75,7 @@ def test_pages_follow_each_other(name: str, ask: Ask, project: Project) -> None:
     ["x", "~2026-11-20T12:00:00~1", f"~2026-11-20T12:00:00+00:00~{10**30}", f"{10**30}~now~1"],
 )
 def test_a_page_that_is_none_is_400(mark: str, ask: Ask) -> None:
-    assert_refused(ask("profiles", page=mark), 400, "INVALID_ARGUMENT", "page")
+    assert_error_response(ask("profiles", page=mark), 400, "INVALID_ARGUMENT", "page")
 
 
 def test_deployments(ask: Ask, project: Project) -> None:

@@ -9,7 +9,7 @@ import pytest
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile, gunzip
 from projects.models import Deployment
 from tests.api.conftest import SHOP, Ask
-from tests.ingest.client import assert_refused
+from tests.ingest.client import assert_error_response
 from tests.profiles import rows
 from tests.profiles.queries.test_tree import paths
 
@@ -157,14 +157,14 @@ def test_accept_prefers(accept: str, form: str, ask: Ask) -> None:
     assert response.headers["content-type"].startswith(form)
 
 
-def test_what_nobody_can_answer_is_406(ask: Ask) -> None:
+def test_an_unsupported_media_type_is_406(ask: Ask) -> None:
     response = ask("top", headers={"Accept": "image/png"})
-    assert_refused(response, 406, "INVALID_ARGUMENT", "application/json, text/csv")
+    assert_error_response(response, 406, "INVALID_ARGUMENT", "application/json, text/csv")
 
 
 def test_a_metric_is_asked_for_by_its_name(ask: Ask) -> None:
     assert ask("tree", metric="cpu").json()["metric"]["unit"] == "nanoseconds"
-    assert_refused(ask("tree", metric="apples"), 400, "INVALID_ARGUMENT", "apples", "cpu")
+    assert_error_response(ask("tree", metric="apples"), 400, "INVALID_ARGUMENT", "apples", "cpu")
 
 
 def test_another_projects_profiles_are_never_counted(ask: Ask, other_project: Any) -> None:

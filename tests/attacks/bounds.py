@@ -112,7 +112,7 @@ class Repeated:
     connections: int = 1
     pause: float = PAUSE_SECONDS
     seconds: float = ATTACK_SECONDS
-    answers: Counter[int] = field(default_factory=Counter)  # by status; 0: no response
+    statuses: Counter[int] = field(default_factory=Counter)  # by status; 0: no response
     messages: set[str] = field(default_factory=set)
 
     def __call__(self, site: Site) -> None:
@@ -144,17 +144,17 @@ class Repeated:
             request = requests[number % len(requests)]
             number += 1
             try:
-                status, said = _answer(connection, site, request)
+                status, said = _exchange(connection, site, request)
             except (OSError, http.client.HTTPException) as error:
                 status, said = 0, repr(error)
                 connection.close()
-            self.answers[status] += 1
+            self.statuses[status] += 1
             self.messages.add(said)
             time.sleep(self.pause)
         connection.close()
 
 
-def _answer(
+def _exchange(
     connection: http.client.HTTPConnection, site: Site, request: Request
 ) -> tuple[int, str]:
     headers = site.attacker.headers | request.headers

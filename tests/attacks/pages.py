@@ -51,12 +51,12 @@ def store(site: Site, tenant: Uploader, count: int, body: bytes = b"") -> None:
                 "startTime": (now + timedelta(seconds=number)).isoformat(),
                 "profileBytes": base64.b64encode(body or large[number % DISTINCT]).decode(),
             }
-            answer = client.post(
+            response = client.post(
                 f"{tenant.profiles}:createOffline",
                 content=json.dumps(message),
                 headers=tenant.headers,
             )
-            assert answer.status_code == 200, answer.text
+            assert response.status_code == 200, response.text
 
 
 def flame_path(tenant: Uploader, number: int = 0) -> str:
@@ -96,7 +96,7 @@ class Visitor:
     def _visit(self, client: httpx.Client, ended: threading.Event) -> None:
         while not ended.wait(_PAUSE_SECONDS):
             began = time.perf_counter()
-            answer = client.get(flame_path(self._tenant, len(self.seconds)))
+            response = client.get(flame_path(self._tenant, len(self.seconds)))
             self.seconds.append(time.perf_counter() - began)
-            if answer.status_code != 200:
-                self.rejected[answer.status_code] += 1
+            if response.status_code != 200:
+                self.rejected[response.status_code] += 1

@@ -52,8 +52,8 @@ def ask(
         headers["Authorization"] = f"Bearer {key}"
     request = urllib.request.Request(server.url + path, body, headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.read()
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.status, response.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
 
@@ -83,9 +83,9 @@ class Shop:
 
 def assert_full_but_serving(server: RunningServer, shop: Shop, profiles: int) -> None:
     status, text = until(
-        lambda: answer if (answer := ask(server, "/ready"))[0] == 503 else None,
+        lambda: response if (response := ask(server, "/ready"))[0] == 503 else None,
         SECONDS,
-        "answer that the server is not ready",
+        "response that the server is not ready",
     )
     assert b"disk is full" in text
     assert ask(server, "/ok") == (200, b"ok\n")

@@ -25,11 +25,11 @@ class Squares:
         return {key: key * key for key in keys}
 
 
-async def test_those_who_ask_at_once_share_a_query() -> None:
+async def test_simultaneous_lookups_share_a_query() -> None:
     squares = Squares()
     together = BatchLoader(squares)
-    answers = await asyncio.gather(*(together.load(n) for n in range(100)))
-    assert answers == [n * n for n in range(100)]
+    results = await asyncio.gather(*(together.load(n) for n in range(100)))
+    assert results == [n * n for n in range(100)]
     assert squares.loaded == [list(range(100))]
 
 
@@ -43,13 +43,13 @@ async def test_a_query_is_bounded() -> None:
 async def test_one_bad_row_is_nobody_elses_fault() -> None:
     together = BatchLoader(Squares(bad=2))
     loaded = (together.load(n) for n in range(4))
-    answers = await asyncio.gather(*loaded, return_exceptions=True)
-    assert answers[:2] == [0, 1]
-    assert isinstance(answers[2], IntegrityError)
-    assert answers[3] == 9
+    results = await asyncio.gather(*loaded, return_exceptions=True)
+    assert results[:2] == [0, 1]
+    assert isinstance(results[2], IntegrityError)
+    assert results[3] == 9
 
 
-async def test_without_a_database_all_are_told_and_later_ones_answered() -> None:
+async def test_without_a_database_all_fail_and_later_loads_succeed() -> None:
     away = True
 
     def load(keys: Sequence[int]) -> dict[int, int]:
@@ -59,13 +59,13 @@ async def test_without_a_database_all_are_told_and_later_ones_answered() -> None
 
     together = BatchLoader(load)
     loaded = (together.load(n) for n in range(3))
-    answers = await asyncio.gather(*loaded, return_exceptions=True)
-    assert all(isinstance(answer, OperationalError) for answer in answers)
+    results = await asyncio.gather(*loaded, return_exceptions=True)
+    assert all(isinstance(result, OperationalError) for result in results)
     away = False
     assert await together.load(5) == 5
 
 
-async def test_an_answer_that_is_missing_is_an_error_not_a_silence() -> None:
+async def test_a_missing_result_is_an_error() -> None:
     nothing: dict[int, int] = {}
     together = BatchLoader(lambda keys: nothing)
     with pytest.raises(KeyError):

@@ -26,7 +26,7 @@ async def test_it_runs_in_a_few_named_threads() -> None:
     assert all(one.startswith("flamewatch-sql") for one in names)
 
 
-async def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_queries_than_may_wait_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 2, max_jobs=2))
     hold = threading.Event()
     first = [asyncio.create_task(database_pool.run(hold.wait, 10)) for _ in range(2)]
@@ -80,7 +80,7 @@ async def test_an_error_comes_back_to_the_one_who_awaits() -> None:
         await database_pool.run(int, "x")
 
 
-async def test_who_leaves_before_his_turn_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancelled_query_leaves_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 1, max_jobs=2))
     hold = threading.Event()
     first = asyncio.create_task(database_pool.run(hold.wait, 10))

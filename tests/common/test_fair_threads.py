@@ -134,7 +134,7 @@ def test_backlogs_leave_room_for_one_job_of_each_other_tenant(gate: ThreadGate) 
     assert [future.result(SECONDS) for future in late] == ["C", "D"]
 
 
-def test_what_is_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
+def test_a_job_cancelled_in_the_queue_leaves_it(gate: ThreadGate) -> None:
     pool = threads(threads=1, waiting_of_tenant=2)
     running = ask(pool, gate, "A")
     until(lambda: bool(gate.began), SECONDS, "A")

@@ -34,14 +34,14 @@ async def test_projects_and_minutes_are_counted_apart(minutes: MinuteCounter) ->
     assert not await minutes.increment(1, 101, 1)
 
 
-async def test_what_is_given_back_can_be_taken(minutes: MinuteCounter) -> None:
+async def test_a_decrement_makes_room_for_an_increment(minutes: MinuteCounter) -> None:
     await minutes.increment(1, 100, 1)
     await minutes.decrement(1, 100)
     assert minutes.count(1, 100) == 0
     assert await minutes.increment(1, 100, 1)
 
 
-async def test_what_comes_back_after_its_minute_is_not_counted_below_nothing(
+async def test_decrements_after_the_minute_do_not_count_below_zero(
     minutes: MinuteCounter,
 ) -> None:
     await minutes.increment(1, 100, 1)

@@ -63,7 +63,7 @@ def test_no_body_takes_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) 
         Sender(*[(0.05, b"x" * 10)] * 100).read()
 
 
-def test_what_charging_raises_ends_the_reading() -> None:
+def test_an_error_while_charging_ends_the_read() -> None:
     sender = Sender((0, b"x" * 60), (0, b"x" * 60))
 
     def full(size: int) -> None:

@@ -12,7 +12,7 @@ from tests.waiting import until
 SECONDS = 30.0  # more than any test takes
 
 
-def test_as_many_jobs_as_threads_run_at_once() -> None:
+def test_every_thread_runs_a_job_at_once() -> None:
     pool, meeting = ThreadPool("some", 2), threading.Barrier(3)
     for _ in range(2):
         pool.start(lambda: meeting.wait(SECONDS))

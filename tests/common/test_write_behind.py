@@ -35,7 +35,7 @@ def test_facts_about_one_thing_are_joined_and_written_once() -> None:
 
 
 @pytest.mark.usefixtures("batches")
-def test_what_could_not_be_written_is_kept_and_the_others_are_written() -> None:
+def test_unwritten_facts_are_retried_and_other_buffers_are_written() -> None:
     away, written = True, []
 
     def write(facts: dict[str, int]) -> None:

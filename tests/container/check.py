@@ -151,7 +151,7 @@ def _serve(stage: Stage, root: Root, scratch: Path) -> None:
 
 def _check_running(stage: Stage, root: Root, process: "subprocess.Popen[bytes]", port: str) -> None:
     url = f"http://127.0.0.1:{port}"
-    _wait_until_it_answers(f"{url}/ok", process)
+    _wait_until_it_responds(f"{url}/ok", process)
     for page in PAGES:
         with urllib.request.urlopen(url + page, timeout=20) as response:
             print(f"{page}: {response.status}")
@@ -168,7 +168,7 @@ def _check_running(stage: Stage, root: Root, process: "subprocess.Popen[bytes]",
         raise CheckFailed(f"the server ended with status {status} on SIGTERM")
 
 
-def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None:
+def _wait_until_it_responds(url: str, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -177,7 +177,7 @@ def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None
             urllib.request.urlopen(url, timeout=5).close()
             return
         time.sleep(0.2)
-    raise CheckFailed(f"{url} did not answer within {START_SECONDS} s")
+    raise CheckFailed(f"{url} did not respond within {START_SECONDS} s")
 
 
 @contextlib.contextmanager

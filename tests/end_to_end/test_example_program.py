@@ -75,8 +75,8 @@ def test_its_merged_flame_graph_has_the_documented_proportions(server: RunningSe
 
 
 def five_profiles(client: httpx.Client, project: str) -> dict[str, Any] | None:
-    answer = client.get(f"/p/{project}/flame/tree?service=example&type=CPU")
-    tree: dict[str, Any] = answer.json() if answer.status_code == 200 else {"profiles": 0}
+    response = client.get(f"/p/{project}/flame/tree?service=example&type=CPU")
+    tree: dict[str, Any] = response.json() if response.status_code == 200 else {"profiles": 0}
     enough = tree["profiles"] >= PROFILES and tree["total"] >= CPU_NANOSECONDS
     return tree if enough else None
 

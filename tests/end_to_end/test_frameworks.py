@@ -79,7 +79,7 @@ def running(
 
 @contextlib.contextmanager
 def customers(port: int) -> Iterator[None]:
-    """Requests without a pause, once the host answers."""
+    """Send requests without a pause, once the host responds."""
     done = threading.Event()
 
     def pay() -> None:
@@ -118,8 +118,8 @@ def top(server: RunningServer, key: str, service: str, kind: str) -> list[str]:
     request = urllib.request.Request(
         f"{server.url}/api/v1/projects/-/top?{query}", headers={"Authorization": f"Bearer {key}"}
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        functions = json.load(answer)["functions"]
+    with urllib.request.urlopen(request, timeout=30) as response:
+        functions = json.load(response)["functions"]
     rows = sorted(zip(functions["total"], functions["name"], strict=True), reverse=True)
     return [name for total, name in rows if total]
 

@@ -32,14 +32,14 @@ def text_of(page: str, element: str) -> str:
 def newcomer(server: RunningServer) -> httpx.Client:
     """Return a user who has just signed up and created the project Acme Shop."""
     client = browser(server)
-    answer = post(
+    response = post(
         client,
         "/account/signup/",
         email="mara@acme.example",
         password1=PASSWORD,
         project="Acme Shop",
     )
-    assert answer.url.path == "/p/acme-shop/setup", answer.text
+    assert response.url.path == "/p/acme-shop/setup", response.text
     return client
 
 

@@ -68,8 +68,8 @@ def profiles(server: RunningServer, project: str, key: str) -> list[dict[str, An
         f"{server.url}/v2/projects/{project}/profiles?pageSize=1000",
         headers={"Authorization": f"Bearer {key}"},
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        found: list[dict[str, Any]] = json.load(answer)["profiles"]
+    with urllib.request.urlopen(request, timeout=10) as response:
+        found: list[dict[str, Any]] = json.load(response)["profiles"]
     return found
 
 

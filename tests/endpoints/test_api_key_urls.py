@@ -7,7 +7,7 @@ from django.urls import get_resolver
 
 from api.urls import urlpatterns
 from ingest.cloud_profiler.endpoint import URLCONF
-from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_error_response
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +29,7 @@ class Address:
         response = client.request(self.method, path, json=self.message)
         if response.status_code >= 400:
             code = response.json()["error"]["status"]
-            assert_refused(response, response.status_code, code)
+            assert_error_response(response, response.status_code, code)
             return response.status_code, code
         return response.status_code, ""
 

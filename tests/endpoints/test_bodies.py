@@ -40,7 +40,7 @@ def test_a_body_is_all_its_chunks(chunks: list[bytes]) -> None:
     assert BodySender(*chunks).read() == b"".join(chunks)
 
 
-def test_what_is_beyond_the_limit_is_not_waited_for() -> None:
+def test_a_body_over_the_limit_is_not_read_to_its_end() -> None:
     sender = BodySender(b"x" * 60, b"x" * 60, b"x" * 60, ends=False)
     with pytest.raises(BodyTooLarge, match="LIMIT allows 100 bytes"):
         sender.read()
@@ -65,7 +65,7 @@ def test_a_declared_size_has_to_be_a_number(text: str) -> None:
         bodies.check_declared_size({"content-length": text}, "LIMIT", 100)
 
 
-def test_an_encoding_that_is_not_known_is_refused() -> None:
+def test_an_unknown_encoding_is_rejected() -> None:
     with pytest.raises(BadRequest, match="gzip or nothing"):
         bodies.decoded(b"x", {"content-encoding": "br"}, "LIMIT", 100)
     with pytest.raises(BadRequest, match="not gzip"):

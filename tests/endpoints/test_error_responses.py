@@ -33,7 +33,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("error", "status", "code"), CASES, ids=lambda case: repr(case)[:40])
-def test_every_refusal_has_a_status_and_carries_retry_info(
+def test_every_error_response_has_a_status_and_retry_info(
     error: Exception, status: int, code: str
 ) -> None:
     response = error_response(error)
@@ -50,13 +50,13 @@ def test_a_throttle_says_the_delay_as_it_is() -> None:
     assert b'"retryDelay":"0.250s"' in error_response(errors.Throttled(0.25)).body
 
 
-def test_those_refused_together_do_not_come_back_together() -> None:
+def test_retry_delays_of_simultaneous_errors_differ() -> None:
     delays = {error_response(errors.NoKey("no")).retry_after for _ in range(20)}
     assert len(delays) > 10
     assert all(60 <= delay <= 90 for delay in delays)
 
 
-def test_a_failure_is_logged_and_its_text_kept_from_strangers(
+def test_a_failure_is_logged_and_its_text_is_not_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.ERROR):

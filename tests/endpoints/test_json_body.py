@@ -69,7 +69,7 @@ def test_more_than_64_kib_around_the_profile_are_rejected(text: bytes) -> None:
 @pytest.mark.parametrize(
     "text", [b'{"profileBytes":"' + LARGE, body(b"", rb"\q"), b"[1]", b"", b"{"]
 )
-def test_what_is_not_a_json_object_is_rejected(text: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_rejected(text: bytes) -> None:
     with pytest.raises(BadRequest):
         parse_upload(text)
 

@@ -8,7 +8,7 @@ from endpoints.errors import BadField
 from endpoints.json_body import parse, parse_upload
 from endpoints.nul import require_no_nul
 from tests.endpoints.test_api_key_urls import ADDRESSES, Address
-from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_error_response
 
 API = pytest.mark.django_db(transaction=True)
 NUL_SAID = "may not have the character NUL"
@@ -19,7 +19,7 @@ NUL_SAID = "may not have the character NUL"
 def test_a_path_with_nul_is_400(address: Address, agent: Client) -> None:
     path = f"{address.root}/a%00b{address.path}"
     response = agent.request(address.method, path, json=address.message)
-    assert_refused(response, 400, "INVALID_ARGUMENT", NUL_SAID)
+    assert_error_response(response, 400, "INVALID_ARGUMENT", NUL_SAID)
 
 
 @API
@@ -28,7 +28,7 @@ def test_a_query_with_nul_is_400(address: Address, agent: Client) -> None:
     separator = "&" if "?" in address.path else "?"
     path = f"{address.root}/-{address.path}{separator}zone=a%00b"
     response = agent.request(address.method, path, json=address.message)
-    assert_refused(response, 400, "INVALID_ARGUMENT", f"zone: {NUL_SAID}")
+    assert_error_response(response, 400, "INVALID_ARGUMENT", f"zone: {NUL_SAID}")
 
 
 @API
@@ -47,7 +47,7 @@ def test_json_with_nul_is_400(
     if method == "PATCH":
         path = f"/v2/{agent.captured_request()['name']}"
     response = agent.request(method, path, json=message)
-    assert_refused(response, 400, "INVALID_ARGUMENT", NUL_SAID)
+    assert_error_response(response, 400, "INVALID_ARGUMENT", NUL_SAID)
 
 
 @API

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from profiler_site.asgi import application
 from tests.endpoints.test_api_key_urls import ADDRESSES, Address
-from tests.ingest.client import URL, Client, assert_refused
+from tests.ingest.client import URL, Client, assert_error_response
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PUBLIC = "https://flamewatch.example.org"
@@ -41,7 +41,7 @@ def ask(peer: str, address: Address, **headers: str) -> httpx.Response:
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=str)
 def test_plain_http_is_403_before_the_key_is_read(address: Address) -> None:
-    error = assert_refused(
+    error = assert_error_response(
         ask(STRANGER, address, Authorization="Bearer fw_wrong"),
         403,
         "PERMISSION_DENIED",
@@ -75,7 +75,7 @@ def test_the_scheme_is_the_one_of_the_client(peer: str, headers: dict[str, str])
 def test_https_and_programs_on_this_machine_get_to_their_key(
     peer: str, headers: dict[str, str]
 ) -> None:
-    assert_refused(ask(peer, ADDRESSES[0], **headers), 401, "UNAUTHENTICATED")
+    assert_error_response(ask(peer, ADDRESSES[0], **headers), 401, "UNAUTHENTICATED")
 
 
 @pytest.mark.parametrize("path", ["/ok", "/ready"])
@@ -85,7 +85,7 @@ def test_health_checks_may_be_plain(path: str) -> None:
 
 def test_without_an_https_url_plain_http_is_served(settings: Settings, agent: Client) -> None:
     settings.BEHIND_TLS = False
-    assert_refused(ask(STRANGER, ADDRESSES[0]), 401, "UNAUTHENTICATED")
+    assert_error_response(ask(STRANGER, ADDRESSES[0]), 401, "UNAUTHENTICATED")
 
 
 def test_the_body_is_not_waited_for() -> None:

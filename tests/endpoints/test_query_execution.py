@@ -147,7 +147,7 @@ async def test_errors_come_back_and_the_threads_go_on() -> None:
             await execute(key_of(1), fail)
 
 
-async def test_what_an_answer_waited_for_is_said() -> None:
+async def test_the_error_names_the_read_that_the_result_waited_for() -> None:
     def late(context: QueryContext) -> str:
         raise DeadlinePassed("Blob a/b did not come in time.")
 

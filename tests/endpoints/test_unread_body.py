@@ -35,7 +35,9 @@ def send(port: int, request: str, *headers: str) -> bytes:
         (HANDSHAKE, b"413"),
     ],
 )
-def test_it_is_answered_before_the_connection_is_closed(request_line: str, status: bytes) -> None:
+def test_a_response_is_sent_before_the_connection_is_closed(
+    request_line: str, status: bytes
+) -> None:
     with live_server() as port:
         head, _, body = send(port, request_line).partition(b"\r\n\r\n")
     assert head.split()[1] == status
@@ -58,12 +60,12 @@ class Exchange:
         self.sent.append(message)
 
     async def respond(self) -> None:
-        send = Incoming(self.receive).answering(self.send)
+        send = Incoming(self.receive).responding(self.send)
         await send({"type": "http.response.start", "status": 413, "headers": []})
         await send({"type": "http.response.body", "body": b"too large"})
 
 
-def test_the_answer_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_response_is_sent_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread_body, "MAX_SECONDS", 0.01)
     exchange = Exchange(b"x")
     asyncio.run(exchange.respond())

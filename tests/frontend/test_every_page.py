@@ -83,7 +83,7 @@ WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202e
 
 
 @pytest.mark.parametrize("path", READ)
-def test_what_cannot_be_read_is_said(with_a_profile: Client, path: str) -> None:
+def test_unreadable_parameters_are_named(with_a_profile: Client, path: str) -> None:
     silent = []
     other = {} if path in LISTS else PARAMS
     for name in READ[path]:

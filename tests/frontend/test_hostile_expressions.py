@@ -31,11 +31,13 @@ def ask(client: Client, project: Project, page: str, expression: str) -> tuple[i
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("expression", ["/^(a+)+$/", "/(a|aa)+$/", "/(.*)*x/"])
-def test_they_are_answered(name: str, expression: str, client: Client, project: Project) -> None:
+def test_they_get_a_response(name: str, expression: str, client: Client, project: Project) -> None:
     assert ask(client, project, name, expression)[0] == 200
 
 
-def test_what_would_grow_too_large_is_named(client: Client, project: Project) -> None:
+def test_an_expression_that_would_grow_too_large_is_rejected_with_a_text(
+    client: Client, project: Project
+) -> None:
     status, page = ask(client, project, "flame", "/((a{0,99}){0,99}){0,99}/")
     assert status == 200
     assert "cannot be read" in page

@@ -211,7 +211,7 @@ def test_a_closed_browser_ends_its_query_and_leaves_the_queue(
     asyncio.run(many())
 
 
-def test_who_waits_too_long_is_told(
+def test_a_page_that_waits_too_long_gets_an_error(
     project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_handler, "WAIT_SECONDS", 0.5)

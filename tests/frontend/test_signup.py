@@ -32,7 +32,7 @@ def test_a_short_password_is_counted(client: Client, db: None) -> None:
     assert not Project.objects.exists()
 
 
-def test_what_was_typed_is_still_there_after_a_mistake(client: Client, db: None) -> None:
+def test_the_form_has_its_values_after_a_mistake(client: Client, db: None) -> None:
     page = client.post("/account/signup/", FORM | {"password1": ""}).content.decode()
     assert 'value="mara@acme.example"' in page
     assert 'value="Acme Shop"' in page

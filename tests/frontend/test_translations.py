@@ -115,8 +115,8 @@ def test_every_page_is_spanish(alices: Client) -> None:
     found = {}
     for shown in (*PAGES, *STATES):
         visitor = Client() if shown.stranger else alices
-        answer = visitor.get(shown.address, headers=SPANISH | shown.headers)
-        page = html.unescape(answer.content.decode())
+        response = visitor.get(shown.address, headers=SPANISH | shown.headers)
+        page = html.unescape(response.content.decode())
         assert '<html lang="es">' in page, shown
         left = [text for text in english if text in visible(page, shown)]
         if left:

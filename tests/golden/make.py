@@ -67,7 +67,7 @@ def main() -> None:
                 query, [exported(sample, folder)], exported(base, folder) if base else None
             )
             if _INLINED.sub("", ours) != _INLINED.sub("", said):
-                sys.exit(f"Our export of {query.path.name} is answered otherwise.")
+                sys.exit(f"pprof prints something else for our export of {query.path.name}.")
 
 
 if __name__ == "__main__":

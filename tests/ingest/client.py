@@ -60,12 +60,14 @@ class Client:
         return self.request("POST", f"{self.profiles}:createOffline", json=message | fields)
 
 
-async def until_held(agents: int = 1) -> None:
+async def until_parked(agents: int = 1) -> None:
     while queue_of_process().counts().waiting < agents:  # noqa: ASYNC110  the queue has no event for it
         await asyncio.sleep(0.001)
 
 
-def assert_refused(response: httpx.Response, status: int, code: str, *words: str) -> dict[str, Any]:
+def assert_error_response(
+    response: httpx.Response, status: int, code: str, *words: str
+) -> dict[str, Any]:
     """Check an error response's status, RetryInfo and message words; return its error."""
     assert response.status_code == status, response.text
     error: dict[str, Any] = response.json()["error"]

@@ -54,7 +54,7 @@ class Connection:
         self.writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
         await self.writer.drain()
 
-    async def answer(self) -> tuple[int, bytes]:
+    async def read_response(self) -> tuple[int, bytes]:
         head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), _LONG)
         status = int(head.split()[1])
         length = next(

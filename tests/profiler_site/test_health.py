@@ -32,7 +32,7 @@ def get(path: str, times: int = 1) -> list[httpx.Response]:
 
 
 @pytest.mark.parametrize(("path", "text"), [("/ok", "ok\n"), ("/ready", "ready\n")])
-def test_they_answer(path: str, text: str) -> None:
+def test_they_respond(path: str, text: str) -> None:
     (response,) = get(path)
     assert (response.status_code, response.text) == (200, text)
     assert response.headers["cache-control"] == "no-store"

@@ -45,7 +45,7 @@ def test_one_sees_only_ones_own_projects(project: Project, alice: User, charlie:
         (Role.VIEWER, False, False),
     ],
 )
-def test_what_a_role_may_do(role: Role, changes: bool, captures: bool) -> None:
+def test_permissions_of_each_role(role: Role, changes: bool, captures: bool) -> None:
     member = Member(role=role)
     assert (may_change(member), may_capture(member)) == (changes, captures)
 

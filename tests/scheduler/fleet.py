@@ -13,7 +13,7 @@ from scheduler.long_poll.interface import Assignment, QueueCounts, Waiter
 from scheduler.tasks import upcoming_requests
 from tests.scheduler.virtual_time import START, clock, run
 
-HOLD, CAPTURE, UPLOAD, PERIOD = 50.0, 10.0, 0.3, 60.0
+POLL_TIMEOUT, CAPTURE, UPLOAD, PERIOD = 50.0, 10.0, 0.3, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +40,42 @@ class Log:
         return by_minute
 
 
-async def agent(room: InProcessQueue, name: str, types: frozenset[ProfileType], log: Log) -> None:
+async def agent(queue: InProcessQueue, name: str, types: frozenset[ProfileType], log: Log) -> None:
     while True:
         log.requests.append(clock() - START)
-        answer = await room.wait(Waiter(name, 1, 1, types), HOLD)
-        if not isinstance(answer, Assignment):
-            await asyncio.sleep(answer.retry_after)
+        response = await queue.wait(Waiter(name, 1, 1, types), POLL_TIMEOUT)
+        if not isinstance(response, Assignment):
+            await asyncio.sleep(response.retry_after)
             continue
-        slot = answer.request
-        log.captures.append(Capture(name, slot.type, clock() - START, clock() - slot.scheduled))
-        await asyncio.sleep(UPLOAD + (0 if slot.type in INSTANTANEOUS else CAPTURE))
+        request = response.request
+        log.captures.append(
+            Capture(name, request.type, clock() - START, clock() - request.scheduled)
+        )
+        await asyncio.sleep(UPLOAD + (0 if request.type in INSTANTANEOUS else CAPTURE))
 
 
-async def _beat(room: InProcessQueue, rate: float) -> None:
+async def _beat(queue: InProcessQueue, rate: float) -> None:
     while True:
         await asyncio.sleep(PERIOD)
-        room.add_requests(upcoming_requests(room.targets(), {1: rate}, PERIOD, clock()))
+        queue.add_requests(upcoming_requests(queue.targets(), {1: rate}, PERIOD, clock()))
 
 
 async def _watch(
     agents: int, types: Sequence[ProfileType], seconds: float, rate: float, seed: int
 ) -> Log:
     rng = random.Random(seed)
-    room = InProcessQueue(32, CAPTURE, clock=clock, rng=rng)
+    queue = InProcessQueue(32, CAPTURE, clock=clock, rng=rng)
     log = Log()
     # With a fixed seed every run would plan the same minutes, so beat starts at a random one.
     await asyncio.sleep(PERIOD * rng.randrange(1_000_000))
     begin = clock()
     tasks = [
-        asyncio.create_task(agent(room, f"agent-{nth}", frozenset(types), log))
+        asyncio.create_task(agent(queue, f"agent-{nth}", frozenset(types), log))
         for nth in range(agents)
     ]
-    tasks.append(asyncio.create_task(_beat(room, rate)))
+    tasks.append(asyncio.create_task(_beat(queue, rate)))
     await asyncio.sleep(seconds)
-    log.counts = room.counts()
+    log.counts = queue.counts()
     del tasks
     offset = begin - START
     log.requests = [at - offset for at in log.requests]

@@ -13,7 +13,7 @@ from scheduler.capture_now import MAX_PENDING, NoMatchingAgent, TooManyPending
 from scheduler.capture_requests import RequestOrigin
 from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import Waiter
-from tests.scheduler.long_poll.parking import claimed, held, until
+from tests.scheduler.long_poll.parking import claimed, park, until
 
 CPU, WALL, HEAP = ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP
 
@@ -44,17 +44,17 @@ async def ask(
     return await database_pool.run(call)
 
 
-async def test_a_waiting_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
-    (wait,) = await held(queue_of_process(), agent(project, shop))
+async def test_a_parked_agent_captures_at_once(project: Project, alice: User, shop: int) -> None:
+    (wait,) = await park(queue_of_process(), agent(project, shop))
     pending = await ask(project, alice)
     assert await claimed(wait) == pending.request.id
     assert (pending.waiting, pending.request.origin) == (1, RequestOrigin.PERSON)
 
 
-async def test_it_is_written_down_who_asked_for_what(
+async def test_the_audit_log_records_the_actor_and_the_request(
     project: Project, alice: User, shop: int
 ) -> None:
-    await held(queue_of_process(), agent(project, shop))
+    await park(queue_of_process(), agent(project, shop))
     pending = await ask(project, alice)
     entry = await database_pool.run(
         AuditEntry.objects.select_related("actor").get, action="capture.now"
@@ -68,52 +68,52 @@ async def test_it_is_written_down_who_asked_for_what(
     }
 
 
-async def test_of_several_deployments_it_is_the_one_where_most_wait(
+async def test_the_deployment_with_the_most_parked_agents_is_chosen(
     project: Project, alice: User, shop: int
 ) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="1")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(queue_of_process(), agent(project, shop), *waiters)
+    await park(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice)).request.deployment == other
 
 
 async def test_zone_and_version_narrow_it_down(project: Project, alice: User, shop: int) -> None:
     other = await database_pool.run(deployment, project, zone="b", version="2")
     waiters = [agent(project, other, name="b"), agent(project, other, name="c")]
-    await held(queue_of_process(), agent(project, shop), *waiters)
+    await park(queue_of_process(), agent(project, shop), *waiters)
     assert (await ask(project, alice, zone="a")).request.deployment == shop
     assert (await ask(project, alice, version="2")).request.deployment == other
 
 
-async def test_it_says_what_is_offered_where_this_is_not(
-    project: Project, alice: User, shop: int
-) -> None:
-    await held(queue_of_process(), agent(project, shop, CPU, WALL))
+async def test_the_error_lists_the_offered_types(project: Project, alice: User, shop: int) -> None:
+    await park(queue_of_process(), agent(project, shop, CPU, WALL))
     with pytest.raises(NoMatchingAgent, match=r"shop offers HEAP\. Available types: CPU, WALL"):
         await ask(project, alice, HEAP)
     assert not await database_pool.run(AuditEntry.objects.filter(action="capture.now").exists)
 
 
-async def test_it_says_that_nobody_is_there(project: Project, alice: User, shop: int) -> None:
+async def test_an_error_reports_that_no_agent_is_parked(
+    project: Project, alice: User, shop: int
+) -> None:
     with pytest.raises(NoMatchingAgent, match="No agent of shop"):
         await ask(project, alice)
 
 
-async def test_another_tenants_agents_are_nobodys(project: Project, alice: User, shop: int) -> None:
+async def test_agents_of_another_project_are_not_used(
+    project: Project, alice: User, shop: int
+) -> None:
     other = await database_pool.run(
         Project.objects.create, project_id="other-project", name="Other"
     )
     theirs = await database_pool.run(deployment, other)
-    (wait,) = await held(queue_of_process(), agent(other, theirs))
+    (wait,) = await park(queue_of_process(), agent(other, theirs))
     with pytest.raises(NoMatchingAgent):
         await ask(project, alice)
     assert not wait.done()
 
 
-async def test_who_asks_again_and_again_is_stopped(
-    project: Project, alice: User, shop: int
-) -> None:
-    waits = await held(queue_of_process(), agent(project, shop))
+async def test_repeated_requests_are_limited(project: Project, alice: User, shop: int) -> None:
+    waits = await park(queue_of_process(), agent(project, shop))
     waits[0].cancel()
     for nth in range(MAX_PENDING):
         await ask(project, alice)

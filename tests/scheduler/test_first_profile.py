@@ -21,35 +21,40 @@ CPU, WALL, HEAP, THREADS = (
 )
 
 
-def slots(*types: ProfileType) -> list[CaptureRequest]:
+def requests_for(*types: ProfileType) -> list[CaptureRequest]:
     return first_requests(1, 2, types, now=1000.0)
 
 
-def test_cpu_comes_first_then_what_takes_no_time_then_the_rest() -> None:
-    assert [slot.type for slot in slots(WALL, THREADS, HEAP, CPU)] == [CPU, HEAP, THREADS, WALL]
+def test_cpu_comes_first_then_instantaneous_types_then_the_rest() -> None:
+    assert [request.type for request in requests_for(WALL, THREADS, HEAP, CPU)] == [
+        CPU,
+        HEAP,
+        THREADS,
+        WALL,
+    ]
 
 
 def test_types_are_a_few_seconds_apart() -> None:
-    assert [slot.scheduled for slot in slots(WALL, THREADS, CPU)] == [1000, 1003, 1006]
+    assert [request.scheduled for request in requests_for(WALL, THREADS, CPU)] == [1000, 1003, 1006]
 
 
-def test_the_slots_say_what_they_are_for() -> None:
-    (slot,) = slots(CPU)
-    assert (slot.project, slot.deployment, slot.origin) == (1, 2, RequestOrigin.FIRST)
+def test_the_requests_name_their_deployment_and_origin() -> None:
+    (request,) = requests_for(CPU)
+    assert (request.project, request.deployment, request.origin) == (1, 2, RequestOrigin.FIRST)
 
 
-def test_peak_heap_is_not_asked_for() -> None:
-    assert slots(ProfileType.PEAK_HEAP) == []
+def test_peak_heap_is_not_requested() -> None:
+    assert requests_for(ProfileType.PEAK_HEAP) == []
 
 
-def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> None:
+def test_a_lone_agent_gets_one_request_of_each_type() -> None:
     async def all_types() -> list[ProfileType]:
-        room = InProcessQueue(32, 10.0, clock=clock)
+        queue = InProcessQueue(32, 10.0, clock=clock)
         got: list[ProfileType] = []
         for _ in range(8):
-            room.add_requests(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
-            answer = await room.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
-            got += [answer.request.type] if isinstance(answer, Assignment) else []
+            queue.add_requests(first_requests(1, 2, {CPU, WALL, THREADS}, clock()))
+            response = await queue.wait(Waiter("a", 1, 2, frozenset({CPU, WALL, THREADS})), 20.0)
+            got += [response.request.type] if isinstance(response, Assignment) else []
         return got
 
     assert run(all_types()) == [CPU, THREADS, WALL]
@@ -57,11 +62,11 @@ def test_a_lone_agent_that_asks_again_and_again_gets_one_slot_of_each_type() -> 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("rate", "outcome"), [(1.0, Assignment), (0.0, BackOff)])
-async def test_a_project_that_is_stopped_is_not_even_asked_for_the_first(
+async def test_a_stopped_project_gets_no_first_request(
     project: Project, rate: float, outcome: type
 ) -> None:
     await set_rate(project, rate)
     rates.forget(project.pk)
     await first_profile.request_first_profiles(queue_of_process(), project.pk, 2, {CPU})
-    answer = await queue_of_process().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
-    assert isinstance(answer, outcome)
+    response = await queue_of_process().wait(Waiter("a", project.pk, 2, frozenset({CPU})), 0.1)
+    assert isinstance(response, outcome)

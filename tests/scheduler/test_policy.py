@@ -18,10 +18,10 @@ def offer(deployment: int = 1, *types: ProfileType, project: int = 1) -> Capture
     return CaptureTarget(project, deployment, frozenset(types or {CPU}), agents=1)
 
 
-def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> None:
+def test_a_rate_of_one_is_one_request_a_minute_for_each_deployment_and_type() -> None:
     offers = [offer(1, CPU, HEAP), offer(2, CPU)]
     planned = policy.plan_capture_requests(offers, {1: 1.0}, 60, START, "seed")
-    assert Counter((slot.deployment, slot.type) for slot in planned) == {
+    assert Counter((request.deployment, request.type) for request in planned) == {
         (1, CPU): 1,
         (1, HEAP): 1,
         (2, CPU): 1,
@@ -29,22 +29,22 @@ def test_a_rate_of_one_is_one_slot_a_minute_for_each_deployment_and_type() -> No
 
 
 @given(rate=st.floats(0, 20), period=st.floats(1, 300), seed=st.text(max_size=5))
-def test_every_moment_lies_in_its_period(rate: float, period: float, seed: str) -> None:
+def test_every_time_lies_in_its_period(rate: float, period: float, seed: str) -> None:
     planned = policy.plan_capture_requests([offer()], {1: rate}, period, START, seed)
-    assert all(START <= slot.scheduled < START + period for slot in planned)
+    assert all(START <= request.scheduled < START + period for request in planned)
     assert int(rate) <= len(planned) <= int(rate) + 1
 
 
-def test_moments_are_spread_evenly_over_the_period() -> None:
+def test_times_are_spread_evenly_over_the_period() -> None:
     planned = policy.plan_capture_requests(
         [offer(nth) for nth in range(6000)], {1: 1.0}, 60, START, "seed"
     )
-    tenths = Counter(int((slot.scheduled - START) // 6) for slot in planned)
+    tenths = Counter(int((request.scheduled - START) // 6) for request in planned)
     # 600 are expected in each; six standard deviations are 139.
     assert all(461 < tenths[tenth] < 739 for tenth in range(10))
 
 
-def test_a_fraction_of_a_rate_is_met_by_chance() -> None:
+def test_fractional_rates_are_met_on_average() -> None:
     offers = [offer(nth) for nth in range(4000)]
     planned = policy.plan_capture_requests(offers, {1: 0.25}, 60, START, "seed")
     # 1,000 are expected; six standard deviations are 164.
@@ -53,25 +53,25 @@ def test_a_fraction_of_a_rate_is_met_by_chance() -> None:
     assert len(more) == 8000 + len(planned)
 
 
-def test_peak_heap_is_never_asked_for() -> None:
+def test_peak_heap_is_never_requested() -> None:
     planned = policy.plan_capture_requests([offer(1, PEAK_HEAP, HEAP)], {1: 1.0}, 60, START, "seed")
-    assert {slot.type for slot in planned} == {HEAP}
+    assert {request.type for request in planned} == {HEAP}
 
 
-def test_a_project_without_a_rate_gets_no_slots() -> None:
+def test_a_project_without_a_rate_gets_no_requests() -> None:
     offers = [offer(1, CPU, project=1), offer(2, CPU, project=2)]
     assert policy.plan_capture_requests(offers, {1: 0.0}, 60, START, "seed") == []
 
 
-def test_the_same_seed_gives_the_same_slots_whoever_else_is_planned_for() -> None:
+def test_the_same_seed_gives_the_same_requests_beside_any_other_project() -> None:
     alone = policy.plan_capture_requests([offer(7)], {1: 2.5}, 60, START, "seed")
     among = policy.plan_capture_requests(
         [offer(nth) for nth in range(20)], {1: 2.5}, 60, START, "seed"
     )
-    assert alone == [slot for slot in among if slot.deployment == 7]
+    assert alone == [request for request in among if request.deployment == 7]
 
 
-def test_another_seed_or_minute_gives_other_moments() -> None:
+def test_another_seed_or_minute_gives_other_times() -> None:
     once = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "seed")[0]
     other_seed = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START, "another")[0]
     other_minute = policy.plan_capture_requests([offer()], {1: 1.0}, 60, START + 60, "seed")[0]
@@ -90,12 +90,12 @@ def test_newcomers_are_equally_likely() -> None:
     assert all(836 < count < 1164 for count in chosen({}, 100).values())
 
 
-def test_who_waited_longer_is_likelier_and_nobody_is_certain() -> None:
+def test_a_longer_wait_makes_a_choice_likelier_but_not_certain() -> None:
     counts = chosen({"a": 0, "b": 20, "c": 50, "d": 60}, 100)
     assert counts["a"] > counts["b"] > counts["c"] > counts["d"] > 0
 
 
-def test_who_never_had_a_turn_waited_as_long_as_the_longest() -> None:
+def test_an_agent_without_captures_counts_as_the_longest_waiting() -> None:
     counts = chosen({"a": 50, "b": 0}, 100, "abc")
     assert abs(counts["b"] - counts["c"]) < 300
     assert counts["a"] < counts["c"] / 4
@@ -110,7 +110,7 @@ def test_it_chooses_one_of_the_candidates(history: dict[str, float], seed: int) 
     assert policy.choose_agent(agents, history, 100.0, random.Random(seed)) in agents
 
 
-def test_agents_are_called_back_one_after_the_other() -> None:
+def test_agents_return_one_after_the_other() -> None:
     moment, times = 0.0, []
     for _ in range(100):
         moment = policy.next_return(moment, 1000.0, 32, 50)
@@ -121,21 +121,23 @@ def test_agents_are_called_back_one_after_the_other() -> None:
     assert policy.next_return(moment, 5000.0, 32, 50) == 5000 + spacing
 
 
-@given(returns_in=st.floats(0, 6e5), hold=st.floats(0.1, 300), seed=st.integers(0, 100))
-def test_nobody_is_called_back_sooner_than_a_place_may_be_free(
-    returns_in: float, hold: float, seed: int
+@given(returns_in=st.floats(0, 6e5), poll_timeout=st.floats(0.1, 300), seed=st.integers(0, 100))
+def test_agents_return_no_sooner_than_another_may_leave(
+    returns_in: float, poll_timeout: float, seed: int
 ) -> None:
     rng = random.Random(seed)
-    assert policy.retry_after(returns_in, hold, rng) >= 0.9 * max(returns_in, hold / 2)
-    assert 0 < policy.retry_at_once(hold, rng) <= hold / 50
-    assert hold / 2 <= policy.retry_when_broken(hold, rng) <= hold
+    assert policy.retry_after(returns_in, poll_timeout, rng) >= 0.9 * max(
+        returns_in, poll_timeout / 2
+    )
+    assert 0 < policy.retry_at_once(poll_timeout, rng) <= poll_timeout / 50
+    assert poll_timeout / 2 <= policy.retry_when_broken(poll_timeout, rng) <= poll_timeout
 
 
-def test_nobody_is_sent_away_for_longer_than_a_timer_can_count() -> None:
+def test_retry_delays_fit_a_timer() -> None:
     assert policy.retry_after(1e9, 50, random.Random(1)) < 24 * 86_400
 
 
-def test_those_sent_away_by_a_stop_return_spread_out() -> None:
+def test_agents_return_spread_out_after_a_stop() -> None:
     rng = random.Random(1)
     delays = sorted(policy.retry_when_stopping(5000, rng) for _ in range(5000))
     assert delays[0] >= 1

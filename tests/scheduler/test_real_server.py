@@ -31,14 +31,14 @@ async def agent(name: str, server: RunningServer, tenant: Tenant, log: Captures)
     headers = {"Authorization": f"Bearer {tenant.write}", "X_Flamewatch_Agent": name}
     while True:
         await connection.send("POST", f"/v2/projects/{tenant.project}/profiles", message, **headers)
-        status, body = await connection.answer()
-        answer = json.loads(body)
+        status, body = await connection.read_response()
+        response = json.loads(body)
         if status == 200:
-            log.append((time.monotonic(), name, answer["profileType"]))
+            log.append((time.monotonic(), name, response["profileType"]))
             await asyncio.sleep(CAPTURE)
         else:
             assert status == 409, body
-            delay = answer["error"]["details"][0]["retryDelay"]
+            delay = response["error"]["details"][0]["retryDelay"]
             await asyncio.sleep(float(delay.rstrip("s")))
 
 

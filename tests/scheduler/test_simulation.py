@@ -6,7 +6,7 @@ from statistics import mean
 import pytest
 
 from projects.profile_types import INSTANTANEOUS, ProfileType
-from tests.scheduler.fleet import CAPTURE, HOLD, Capture, watch
+from tests.scheduler.fleet import CAPTURE, POLL_TIMEOUT, Capture, watch
 
 TYPES = (ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP, ProfileType.THREADS)
 ALL_TYPES = (*TYPES, ProfileType.CONTENTION, ProfileType.HEAP_ALLOC)
@@ -48,14 +48,14 @@ def test_each_agent_gives_about_one_of_each_type(captures: list[list[Capture]]) 
     assert shares[0] + shares[1] + shares[2] > 0.97
 
 
-def test_every_slot_is_claimed_at_its_moment_while_agents_wait(
+def test_every_request_is_claimed_at_its_time_while_agents_are_parked(
     captures: list[list[Capture]],
 ) -> None:
     assert all(capture.delay < 0.01 for run in captures for capture in run)
 
 
 @pytest.mark.parametrize("agents", [1, 2])
-def test_one_agent_captures_all_types_in_turn_and_no_slot_lapses(agents: int) -> None:
+def test_one_agent_captures_all_types_in_turn_and_no_request_expires(agents: int) -> None:
     logs = [watch(agents, ALL_TYPES, minutes=12, seed=seed) for seed in range(20)]
     assert sum(log.counts.expired for log in logs) <= 0.01 * sum(log.counts.claimed for log in logs)
 
@@ -79,7 +79,7 @@ def test_other_rates_are_met_too(rate: float) -> None:
 
 
 @pytest.mark.parametrize("agents", [33, 100, 1000])
-def test_the_turn_of_those_who_find_no_place_comes_up(agents: int) -> None:
+def test_agents_that_cannot_park_get_their_turn(agents: int) -> None:
     log = watch(agents, (ProfileType.CPU,), minutes=90, seed=3)
     names = Counter(capture.agent for capture in log.captures)
     assert len(log.captures) >= 86
@@ -93,12 +93,13 @@ def test_requests_a_minute_do_not_grow_with_the_number_of_agents() -> None:
         agents: watch(agents, TYPES, minutes=20, seed=1).requests_by_minute(20)[3:]
         for agents in (200, 2_000, 100_000)
     }
-    # 32 places, freed every 50 s, with two tries each: 77 a minute, plus agents that have captured.
+    # 32 handshakes are parked for 50 s and take two tries each: 77 a minute, plus agents that have
+    # captured.
     most = {agents: mean(counts) for agents, counts in per_minute.items()}
-    assert all(requests < 2 * 32 * 60 / HOLD * 1.5 for requests in most.values()), most
+    assert all(requests < 2 * 32 * 60 / POLL_TIMEOUT * 1.5 for requests in most.values()), most
 
 
-def test_a_few_agents_stay_in_the_room_and_ask_once_a_hold() -> None:
+def test_a_few_agents_stay_parked_and_handshake_once_a_poll_timeout() -> None:
     log = watch(10, (ProfileType.CPU,), minutes=20, rate=0, seed=1)
-    assert mean(log.requests_by_minute(20)[1:]) <= 10 * 60 / HOLD
+    assert mean(log.requests_by_minute(20)[1:]) <= 10 * 60 / POLL_TIMEOUT
     assert log.counts.waiting >= 9

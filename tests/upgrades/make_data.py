@@ -2,7 +2,7 @@
 
 Run in a checkout of that commit (b50b1ca5), with its engine built:
 
-    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python .../make_data.py /tmp/old/answers.json
+    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python .../make_data.py /tmp/old/recorded.json
 
 With DATABASE_URL it fills an empty PostgreSQL database instead of SQLite. Store the folder (and a
 dump of the database: `pg_dump --inserts --no-owner`) as tests/upgrades/data/<database>.tar.xz, and
@@ -95,11 +95,11 @@ def main(target: Path) -> None:
     fill(project, client)
     handshake = client.asked()
     reader = Client(project.project_id, read)
-    answers = {}
+    responses = {}
     for path in requests():
         response = reader.request("GET", path)
         assert response.status_code == 200, (path, response.text)
-        answers[path] = response.json()
+        responses[path] = response.json()
     blocks = Block.objects.values_list("level", "is_part", "covered_by", "set_aside")
     assert len({(level, part, bool(by), bad) for level, part, by, bad in blocks}) >= 5, blocks
     target.write_text(
@@ -118,7 +118,7 @@ def main(target: Path) -> None:
                     "quarantined_blocks": Block.objects.filter(set_aside=True).count(),
                     "deduplication": KeptName.objects.count(),
                 },
-                "answers": answers,
+                "responses": responses,
             },
             indent=1,
         )

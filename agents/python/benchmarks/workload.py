@@ -1,4 +1,4 @@
-"""Workload with known truth: CPU and wall time of each of its functions.
+"""Workload that measures the true CPU and wall time of each of its functions.
 
 One thread runs pure Python loops and calls, a C call that holds the GIL and one that releases it;
 others wait at the end of a chain of calls; one may multiply matrices with NumPy all the time.

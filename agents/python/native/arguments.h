@@ -17,7 +17,7 @@ static inline bool in_range(const char *name, Py_ssize_t value, Py_ssize_t least
 }
 
 /* Raise a RuntimeError with the reason, and return NULL. */
-static inline PyObject *refuse(const char *reason) {
+static inline PyObject *raise_runtime_error(const char *reason) {
   PyErr_SetString(PyExc_RuntimeError, reason);
   return NULL;
 }

@@ -1,7 +1,7 @@
 /* Sampled blocks that are in use, by address.
 
    Every free in the process checks whether its block is sampled. A filter of counters, indexed
-   by the middle bits of the address, answers "no" without a lock for nearly all blocks. */
+   by the middle bits of the address, excludes nearly all blocks without a lock. */
 #ifndef FLAMEWATCH_BLOCKS_H
 #define FLAMEWATCH_BLOCKS_H
 

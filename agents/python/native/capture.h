@@ -63,7 +63,7 @@ Stack *find_stack(Capture *capture, const Walk *walk, Walked walked, pid_t threa
 /* Record one sample that represents `n`. */
 void record_many(Capture *capture, Stack *stack, int64_t n, int64_t value);
 
-/* Record a sample of a known stack. */
+/* Record another sample of a recorded stack. */
 void record_again(Capture *capture, Stack *stack, int64_t value);
 
 #endif

@@ -117,7 +117,7 @@ static void put_in_bucket(Codes *codes, Code *code) {
   *bucket = code;
 }
 
-static const Code *known_code(Codes *codes, uintptr_t address, const char *head) {
+static const Code *stored_code(Codes *codes, uintptr_t address, const char *head) {
   for (const Code *code = *bucket_of(codes, address); code; code = code->next)
     if (code->address == address && same_head(code->head, head))
       return code;
@@ -139,7 +139,7 @@ static Copied read_position(Code **read, Arena *arena, const CodePosition *posit
 }
 
 CodeFound code_find(Codes *codes, Arena *arena, const CodePosition *position, uint32_t *id) {
-  const Code *entry = known_code(codes, position->code, position->head);
+  const Code *entry = stored_code(codes, position->code, position->head);
   if (entry)
     return found(entry, id);
   Code *code;
@@ -183,5 +183,5 @@ Code *code_read(Arena *arena, const CodePosition *position) {
 }
 
 bool code_learn(Codes *codes, Arena *arena, const Code *code) {
-  return known_code(codes, code->address, code->head) || code_copy(codes, arena, code);
+  return stored_code(codes, code->address, code->head) || code_copy(codes, arena, code);
 }

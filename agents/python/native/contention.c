@@ -34,7 +34,7 @@ static uint64_t dice;
 
 static bool is_chosen(void) { return distance <= 1 || (double)(roll(&dice) >> 11) * 0x1p-53 * distance < 1; }
 
-static int free_place(void) {
+static int free_wait_index(void) {
   for (int i = 0; i < WAITS_MAX; i++) {
     last = (last + 1) % WAITS_MAX;
     if (!waits[last].stack)
@@ -89,7 +89,7 @@ Waiting wait_begins(void) {
     return none;
   pid_t thread = (pid_t)syscall(SYS_gettid);
   int64_t now = monotonic_ns(), used = own_cpu_ns();
-  int index = is_excluded(capture, thread) ? -1 : free_place();
+  int index = is_excluded(capture, thread) ? -1 : free_wait_index();
   if (index < 0)
     return none;
   bool idle = is_idle();

@@ -15,7 +15,7 @@
 /* Learn the layout from examples. Call with the GIL in a context in which the variable is set to
    `value` (a bytes object) among others, so that its tree has nodes of both kinds; `alone` has
    only this variable. Return NULL, or the reason why labels cannot be read here; then they are
-   not. A reference to the variable is kept for good. */
+   not. The reference to the variable is never released. */
 const char *context_learn(PyObject *variable, PyObject *context, PyObject *alone, PyObject *value);
 
 /* Read the labels of the thread whose state is in walk->state into walk->label. Length 0 if it

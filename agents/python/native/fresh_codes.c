@@ -15,7 +15,7 @@ void fresh_codes_open(void) {
 
 static _Atomic uint64_t *entry_for(uint64_t fingerprint) { return &fingerprints[fingerprint % FINGERPRINTS]; }
 
-static bool is_known(uintptr_t address, const char *head) {
+static bool is_seen(uintptr_t address, const char *head) {
   uint64_t fingerprint = code_fingerprint(address, head);
   return atomic_load_explicit(entry_for(fingerprint), memory_order_relaxed) == fingerprint;
 }
@@ -40,7 +40,7 @@ static void add(FreshCodes *fresh, Code *code) {
 void fresh_codes_read(FreshCodes *fresh, const Walk *walk) {
   for (int i = 0; i < walk->depth && fresh->n < FRESH_MAX; i++) {
     const CodePosition *position = &walk->positions[i];
-    if (is_known(position->code, position->head) || is_read(fresh, position->code))
+    if (is_seen(position->code, position->head) || is_read(fresh, position->code))
       continue;
     Code *code = code_read(&fresh->arena, position);
     if (code)
@@ -48,7 +48,7 @@ void fresh_codes_read(FreshCodes *fresh, const Walk *walk) {
   }
 }
 
-/* Codes are marked as known even if the table is full; otherwise each sample would read them in
+/* Codes are marked as seen even if the table is full; otherwise each sample would read them in
    vain. */
 void fresh_codes_move(FreshCodes *fresh, Codes *codes, Arena *arena) {
   for (const Code *code = fresh->first; code; code = code->newer) {

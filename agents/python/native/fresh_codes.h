@@ -18,10 +18,10 @@ typedef struct FreshCodes {
   Code *first, *last;
 } FreshCodes;
 
-/* Forget all known codes at the start of a capture. */
+/* Forget all seen codes at the start of a capture. */
 void fresh_codes_open(void);
 
-/* Read the codes of `walk` that are not known, the leaf's first. Async-signal-safe; a code takes
+/* Read the codes of `walk` that are not seen yet, the leaf's first. Async-signal-safe; a code takes
    about 5 µs, once per capture. Codes that do not fit are left to the drain, which may be too
    late. */
 void fresh_codes_read(FreshCodes *fresh, const Walk *walk);

@@ -186,7 +186,7 @@ static void uncount(const Block *block) {
     totals_freed(&site->interval, block->weight, block->size);
 }
 
-/* A block already known at this address was freed without passing the hooks. */
+/* A block already recorded at this address was freed without passing the hooks. */
 static void forget_stale(uintptr_t address) {
   Block stale;
   if (may_be_sampled((void *)address) && blocks_take(&blocks, address, &stale))

@@ -29,7 +29,7 @@ static void *chosen(const Under *u, void *block, size_t n) {
   return block;
 }
 
-/* A block that may be sampled is kept out of the pools. So only frees of the raw domain have to
+/* A block that may be sampled is allocated outside the pools. So only frees of the raw domain have to
    be checked, and frees of small blocks, the most frequent ones, cost nothing extra. */
 static size_t with_room(const Under *u, size_t n) { return u->passes && n < OUT_OF_POOLS ? OUT_OF_POOLS : n; }
 
@@ -42,7 +42,7 @@ SLOWLY static void *calloc_chosen(const Under *u, void *context, size_t n, size_
 }
 
 /* A reallocation counts as a freed block and an allocated one, even if the address is the same. */
-SLOWLY static void *realloc_known(const Under *u, void *context, void *old, size_t n) {
+SLOWLY static void *realloc_checked(const Under *u, void *context, void *old, size_t n) {
   Taken taken;
   bool was_sampled = old && heap_take(old, &taken), due = countdown.left < 0;
   void *block = u->allocator.realloc(context, old, due ? with_room(u, n) : n);
@@ -51,7 +51,7 @@ SLOWLY static void *realloc_known(const Under *u, void *context, void *old, size
   return due ? chosen(u, block, n) : block;
 }
 
-SLOWLY static void free_known(const Under *u, void *context, void *block) {
+SLOWLY static void free_checked(const Under *u, void *context, void *block) {
   Taken taken;
   if (block == probe)
     probe = NULL;
@@ -63,50 +63,51 @@ SLOWLY static void free_known(const Under *u, void *context, void *block) {
    `whole_` functions are used if the raw domain is counted too: the other domains pass requests
    over 512 bytes on to it, which must not be counted twice. Python has checked the product of
    calloc for overflow. */
-#define HOOKS(name, domain)                                                                                           \
-  static void *malloc_##name(void *context, size_t n) {                                                               \
-    const Under *u = &under[domain];                                                                                  \
-    return goes_on(n) ? u->allocator.malloc(context, n) : malloc_chosen(u, context, n);                               \
-  }                                                                                                                   \
-  static void *calloc_##name(void *context, size_t n, size_t size) {                                                  \
-    const Under *u = &under[domain];                                                                                  \
-    return goes_on(n * size) ? u->allocator.calloc(context, n, size) : calloc_chosen(u, context, n, size);            \
-  }                                                                                                                   \
-  static void *realloc_##name(void *context, void *old, size_t n) {                                                   \
-    const Under *u = &under[domain];                                                                                  \
-    bool unknown = !may_be_sampled(old);                                                                              \
-    return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(context, old, n) : realloc_known(u, context, old, n); \
-  }                                                                                                                   \
-  static void free_##name(void *context, void *block) {                                                               \
-    const Under *u = &under[domain];                                                                                  \
-    if (LIKELY(!may_be_sampled(block)))                                                                               \
-      u->allocator.free(context, block);                                                                              \
-    else                                                                                                              \
-      free_known(u, context, block);                                                                                  \
-  }                                                                                                                   \
-  static void *whole_malloc_##name(void *context, size_t n) {                                                         \
-    if (countdown.inside)                                                                                             \
-      return under[domain].allocator.malloc(context, n);                                                              \
-    countdown.inside = true;                                                                                          \
-    void *block = malloc_##name(context, n);                                                                          \
-    countdown.inside = false;                                                                                         \
-    return block;                                                                                                     \
-  }                                                                                                                   \
-  static void *whole_calloc_##name(void *context, size_t n, size_t size) {                                            \
-    if (countdown.inside)                                                                                             \
-      return under[domain].allocator.calloc(context, n, size);                                                        \
-    countdown.inside = true;                                                                                          \
-    void *block = calloc_##name(context, n, size);                                                                    \
-    countdown.inside = false;                                                                                         \
-    return block;                                                                                                     \
-  }                                                                                                                   \
-  static void *whole_realloc_##name(void *context, void *old, size_t n) {                                             \
-    if (countdown.inside)                                                                                             \
-      return under[domain].allocator.realloc(context, old, n);                                                        \
-    countdown.inside = true;                                                                                          \
-    void *block = realloc_##name(context, old, n);                                                                    \
-    countdown.inside = false;                                                                                         \
-    return block;                                                                                                     \
+#define HOOKS(name, domain)                                                                                \
+  static void *malloc_##name(void *context, size_t n) {                                                    \
+    const Under *u = &under[domain];                                                                       \
+    return goes_on(n) ? u->allocator.malloc(context, n) : malloc_chosen(u, context, n);                    \
+  }                                                                                                        \
+  static void *calloc_##name(void *context, size_t n, size_t size) {                                       \
+    const Under *u = &under[domain];                                                                       \
+    return goes_on(n * size) ? u->allocator.calloc(context, n, size) : calloc_chosen(u, context, n, size); \
+  }                                                                                                        \
+  static void *realloc_##name(void *context, void *old, size_t n) {                                        \
+    const Under *u = &under[domain];                                                                       \
+    bool unknown = !may_be_sampled(old);                                                                   \
+    return goes_on(n) && LIKELY(unknown) ? u->allocator.realloc(context, old, n)                           \
+                                         : realloc_checked(u, context, old, n);                            \
+  }                                                                                                        \
+  static void free_##name(void *context, void *block) {                                                    \
+    const Under *u = &under[domain];                                                                       \
+    if (LIKELY(!may_be_sampled(block)))                                                                    \
+      u->allocator.free(context, block);                                                                   \
+    else                                                                                                   \
+      free_checked(u, context, block);                                                                     \
+  }                                                                                                        \
+  static void *whole_malloc_##name(void *context, size_t n) {                                              \
+    if (countdown.inside)                                                                                  \
+      return under[domain].allocator.malloc(context, n);                                                   \
+    countdown.inside = true;                                                                               \
+    void *block = malloc_##name(context, n);                                                               \
+    countdown.inside = false;                                                                              \
+    return block;                                                                                          \
+  }                                                                                                        \
+  static void *whole_calloc_##name(void *context, size_t n, size_t size) {                                 \
+    if (countdown.inside)                                                                                  \
+      return under[domain].allocator.calloc(context, n, size);                                             \
+    countdown.inside = true;                                                                               \
+    void *block = calloc_##name(context, n, size);                                                         \
+    countdown.inside = false;                                                                              \
+    return block;                                                                                          \
+  }                                                                                                        \
+  static void *whole_realloc_##name(void *context, void *old, size_t n) {                                  \
+    if (countdown.inside)                                                                                  \
+      return under[domain].allocator.realloc(context, old, n);                                             \
+    countdown.inside = true;                                                                               \
+    void *block = realloc_##name(context, old, n);                                                         \
+    countdown.inside = false;                                                                              \
+    return block;                                                                                          \
   }
 
 HOOKS(raw, DOMAIN_RAW)

@@ -38,13 +38,13 @@ static PyObject *heap_start(PyObject *Py_UNUSED(self), PyObject *args, PyObject 
     return NULL;
   const char *problem = why_not();
   if (problem)
-    return refuse(problem);
+    return raise_runtime_error(problem);
   if (heap_is_open() && hooks_are_reached()) {
     numpy_put_in(); /* NumPy may have been imported since */
     Py_RETURN_FALSE;
   }
   if (!heap_open(&options))
-    return refuse("there is no memory for the tables of allocations");
+    return raise_runtime_error("there is no memory for the tables of allocations");
   hooks_put_in(raw);
   numpy_put_in();
   Py_RETURN_TRUE;
@@ -71,7 +71,7 @@ static PyObject *heap_apart(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)
 
 static PyObject *mark(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   if (!heap_is_open())
-    return refuse("memory is not being counted");
+    return raise_runtime_error("memory is not being counted");
   heap_mark();
   Py_RETURN_NONE;
 }
@@ -131,7 +131,7 @@ static PyObject *heap_read(PyObject *Py_UNUSED(self), PyObject *args) {
     return NULL;
   }
   if (!heap_is_open())
-    return refuse("memory is not being counted");
+    return raise_runtime_error("memory is not being counted");
   if (!heap_view(&view, interval))
     return PyErr_NoMemory();
   PyObject *result = view_object(&view, interval);

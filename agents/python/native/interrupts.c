@@ -148,18 +148,18 @@ static void free_slots(void) {
   slots = NULL;
 }
 
-static size_t places_end(int max_depth) {
+static size_t positions_end(int max_depth) {
   return (sizeof(Slot) + (size_t)max_depth * sizeof(CodePosition) + 63) & ~(size_t)63;
 }
 
 static void prepare_slot(Slot *s, int max_depth) {
   s->walk.max_depth = max_depth;
-  s->fresh.arena = (Arena){(char *)s + places_end(max_depth), 0, FRESH_BYTES};
+  s->fresh.arena = (Arena){(char *)s + positions_end(max_depth), 0, FRESH_BYTES};
 }
 
 bool interrupts_open(const Options *options) {
   slots_n = slots_for_this_machine();
-  slot_bytes = places_end(options->max_depth) + FRESH_BYTES;
+  slot_bytes = positions_end(options->max_depth) + FRESH_BYTES;
   void *memory = mmap(NULL, slot_bytes * (size_t)slots_n, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)

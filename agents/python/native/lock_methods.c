@@ -68,7 +68,7 @@ static int try_lock(const Method *method, PyObject *self) {
   return result;
 }
 
-static PyObject *answer_of(int tried) {
+static PyObject *outcome_of(int tried) {
   if (tried < 0)
     return NULL;
   Py_RETURN_TRUE;
@@ -88,7 +88,7 @@ static PyObject *call_varargs(const Method *method, PyObject *self, PyObject *ar
     return original(self, args, keywords);
   int tried = try_lock(method, self);
   if (tried)
-    return answer_of(tried);
+    return outcome_of(tried);
   Waiting waiting = wait_begins();
   PyObject *result = original(self, args, keywords);
   wait_ends(waiting);
@@ -110,7 +110,7 @@ static PyObject *call_fast(const Method *method, PyObject *self, PyObject *const
     return original(self, args, n, names);
   int tried = try_lock(method, self);
   if (tried)
-    return answer_of(tried);
+    return outcome_of(tried);
   Waiting waiting = wait_begins();
   PyObject *result = original(self, args, n, names);
   wait_ends(waiting);
@@ -120,7 +120,7 @@ static PyObject *call_fast(const Method *method, PyObject *self, PyObject *const
 static PyObject *call_noargs(const Method *method, PyObject *self) {
   int tried = try_lock(method, self);
   if (tried)
-    return answer_of(tried);
+    return outcome_of(tried);
   Waiting waiting = wait_begins();
   PyObject *result = method->original(self, NULL);
   wait_ends(waiting);

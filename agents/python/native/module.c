@@ -65,7 +65,7 @@ static PyObject *start(PyObject *Py_UNUSED(self), PyObject *args, PyObject *keyw
         options.kind == KIND_CONTENTION ? contention_start(&capture, &options) : sampler_start(&capture, &options);
   if (problem) {
     Py_DECREF(idle_codes);
-    return refuse(problem);
+    return raise_runtime_error(problem);
   }
   hold_codes(idle_codes);
   state = RUNNING;
@@ -82,12 +82,12 @@ static bool stop_sampler(void) {
 
 static PyObject *stop(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args)) {
   if (state != RUNNING)
-    return refuse("no capture is running");
+    return raise_runtime_error("no capture is running");
   state = STOPPING;
   if (capture.options.kind == KIND_CONTENTION)
     contention_stop();
   else if (!stop_sampler()) /* stays STOPPING: the thread may still use its memory */
-    return refuse("the sampler thread did not stop within a second; no more captures will be made");
+    return raise_runtime_error("the sampler thread did not stop within a second; no more captures will be made");
   PyObject *result = result_of(&capture);
   capture_close(&capture);
   state = IDLE;
@@ -195,7 +195,7 @@ static PyObject *read_own_stack(PyObject *Py_UNUSED(self), PyObject *args) {
   if (!PyArg_ParseTuple(args, "|i", &max_depth) || !in_range("max_depth", max_depth, 1, MAX_DEPTH_LIMIT))
     return NULL;
   if (problem)
-    return refuse(problem);
+    return raise_runtime_error(problem);
   Walk *walk = PyMem_Malloc(walk_bytes(max_depth));
   if (!walk)
     return PyErr_NoMemory();

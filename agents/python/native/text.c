@@ -23,8 +23,8 @@ static bool read_head(Head *head, uintptr_t address, int kind_shift) {
 }
 
 static bool is_readable(const Head *head) {
-  bool known_kind = head->kind == 1 || head->kind == 2 || head->kind == 4;
-  return head->compact && known_kind && head->n <= (1u << 30);
+  bool valid_kind = head->kind == 1 || head->kind == 2 || head->kind == 4;
+  return head->compact && valid_kind && head->n <= (1u << 30);
 }
 
 Copied copy_text(Text *text, Arena *arena, uintptr_t address) {

@@ -49,7 +49,7 @@ static bool nobody_came(const Threads *threads) {
          native_id(threads->states) == threads->now[0].id;
 }
 
-static bool read_known_states(Threads *threads) {
+static bool read_listed_states(Threads *threads) {
   static struct iovec to[AT_ONCE], from[AT_ONCE];
   size_t size = (size_t)thread_state_bytes(&python.offsets);
   for (int i = 0; i < threads->n; i += AT_ONCE) {
@@ -73,7 +73,7 @@ static bool is_ours(const char *state) { return state_field(state, python.offset
 static bool reread(Threads *threads) {
   uintptr_t first;
   bool unsettled = false;
-  if (!threads->n || !read_first(&first) || threads->now[0].ts != first || !read_known_states(threads))
+  if (!threads->n || !read_first(&first) || threads->now[0].ts != first || !read_listed_states(threads))
     return false;
   for (int i = 0; i < threads->n; i++) {
     const char *state = state_of(threads, i);

@@ -17,7 +17,7 @@
 #define HEADS_AT_ONCE 32
 #define LABEL_MAX 1024
 
-/* A running function, as far as it is known without a lookup. */
+/* Position in a running function, as read without a lookup. */
 typedef struct CodePosition {
   uintptr_t code;
   int32_t offset;      /* of the instruction, in bytes; negative: entered, not begun */
@@ -71,7 +71,7 @@ bool walk_read_state(Walk *walk, uintptr_t ts);
    running thread may change meanwhile: return WALK_TORN if it is inconsistent. */
 Walked walk_frames(Walk *walk);
 
-/* Add a copied frame as the next place, for which there must be room. Return false if it is no
+/* Add a copied frame as the next position, for which there must be room. Return false if it is no
    valid frame. */
 bool walk_add(Walk *walk, const char *frame);
 

@@ -39,7 +39,7 @@ class AgentRow:
     state: AgentState
     waiting: bool
     capturing_for: int  # seconds until the capture ends, rounded up; 0 without a capture
-    refusal: str  # error of its last upload, if that was rejected within the day
+    rejection: str  # error of its last upload, if that was rejected within the day
     warning: str  # data left out of a profile within the day
     kind: str
     cpu: str
@@ -47,7 +47,7 @@ class AgentRow:
     memory: str
     dropped: int | None
     dropped_high: bool
-    refused: int
+    rejected: int
     last_profile: datetime | None
     last_type: str
 
@@ -170,7 +170,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
     report: AgentReport | None = getattr(agent, "report", None)
     cpu = report.cpu_share if report else None
     dropped = report.dropped if report else None
-    refused_lately = bool(report and _is_lately(report.rejected_at, now))
+    rejected_lately = bool(report and _is_lately(report.rejected_at, now))
     cpu_high = cpu is not None and cpu > MOST_CPU
     dropped_high = bool(report and dropped and dropped > MOST_DROPPED * (report.samples + dropped))
     connected = agent.last_seen >= now - LATELY
@@ -178,10 +178,10 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
     return AgentRow(
         agent=agent,
         name=name_of(agent),
-        state=AgentState.LOOK if cpu_high or dropped_high or refused_lately else fine,
+        state=AgentState.LOOK if cpu_high or dropped_high or rejected_lately else fine,
         waiting=doing.waiting,
         capturing_for=-int(-doing.capturing_for // 1),
-        refusal=report.rejection if report and refused_lately else "",
+        rejection=report.rejection if report and rejected_lately else "",
         warning=report.warning if report and _is_lately(report.warned_at, now) else "",
         kind=agent_kind(agent.user_agent, agent.deployment.language),
         cpu=format_percent(cpu, 1) if cpu is not None else "",
@@ -189,7 +189,7 @@ def _shown(agent: Agent, doing: AgentActivity, now: datetime) -> AgentRow:
         memory=_memory(report),
         dropped=dropped,
         dropped_high=dropped_high,
-        refused=report.rejected if report else 0,
+        rejected=report.rejected if report else 0,
         last_profile=report.last_profile if report else None,
         last_type=report.last_type if report else "",
     )

@@ -64,8 +64,8 @@ def compare_tree(request: HttpRequest, project_id: str) -> HttpResponse:
     context = query_context(request, project)
     try:
         body = compare_json(context, _result(request, project, context))
-    except _ErrorPage as refused:
-        return JsonResponse({"error": str(refused)}, status=refused.status)
+    except _ErrorPage as error_page:
+        return JsonResponse({"error": str(error_page)}, status=error_page.status)
     # Compressed here because GZipMiddleware would expose HTML pages to BREACH.
     response = HttpResponse(gzip.compress(body, _COMPRESSION, mtime=0), "application/json")
     response["Content-Encoding"] = "gzip"
@@ -79,8 +79,8 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
     try:
         result = _result(request, project, query_context(request, project))
-    except _ErrorPage as refused:
-        return HttpResponse(str(refused), "text/plain; charset=utf-8", status=refused.status)
+    except _ErrorPage as error_page:
+        return HttpResponse(str(error_page), "text/plain; charset=utf-8", status=error_page.status)
     return csv_file("compare.csv", columns(result), table(result))
 
 

@@ -106,7 +106,7 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         result = compared(of.context, query, sides, metric)
     except InvalidQuery as error:
         if query.a.root is None:
-            return shown | {"refused": str(error)}
+            return shown | {"error": str(error)}
         whole = _shown(of, query.unrooted, url)
         return whole | {"notices": (*of.notices, str(error))}
     missing = left_out(*result.coverages)

@@ -38,7 +38,7 @@ def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
     params = read(request.POST, timezone.now()).params
     sentence, is_rejected = _request_capture(member, params, cast("User", request.user))
     if HtmxDetails(request):
-        context = {"sentence": sentence, "refused": is_rejected}
+        context = {"sentence": sentence, "is_rejected": is_rejected}
         return render(request, "frontend/flame/said.html", context)
     messages.add_message(request, messages.WARNING if is_rejected else messages.INFO, sentence)
     return redirect(f"{reverse('flame', args=[project_id])}?{params.parameters()}")
@@ -53,8 +53,8 @@ def _request_capture(member: Member, params: PageParams, actor: User) -> tuple[s
         capture_request = capture_now.request_capture(
             member.project, params.service, params.type, zone, version, actor=actor
         )
-    except (NoMatchingAgent, TooManyPending, QueueUnavailable) as refusal:
-        return str(refusal), True
+    except (NoMatchingAgent, TooManyPending, QueueUnavailable) as error:
+        return str(error), True
     return _said(params.service, params.type, capture_request.waiting), False
 
 

@@ -80,7 +80,7 @@ class FlamePage:
     type_words: str  # one-line description of the profile type
     history_url: str  # of the same profiles; the caller appends `function`
     comparisons: list[Comparison]
-    unanswerable: bool  # the root or focus in the URL cannot be shown
+    is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
     url: str
     seen: str  # version tag of the result; changes when there are new profiles
@@ -94,8 +94,8 @@ def flame_page(of: PageQuery) -> FlamePage:
     params = replace(of.params, metric=of.params.metric if metric else "")
     params, results, errors = _nearest(of, params, metric)
     notices = (*notices, *(str(error) for error in errors))
-    unanswerable = any(not isinstance(error, MetricNotFound) for error in errors)
-    return _assembled(replace(of, params=params, notices=notices), options, results, unanswerable)
+    is_view_reset = any(not isinstance(error, MetricNotFound) for error in errors)
+    return _assembled(replace(of, params=params, notices=notices), options, results, is_view_reset)
 
 
 def _nearest(
@@ -127,7 +127,7 @@ def not_in_time(project: Project, params: PageParams) -> EmptyStateLinks:
 
 
 def _assembled(
-    of: PageQuery, options: OptionsResult, results: MergedPage, unanswerable: bool
+    of: PageQuery, options: OptionsResult, results: MergedPage, is_view_reset: bool
 ) -> FlamePage:
     params, top = of.params, results.top
     coverage = top.coverage
@@ -151,7 +151,7 @@ def _assembled(
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
         comparisons=comparisons(params, options, of.project),
-        unanswerable=unanswerable,
+        is_view_reset=is_view_reset,
         tree_url=_tree_url(of, seen),
         url=flame_url(of.project, params),
         seen=seen,

@@ -161,7 +161,7 @@ def _context(of: PageQuery, query: HistoryQuery, url: str) -> dict[str, object]:
     try:
         result = history_of(of, query, options)
     except InvalidQuery as error:
-        return found | {"refused": str(error)}
+        return found | {"error": str(error)}
     notices = (*of.notices, *_notices(query, options), *left_out(result.coverage))
     found["notices"] = notices
     if not result.coverage.profiles:

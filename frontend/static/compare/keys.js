@@ -23,7 +23,7 @@ const DEEDS = {
  * @param {number} node
  * @returns {import("../flame-graph/menu.js").MenuTarget | null}
  */
-export function placeOf(graph, node) {
+export function menuTargetOf(graph, node) {
   const subject = graph.tree && subjectOf(graph.tree, node);
   const back = () => {
     graph.view?.focus();
@@ -41,7 +41,7 @@ export function watchKeys(page, graphs) {
     if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
       if (!graph?.mark || !graph.contains(page.activeElement)) return;
       const box = graph.mark.getBoundingClientRect();
-      openMenu(placeOf(graph, graph.marked), box.left + 8, box.bottom);
+      openMenu(menuTargetOf(graph, graph.marked), box.left + 8, box.bottom);
     } else if (KEYS[event.key] && graph?.tree) {
       if (!act(KEYS[event.key], subjectOf(graph.tree, graph.marked))) return;
     } else if (DEEDS[event.key]) DEEDS[event.key]();

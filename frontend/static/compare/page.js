@@ -8,7 +8,7 @@ import { search, watchSearch } from '../flame-graph/search.js';
 import { addressWith, visit } from '../shell/visit.js';
 import { FlameDiff } from './diff_graph.js';
 import { readDifferences } from './differences.js';
-import { placeOf, watchKeys } from './keys.js';
+import { menuTargetOf, watchKeys } from './keys.js';
 
 const WAIT_MS = 150;
 
@@ -48,7 +48,7 @@ watchSearch(document, graphs);
 watchMenu(document, (event, target) => {
   const graph = target.closest('flame-diff');
   if (!(graph instanceof FlameDiff)) return null;
-  return placeOf(graph, event.button === 2 ? graph.under(event) : graph.marked);
+  return menuTargetOf(graph, event.button === 2 ? graph.under(event) : graph.marked);
 });
 
 document.addEventListener('click', (event) => {

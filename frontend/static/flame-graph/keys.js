@@ -7,7 +7,7 @@ import { element, graphs } from './around.js';
 import { isForOthers, showKeys, watchHelp } from './help.js';
 import { copyLink } from './links.js';
 import { openMenu } from './menu.js';
-import { placeOf } from './menu-of-frame.js';
+import { menuTargetOf } from './menu-of-frame.js';
 import { field, stepTo } from './search.js';
 
 /** @type {Record<string, () => void>} */
@@ -52,7 +52,7 @@ function menu(event) {
   if (!flame?.pointing || !flame.contains(document.activeElement)) return;
   event.preventDefault();
   const box = flame.pointing.box.getBoundingClientRect();
-  openMenu(placeOf(flame, flame.pointing.marked), box.left + 8, box.bottom);
+  openMenu(menuTargetOf(flame, flame.pointing.marked), box.left + 8, box.bottom);
 }
 
 /** @param {Document} page */

@@ -16,7 +16,7 @@ export async function showLines(name, file) {
   url.searchParams.set('file', file);
   body.textContent = dialog.dataset.wait ?? '';
   dialog.showModal();
-  body.innerHTML = await answered(url, dialog.dataset.failed ?? '');
+  body.innerHTML = await fetched(url, dialog.dataset.failed ?? '');
 }
 
 /**
@@ -24,7 +24,7 @@ export async function showLines(name, file) {
  * @param {URL} url
  * @param {string} failed
  */
-async function answered(url, failed) {
+async function fetched(url, failed) {
   const note = document.createElement('p');
   note.textContent = failed;
   try {

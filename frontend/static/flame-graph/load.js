@@ -3,7 +3,7 @@
 import { readTree, UnreadableTree } from './tree.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {"offline" | "signed-out" | "gone" | "refused" | "failed" | "unreadable"} Reason */
+/** @typedef {"offline" | "signed-out" | "gone" | "rejected" | "failed" | "unreadable"} Reason */
 
 /** Reason why a tree could not be loaded; the page has a sentence for each. */
 export class LoadError extends Error {
@@ -57,7 +57,7 @@ async function fetched(url, signal) {
   const response = await fetchTree(url, signal);
   if (response.redirected || response.status === 401 || response.status === 403) throw new LoadError('signed-out');
   if (response.status === 404) throw new LoadError('gone');
-  if (!response.ok) throw new LoadError(response.status < 500 ? 'refused' : 'failed', await messageOf(response));
+  if (!response.ok) throw new LoadError(response.status < 500 ? 'rejected' : 'failed', await messageOf(response));
   return response.text();
 }
 

@@ -8,7 +8,7 @@ import { FlameGraph } from './element.js';
  * @param {number} node
  * @returns {import("./menu.js").MenuTarget | null}
  */
-export function placeOf(flame, node) {
+export function menuTargetOf(flame, node) {
   const tree = flame.data?.tree;
   const subject = tree ? subjectOf(tree, node) : null;
   const back = () => {
@@ -22,5 +22,5 @@ export function placeOf(flame, node) {
 export function targetAt(event, target) {
   const flame = target.closest('flame-graph[data-menu]');
   if (!(flame instanceof FlameGraph)) return null;
-  return placeOf(flame, event.button === 2 || !flame.pointing ? flame.under(event) : flame.pointing.marked);
+  return menuTargetOf(flame, event.button === 2 || !flame.pointing ? flame.under(event) : flame.pointing.marked);
 }

@@ -14,7 +14,7 @@ const { htmx, Idiomorph } = /** @type {{htmx?: Htmx, Idiomorph?: Idiomorph}} */ 
 
 /**
  * Request the page at its current URL; a newer request replaces an older one.
- * @param {string} [seen] version tag of the shown result; if it is current, the server answers 204
+ * @param {string} [seen] version tag of the shown result; if it is current, the server responds with 204
  */
 export async function requestPage(seen = '') {
   const url = new URL(location.href);

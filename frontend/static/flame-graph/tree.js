@@ -128,14 +128,14 @@ function emptyTree(wire, n) {
  */
 function fill(tree, wire) {
   tree.frame[0] = wire.frames.name.length;
-  const places = wire.folded.at.length ? fillBetweenFolded(tree, wire) : null;
+  const nodes = wire.folded.at.length ? fillBetweenFolded(tree, wire) : null;
   const down = tree.base ? 0 : 1;
-  if (!places) {
+  if (!nodes) {
     tree.frame.set(wire.frame, down);
     tree.depth.set(wire.depth, down);
     tree.self.set(wire.self, down);
   }
-  for (const row of wire.highlight ?? []) if (tree.highlight) tree.highlight[places ? places[row] : row + down] = 1;
+  for (const row of wire.highlight ?? []) if (tree.highlight) tree.highlight[nodes ? nodes[row] : row + down] = 1;
 }
 
 /**
@@ -146,7 +146,7 @@ function fill(tree, wire) {
 function fillBetweenFolded(tree, wire) {
   const { frame, depth, self } = wire;
   const { length } = depth;
-  const places = new Int32Array(length);
+  const nodes = new Int32Array(length);
   // for each row: index + 1 of its entry in wire.folded, or 0
   const entries = new Int32Array(length);
   wire.folded.at.forEach((row, i) => (entries[row] = i + 1));
@@ -163,10 +163,10 @@ function fillBetweenFolded(tree, wire) {
     tree.frame[at] = frame[row];
     tree.depth[at] = level;
     tree.self[at] = self[row];
-    places[row] = at++;
+    nodes[row] = at++;
     if (entries[row]) open[opened++] = row;
   }
-  return places;
+  return nodes;
 }
 
 /**

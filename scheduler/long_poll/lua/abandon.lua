@@ -1,4 +1,4 @@
--- End handshakes that nobody can answer any more, and make the requests that they had claimed
+-- End handshakes that no agent waits for any more, and make the requests that they had claimed
 -- pending again. ARGV: project, deployment, token and agent of each handshake.
 for at = 1, #ARGV, 4 do
   local project, dep, token, agent = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]

@@ -27,7 +27,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(
 
 @settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
-def test_anything_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
+def test_any_parameters_are_read_or_rejected(pairs: list[tuple[str, str]]) -> None:
     with contextlib.suppress(BadParameter):  # any other exception is a bug
         of = Parameters(pairs)
         selection = read_selection(of, 1, NOW)
@@ -39,7 +39,7 @@ def test_anything_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("query", ["%ff=1", "a=%C3", "a=1;b=2", "+=1"])
-def test_what_nobody_reads_is_refused(query: str) -> None:
+def test_unread_parameters_are_rejected(query: str) -> None:
     with pytest.raises(BadParameter):
         parse(query).done()
 
@@ -109,6 +109,6 @@ def test_sides_do_not_differ_in_service_type_or_view(name: str) -> None:
         sides(**{name: "x"})
 
 
-def test_what_is_wrong_on_the_other_side_is_named_as_it_was_sent() -> None:
+def test_a_bad_parameter_of_the_other_side_is_named_with_its_prefix() -> None:
     with pytest.raises(BadParameter, match=r"b\.weight: '0' is no percentage"):
         sides(**{"b.weight": "0"})

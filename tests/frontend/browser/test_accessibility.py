@@ -81,8 +81,8 @@ def test_axe_finds_nothing_in_an_empty_project(
     page: Page, alice: User, sign_in: Callable[[User], None], looks: Looks
 ) -> None:
     sign_in(alice)
-    places = ("services", "flame", "compare", "history", "profiles", "agents", "setup", "settings")
-    assert found_on(looks, page, [f"{P}/{place}" for place in places]) == {}
+    paths = ("services", "flame", "compare", "history", "profiles", "agents", "setup", "settings")
+    assert found_on(looks, page, [f"{P}/{path}" for path in paths]) == {}
 
 
 def test_axe_finds_nothing_in_what_opens_over_the_graph(page: Page, shop_url: str) -> None:

@@ -109,7 +109,7 @@ def test_a_row_of_the_list_has_a_menu(versions: Page) -> None:
     expect(versions.locator(".chip")).to_have_text("Show from frame :pricing.quote")
 
 
-def test_what_is_folded_opens_and_is_left_again(versions: Page) -> None:
+def test_a_folded_box_opens_and_closes_again(versions: Page) -> None:
     """Open a folded box as a click does, by the id that the browser derives."""
     graph = versions.locator("flame-diff")
     at = graph.evaluate(NAMES).index("Rule.matches")

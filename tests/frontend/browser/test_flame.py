@@ -320,7 +320,7 @@ def test_every_type_explains_its_average(page: Page, url: str, project: Project)
     assert Profile.objects.count() == 4
 
 
-def test_capture_now_answers_on_the_page(page: Page, shop_url: str) -> None:
+def test_capture_now_reports_on_the_page(page: Page, shop_url: str) -> None:
     page.goto(shop_url)
     page.get_by_role("button", name="Capture now").click()
     expect(page.locator("#said")).to_contain_text("checkout")
@@ -328,7 +328,9 @@ def test_capture_now_answers_on_the_page(page: Page, shop_url: str) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_what_is_shown_is_downloaded_under_its_name(page: Page, shop_url: str, width: int) -> None:
+def test_the_shown_profile_is_downloaded_under_its_name(
+    page: Page, shop_url: str, width: int
+) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(shop_url)
     page.get_by_text("Download", exact=True).click()

@@ -79,9 +79,9 @@ def test_a_menu_stays_open_while_there_is_nothing_new(page: Page, shop_url: str)
     expect(item).to_be_visible()
     with page.expect_event("requestfinished", lambda request: "seen=" in request.url) as request:
         page.clock.run_for(15_000)
-    answer = request.value.response()
-    assert answer is not None
-    assert answer.status == 204
+    response = request.value.response()
+    assert response is not None
+    assert response.status == 204
     page.evaluate("() => new Promise(done => requestAnimationFrame(done))")
     page.clock.run_for(1_000)
     item.click(timeout=5_000)

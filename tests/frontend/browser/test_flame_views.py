@@ -190,8 +190,8 @@ def test_an_expression_that_explodes_is_stopped(page: Page, url: str, project: P
 def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(shop_url)
-    place = middle(box(page, "discounts.apply"))
-    view(page).click(button="right", position=place)
+    position = middle(box(page, "discounts.apply"))
+    view(page).click(button="right", position=position)
     menu = page.get_by_role("menu")
     expect(menu.get_by_role("menuitem").first).to_be_focused()
     menu.get_by_role("menuitem", name="Copy stack").click()
@@ -199,7 +199,7 @@ def test_the_menu_of_a_frame_by_the_other_button(page: Page, shop_url: str) -> N
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines()[0] == "Thread.run"
     assert copied.splitlines()[-1] == "discounts.apply"
-    view(page).click(button="right", position=place)
+    view(page).click(button="right", position=position)
     menu.get_by_role("menuitem", name="Copy link to this frame").click()
     expect(page.locator("#said")).to_contain_text("Link copied")
     link = page.evaluate("navigator.clipboard.readText()")
@@ -303,7 +303,7 @@ def test_the_picture_of_the_view_is_saved(page: Page, shop_url: str) -> None:
     assert "<title>discounts.apply</title>" in picture
 
 
-def test_what_is_folded_opens_and_is_left_again(page: Page, shop_url: str) -> None:
+def test_a_folded_box_opens_and_closes_again(page: Page, shop_url: str) -> None:
     """Open a folded box as a click does, by the id that the browser derives."""
     page.goto(shop_url)
     drawn(page)
@@ -337,7 +337,7 @@ def test_the_lines_of_a_function_are_a_table(page: Page, shop_url: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_a_search_finds_is_readable(page: Page, shop_url: str, scheme: str) -> None:
+def test_matches_of_a_search_are_readable(page: Page, shop_url: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(f"{shop_url}?search=quote")
     drawn(page)

@@ -71,7 +71,7 @@ def test_it_follows_the_agent_to_its_first_profile(setup: Page, project: Project
     expect(link).to_have_attribute("href", "/p/acme-shop/flame?service=checkout&type=CPU")
 
 
-def test_it_says_so_while_the_server_does_not_answer(
+def test_a_note_is_shown_while_the_server_does_not_respond(
     setup: Page, allowed_errors: list[str]
 ) -> None:
     allowed_errors += ["ERR_FAILED", "htmx:sendError"]  # htmx logs failed requests

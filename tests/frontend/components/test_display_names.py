@@ -38,6 +38,6 @@ def test_every_type_has_a_name() -> None:
     assert {type_name(of) for of in ProfileType} >= {"CPU time", "Allocated heap", "Threads"}
 
 
-def test_a_metric_that_is_not_known_has_its_own_name() -> None:
+def test_an_unknown_metric_has_its_own_name() -> None:
     assert metric_name(Metric("alloc_space", "bytes")) == "Allocated size"
     assert metric_name(Metric("gpu_time", "nanoseconds")) == "gpu time"

@@ -12,7 +12,7 @@ def test_a_link_has_file_line_and_version() -> None:
     assert link == "https://git.example.org/shop/blob/2.31.0/shop/tax.py#L12"
 
 
-def test_what_stands_in_a_name_cannot_change_the_address() -> None:
+def test_names_are_escaped_in_links() -> None:
     link = source_link(PATTERN, "", 'a b/"><x>?#{line}.py', 3, "../../evil")
     assert link == (
         "https://git.example.org/shop/blob/..%2F..%2Fevil/a%20b/%22%3E%3Cx%3E%3F%23%7Bline%7D.py#L3"
@@ -28,9 +28,7 @@ def test_what_stands_in_a_name_cannot_change_the_address() -> None:
         ("javascript:alert({file})", "", "/app/a.py"),
     ],
 )
-def test_where_there_is_nothing_to_link_to_there_is_no_link(
-    pattern: str, prefix: str, file: str
-) -> None:
+def test_without_a_target_there_is_no_link(pattern: str, prefix: str, file: str) -> None:
     assert source_link(pattern, prefix, file, 1, "1") == ""
 
 
@@ -47,6 +45,6 @@ def test_where_there_is_nothing_to_link_to_there_is_no_link(
         "https://git.example.org/{file}/{0}",
     ],
 )
-def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
+def test_an_invalid_pattern_is_rejected(pattern: str) -> None:
     with pytest.raises(InvalidLinkTemplate):
         check_pattern(pattern)

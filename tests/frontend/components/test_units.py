@@ -32,8 +32,8 @@ SCRIPT = """
 import { formatPercent, formatValue } from "./frontend/static/units.js";
 let text = "";
 for await (const part of process.stdin) text += part;
-const answer = ([value, unit]) => [formatValue(value, unit), formatPercent(value, 1e6)];
-console.log(JSON.stringify(JSON.parse(text).map(answer)));
+const formatted = ([value, unit]) => [formatValue(value, unit), formatPercent(value, 1e6)];
+console.log(JSON.stringify(JSON.parse(text).map(formatted)));
 """
 
 

@@ -11,7 +11,7 @@ const GRID = readGrid({
   counts: '0 1 2 3 4 5',
 });
 
-test('a place is in the nearest cell', () => {
+test('a position outside the map is in the nearest cell', () => {
   assert.deepEqual(cellAt(GRID, 0.5, 0.9), { x: 1, y: 1 });
   assert.deepEqual(cellAt(GRID, -3, 7), { x: 0, y: 1 });
   assert.deepEqual(cellAt(GRID, 1, 1), { x: 2, y: 1 });

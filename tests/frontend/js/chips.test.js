@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { replaceFilter } from '../../../frontend/static/flame-graph/chips.js';
 
-test('it keeps its place among the others', () => {
+test('a changed filter stays at its position', () => {
   assert.deepEqual(replaceFilter(['show:a', 'hide:b', 'from:c'], 'hide:b', 'show:x'), ['show:a', 'show:x', 'from:c']);
 });
 

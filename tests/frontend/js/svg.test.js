@@ -21,7 +21,7 @@ const svg = (tree) => {
   return svgOf(drawn, { fill: colour, ink: colour, hatch: '', font: '' }, 900, false);
 };
 
-test('every box has its exact place and its name', () => {
+test('every box has its exact position and its name', () => {
   const found = [
     ...svg(readTree(example())).matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"/g),
   ];

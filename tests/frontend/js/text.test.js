@@ -29,6 +29,6 @@ test('control characters and those that turn the direction are made visible', ()
   assert.equal(harmless('<script>alert(1)</script> é 計'), '<script>alert(1)</script> é 計');
 });
 
-test('values are put into a sentence; what is not known stays', () => {
+test('values are put into a sentence; unknown names stay', () => {
   assert.equal(filled('{frames} frames of {all}', { frames: '113' }), '113 frames of {all}');
 });

@@ -87,7 +87,7 @@ test('what was folded is a box of its own, and the totals count it', () => {
   assert.deepEqual([...tree.total], [40, 40, 15, 3, 10, 4, 20]);
 });
 
-test('columns that contradict each other are refused', () => {
+test('columns that contradict each other are rejected', () => {
   assert.throws(
     () =>
       readTree(

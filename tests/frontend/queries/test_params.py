@@ -74,7 +74,7 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
         "order=random",
     ],
 )
-def test_what_cannot_be_read_is_said_and_left_out(query: str) -> None:
+def test_an_unreadable_parameter_is_named_and_left_out(query: str) -> None:
     reading = read(QueryDict(query), NOW)
     assert reading.params == PageParams()
     (notice,) = reading.notices
@@ -87,7 +87,7 @@ def test_a_range_that_runs_backwards_keeps_its_end() -> None:
     assert len(reading.notices) == 1
 
 
-def test_texts_are_bounded_and_without_what_databases_refuse() -> None:
+def test_texts_are_bounded_and_without_nul() -> None:
     assert read_params("service=a%00b").service == "ab"
     assert len(read_params(f"service={'x' * 5000}").service) == 512
     assert len(read_params("&".join(f"zone={i}" for i in range(500))).zones) == 50

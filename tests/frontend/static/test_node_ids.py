@@ -13,11 +13,11 @@ import { readFileSync } from 'node:fs';
 import { idOf, nodeWithId } from './frontend/static/flame-graph/ids.js';
 import { readTree } from './frontend/static/flame-graph/tree.js';
 const trees = JSON.parse(readFileSync(0, 'utf8')).map(readTree);
-const answers = trees.map((tree) => {
+const results = trees.map((tree) => {
   const ids = Array.from({ length: tree.n }, (_, node) => idOf(tree, node));
   return { ids, found: ids.map((id) => nodeWithId(tree, id)) };
 });
-console.log(JSON.stringify(answers));
+console.log(JSON.stringify(results));
 """
 TEXTS = ["", "main", "12345678", "exactly 16 bytes", "ünï·cödé 名前 🔥", "x" * 10_000, "\x07\x7f"]
 FRAMES = [(name, file, line) for name in TEXTS for file in TEXTS[:4] for line in (0, 7, 2**31 - 1)]

@@ -20,7 +20,7 @@ from profiles.storage.new_profile import NewProfile
 from profiles.storage.upload_future import UploadFuture
 from projects.models import DayUsage, Project
 from tests.connections import count_connections
-from tests.ingest.client import Client, assert_refused
+from tests.ingest.client import Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
 from tests.queries import count_queries
 from tests.wake_ups import count_wakes
@@ -28,7 +28,7 @@ from tests.wake_ups import count_wakes
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> None:
+def test_the_same_bytes_again_get_the_same_response(agent: Client, name: str) -> None:
     first, second = agent.upload(name), agent.upload(name)
     assert first.status_code == second.status_code == 200
     assert first.content == second.content
@@ -54,13 +54,13 @@ def test_a_profile_that_version_0_2_0_stored_is_recognised(agent: Client, name: 
     first = agent.upload(name)
     Profile.objects.update(body_hash=blake2b(SIMPLE, digest_size=16).digest())
     assert agent.upload(name).content == first.content
-    assert_refused(agent.upload(name, profile({("main",): (9, 9)})), 409, "ALREADY_EXISTS")
+    assert_error_response(agent.upload(name, profile({("main",): (9, 9)})), 409, "ALREADY_EXISTS")
 
 
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
     agent.upload(name)
     other = agent.upload(name, profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
     assert Profile.objects.get().weight == 40_000_000
 
 
@@ -97,7 +97,7 @@ def pack(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert level0.compact_long_heads(project.pk, now) == 1
 
 
-def test_the_same_bytes_again_get_the_same_answer_from_a_block(
+def test_the_same_bytes_again_get_the_same_response_from_a_block(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     name, first = packed
@@ -112,11 +112,11 @@ def test_other_bytes_under_a_name_in_a_block_are_409(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     other = agent.upload(packed[0], profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
     assert not Profile.objects.exists()
 
 
-def test_what_leaves_the_head_while_it_is_looked_for_is_not_stored_twice(
+def test_a_profile_compacted_during_the_lookup_is_not_stored_twice(
     agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = issued_before(name, project, minutes=5)
@@ -174,7 +174,7 @@ def test_a_late_one_is_stored_beside_a_block_of_its_time(
     assert Profile.objects.count() == 1
 
 
-def test_what_was_just_captured_is_looked_for_in_no_block(agent: Client, name: str) -> None:
+def test_a_new_profile_is_not_looked_up_in_blocks(agent: Client, name: str) -> None:
     with count_queries() as statements:
         assert agent.upload(name).status_code == 200
     assert not [sql for sql in statements if "profiles_block" in sql]

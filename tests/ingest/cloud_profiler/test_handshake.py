@@ -22,19 +22,19 @@ from projects.models import (
 )
 from projects.profile_types import ProfileType
 from projects.registration import registry
-from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_error_response
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_newcomer_is_asked_for_a_profile_at_once(agent: Client) -> None:
-    answer = agent.captured_request()
-    assert answer["profileType"] == "CPU"
-    assert answer["duration"] == "10s"
-    assert answer["labels"] == {}
-    assert answer["deployment"] == {"projectId": agent.project, **DEPLOYMENT}
-    assert answer["name"].startswith(f"projects/{agent.project}/profiles/")
+    response = agent.captured_request()
+    assert response["profileType"] == "CPU"
+    assert response["duration"] == "10s"
+    assert response["labels"] == {}
+    assert response["deployment"] == {"projectId": agent.project, **DEPLOYMENT}
+    assert response["name"].startswith(f"projects/{agent.project}/profiles/")
 
 
 def test_the_name_says_who_was_asked_for_what(agent: Client, project: Project) -> None:
@@ -63,13 +63,13 @@ def test_an_agent_and_its_deployment_are_registered(agent: Client) -> None:
 
 
 def test_only_offered_types_are_asked_for(agent: Client) -> None:
-    answer = agent.handshake(HANDSHAKE | {"profileType": ["THREADS"]})
-    assert answer.json()["profileType"] == "THREADS"
+    response = agent.handshake(HANDSHAKE | {"profileType": ["THREADS"]})
+    assert response.json()["profileType"] == "THREADS"
 
 
 def test_peak_heap_is_never_asked_for(agent: Client) -> None:
-    answer = agent.handshake(HANDSHAKE | {"profileType": ["PEAK_HEAP"]})
-    assert_refused(answer, 409, "ABORTED")
+    response = agent.handshake(HANDSHAKE | {"profileType": ["PEAK_HEAP"]})
+    assert_error_response(response, 409, "ABORTED")
 
 
 def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
@@ -77,14 +77,14 @@ def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
 ) -> None:
     agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
-    assert_refused(agent.handshake(), 409, "ABORTED", "ask again")
+    assert_error_response(agent.handshake(), 409, "ABORTED", "ask again")
 
 
-def test_a_handshake_of_a_known_agent_runs_no_query(agent: Client) -> None:
+def test_a_handshake_of_a_registered_agent_runs_no_query(agent: Client) -> None:
     agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
     with count_queries() as queries:
-        assert_refused(agent.handshake(), 409, "ABORTED")
+        assert_error_response(agent.handshake(), 409, "ABORTED")
     assert queries == []
 
 
@@ -114,26 +114,26 @@ def test_a_key_may_come_in_any_of_these_ways(
 def test_a_key_may_come_as_a_label_and_is_stripped(agent: Client) -> None:
     message = copy.deepcopy(HANDSHAKE)
     message["deployment"]["labels"]["api-key"] = agent.key
-    answer = Client(agent.project).handshake(message)
-    assert answer.status_code == 200
-    assert agent.key not in answer.text
-    assert "api-key" not in answer.text
+    response = Client(agent.project).handshake(message)
+    assert response.status_code == 200
+    assert agent.key not in response.text
+    assert "api-key" not in response.text
 
 
 @pytest.mark.parametrize("content_type", ["text/plain;charset=UTF-8", "application/json", "x"])
 def test_json_is_read_whatever_the_header_says(content_type: str, agent: Client) -> None:
     body = orjson.dumps(HANDSHAKE)
-    answer = agent.request(
+    response = agent.request(
         "POST", agent.profiles, content=body, headers={"Content-Type": content_type}
     )
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_the_body_may_be_gzip(agent: Client) -> None:
     body = gzip.compress(orjson.dumps(HANDSHAKE))
     headers = {"Content-Encoding": "gzip"}
-    answer = agent.request("POST", agent.profiles, content=body, headers=headers)
-    assert answer.status_code == 200
+    response = agent.request("POST", agent.profiles, content=body, headers=headers)
+    assert response.status_code == 200
 
 
 def test_the_body_may_come_in_chunks(agent: Client) -> None:
@@ -149,12 +149,12 @@ def test_the_body_may_come_in_chunks(agent: Client) -> None:
 
 
 def test_no_key_is_401(agent: Client) -> None:
-    assert_refused(Client(agent.project).handshake(), 401, "UNAUTHENTICATED", "API key")
+    assert_error_response(Client(agent.project).handshake(), 401, "UNAUTHENTICATED", "API key")
 
 
 @pytest.mark.parametrize("key", ["x", "fw_abc", "fw_aaaaaaaaaa_" + "a" * 38, "x" * 1000])
 def test_an_unknown_key_is_401(key: str, project: Project) -> None:
-    assert_refused(Client(project.project_id, key).handshake(), 401, "UNAUTHENTICATED")
+    assert_error_response(Client(project.project_id, key).handshake(), 401, "UNAUTHENTICATED")
 
 
 def test_a_revoked_key_is_401(agent: Client) -> None:
@@ -162,24 +162,24 @@ def test_a_revoked_key_is_401(agent: Client) -> None:
     key = ApiKey.objects.get()
     key.revoked = key.created
     key.save()
-    assert_refused(agent.handshake(), 401, "UNAUTHENTICATED")
+    assert_error_response(agent.handshake(), 401, "UNAUTHENTICATED")
 
 
 def test_a_key_that_may_only_read_is_403(reader: Client) -> None:
-    assert_refused(reader.handshake(), 403, "PERMISSION_DENIED", "write")
+    assert_error_response(reader.handshake(), 403, "PERMISSION_DENIED", "write")
 
 
 def test_another_projects_path_is_404(stranger: Client, project: Project) -> None:
-    answer = Client(project.project_id, stranger.key).handshake()
-    assert_refused(answer, 404, "NOT_FOUND")
+    response = Client(project.project_id, stranger.key).handshake()
+    assert_error_response(response, 404, "NOT_FOUND")
     missing = Client("no-such-project", stranger.key).handshake()
-    assert answer.json()["error"]["message"] == missing.json()["error"]["message"]
+    assert response.json()["error"]["message"] == missing.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"\xff\xfe", b"null"])
 def test_a_body_that_is_no_json_object_is_400(body: bytes, agent: Client) -> None:
-    answer = agent.request("POST", agent.profiles, content=body)
-    assert_refused(answer, 400, "INVALID_ARGUMENT", "JSON")
+    response = agent.request("POST", agent.profiles, content=body)
+    assert_error_response(response, 400, "INVALID_ARGUMENT", "JSON")
 
 
 @pytest.mark.parametrize(
@@ -196,31 +196,33 @@ def test_a_body_that_is_no_json_object_is_400(body: bytes, agent: Client) -> Non
 def test_a_field_that_cannot_be_used_is_400_and_named(
     change: dict[str, Any], field: str, agent: Client
 ) -> None:
-    assert_refused(agent.handshake(HANDSHAKE | change), 400, "INVALID_ARGUMENT", f"{field}: ")
+    assert_error_response(
+        agent.handshake(HANDSHAKE | change), 400, "INVALID_ARGUMENT", f"{field}: "
+    )
     assert not Deployment.objects.exists()
 
 
 def test_a_body_that_is_too_large_is_413(agent: Client) -> None:
-    answer = agent.request("POST", agent.profiles, content=b" " * 65_537)
-    assert_refused(answer, 413, "RESOURCE_EXHAUSTED", "65,536 bytes")
+    response = agent.request("POST", agent.profiles, content=b" " * 65_537)
+    assert_error_response(response, 413, "RESOURCE_EXHAUSTED", "65,536 bytes")
 
 
 def test_an_address_with_a_thousand_parameters_is_400(agent: Client) -> None:
     query = "&".join(f"p{i}=1" for i in range(1001))
-    answer = agent.request("POST", f"{agent.profiles}?{query}", json=HANDSHAKE)
-    assert_refused(answer, 400, "INVALID_ARGUMENT")
+    response = agent.request("POST", f"{agent.profiles}?{query}", json=HANDSHAKE)
+    assert_error_response(response, 400, "INVALID_ARGUMENT")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_another_method_is_405(method: str, agent: Client) -> None:
-    assert_refused(
+    assert_error_response(
         agent.request(method, agent.profiles), 405, "UNIMPLEMENTED", "takes GET and POST"
     )
 
 
 @pytest.mark.parametrize("path", ["/v2/", "/v2/projects", "/v2/projects/x", "/v2/a/b/c/d"])
 def test_another_address_is_404(path: str, agent: Client) -> None:
-    assert_refused(agent.request("POST", path), 404, "NOT_FOUND")
+    assert_error_response(agent.request("POST", path), 404, "NOT_FOUND")
 
 
 def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, project: Project) -> None:
@@ -228,12 +230,12 @@ def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, projec
     agent.captured_request()
     second = HANDSHAKE | {"deployment": {"target": "billing"}}
     words = "new deployments a day", "resets", "new_deployments_per_day"
-    assert_refused(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)
+    assert_error_response(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)
 
 
-def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Project) -> None:
+def test_a_project_over_its_daily_quota_captures_nothing(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=0)
-    assert_refused(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
+    assert_error_response(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
     assert Agent.objects.exists()  # the agent is registered all the same
 
 
@@ -247,7 +249,7 @@ def test_an_agent_that_is_not_stored_is_asked_for_profiles_which_are_stored(
     assert Profile.objects.get().agent is None
     assert not Agent.objects.exists()
     broken = agent.upload(name, b"no profile")
-    assert_refused(broken, 400, "INVALID_ARGUMENT")
+    assert_error_response(broken, 400, "INVALID_ARGUMENT")
     assert agent.offline().status_code == 200
     assert Profile.objects.count() == 2
 
@@ -259,7 +261,7 @@ def test_a_project_with_too_many_parked_handshakes_is_named_its_quota(
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
     Quota.objects.create(project=project, parked_handshakes=0)
     words = "limit of 0 parked handshakes", "try again in", "(parked_handshakes)"
-    assert_refused(agent.handshake(), 409, "ABORTED", *words)
+    assert_error_response(agent.handshake(), 409, "ABORTED", *words)
     write_behind.write_now()
     assert DayRejections.objects.get().reason == "parked_handshakes"
     assert not DayUsage.objects.exclude(rejected=0).exists(), "no profile was rejected"
@@ -274,7 +276,7 @@ def test_a_database_that_is_away_is_503(agent: Client, monkeypatch: pytest.Monke
         raise OperationalError("could not connect to the secret host")
 
     monkeypatch.setattr(authentication._keys, "_load", away)
-    error = assert_refused(agent.handshake(), 503, "UNAVAILABLE", "database")
+    error = assert_error_response(agent.handshake(), 503, "UNAVAILABLE", "database")
     assert "secret" not in error["message"]
 
 
@@ -285,5 +287,5 @@ def test_a_fault_of_ours_is_500_without_its_text(
         raise RuntimeError("the secret")
 
     monkeypatch.setattr("ingest.agents.agent_seen", broken)
-    error = assert_refused(agent.handshake(), 500, "INTERNAL")
+    error = assert_error_response(agent.handshake(), 500, "INTERNAL")
     assert "secret" not in error["message"]

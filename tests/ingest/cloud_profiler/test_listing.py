@@ -7,7 +7,7 @@ import pytest
 
 from common.fair_threads import QueueFull
 from profiles.queries import concurrency
-from tests.ingest.client import DEPLOYMENT, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
 from tests.ingest.pprof import profile
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -93,15 +93,17 @@ def test_another_tenants_profiles_are_not_there(three: None, stranger: Client) -
 
 def test_a_key_that_may_only_write_is_403(agent: Client) -> None:
     response = agent.request("GET", agent.profiles)
-    assert_refused(response, 403, "PERMISSION_DENIED", "read")
+    assert_error_response(response, 403, "PERMISSION_DENIED", "read")
 
 
 def test_no_key_is_401(reader: Client) -> None:
-    assert_refused(Client(reader.project).request("GET", reader.profiles), 401, "UNAUTHENTICATED")
+    assert_error_response(
+        Client(reader.project).request("GET", reader.profiles), 401, "UNAUTHENTICATED"
+    )
 
 
 def test_another_projects_path_is_404(stranger: Client, reader: Client) -> None:
-    assert_refused(stranger.request("GET", reader.profiles), 404, "NOT_FOUND")
+    assert_error_response(stranger.request("GET", reader.profiles), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
     name: str, value: str, reader: Client
 ) -> None:
     response = reader.request("GET", reader.profiles, params={name: value})
-    assert_refused(response, 400, "INVALID_ARGUMENT", f"{name}: ")
+    assert_error_response(response, 400, "INVALID_ARGUMENT", f"{name}: ")
 
 
 def test_a_list_shares_the_queue_of_queries(
@@ -132,4 +134,4 @@ def test_a_list_shares_the_queue_of_queries(
 
     monkeypatch.setattr(concurrency._threads, "submit", full)
     response = reader.request("GET", reader.profiles)
-    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "64 queries of this project")
+    assert_error_response(response, 429, "RESOURCE_EXHAUSTED", "64 queries of this project")

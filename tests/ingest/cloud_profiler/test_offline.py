@@ -14,7 +14,7 @@ from profiles.models import Profile, TimeSource
 from profiles.storage import deduplication
 from profiles.storage.new_profile import hash_of
 from projects.models import DayUsage, Deployment, Project, Quota
-from tests.ingest.client import DEPLOYMENT, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +43,7 @@ def test_a_label_with_too_many_values_is_429(agent: Client, settings: Settings) 
     settings.MAX_LABEL_VALUES = 1
     assert agent.offline(labels={"batch": "1"}).status_code == 200
     response = agent.offline(labels={"batch": "2"})
-    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
+    assert_error_response(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
 
 
 def test_its_time_is_the_profiles(agent: Client) -> None:
@@ -131,7 +131,9 @@ def test_a_profile_that_version_0_2_0_stored_is_recognised(
         {"startTime": "2026-01-01T00:00:00Z"},
     ],
 )
-def test_what_differs_in_anything_is_another_profile(change: dict[str, Any], agent: Client) -> None:
+def test_an_upload_with_any_difference_is_another_profile(
+    change: dict[str, Any], agent: Client
+) -> None:
     agent.offline()
     assert agent.offline(**change).status_code == 200
     assert Profile.objects.count() == 2
@@ -146,15 +148,15 @@ def test_the_body_may_name_enums_by_number_and_fields_as_the_proto(agent: Client
 
 
 def test_no_key_is_401(agent: Client) -> None:
-    assert_refused(Client(agent.project).offline(), 401, "UNAUTHENTICATED")
+    assert_error_response(Client(agent.project).offline(), 401, "UNAUTHENTICATED")
 
 
 def test_a_key_that_may_only_read_is_403(reader: Client) -> None:
-    assert_refused(reader.offline(), 403, "PERMISSION_DENIED")
+    assert_error_response(reader.offline(), 403, "PERMISSION_DENIED")
 
 
 def test_another_projects_path_is_404(stranger: Client, project: Project) -> None:
-    assert_refused(Client(project.project_id, stranger.key).offline(), 404, "NOT_FOUND")
+    assert_error_response(Client(project.project_id, stranger.key).offline(), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -172,23 +174,23 @@ def test_another_projects_path_is_404(stranger: Client, project: Project) -> Non
 def test_a_field_that_cannot_be_used_is_400_and_named(
     change: dict[str, Any], field: str, agent: Client
 ) -> None:
-    assert_refused(agent.offline(**change), 400, "INVALID_ARGUMENT", f"{field}: ")
+    assert_error_response(agent.offline(**change), 400, "INVALID_ARGUMENT", f"{field}: ")
     assert not Profile.objects.exists()
 
 
 def test_bytes_that_are_no_profile_are_400(agent: Client) -> None:
-    assert_refused(agent.offline(SIMPLE[:-9]), 400, "INVALID_ARGUMENT", "gzip")
+    assert_error_response(agent.offline(SIMPLE[:-9]), 400, "INVALID_ARGUMENT", "gzip")
 
 
 def test_one_deployment_too_many_is_429(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, new_deployments_per_day=0)
-    assert_refused(agent.offline(), 429, "RESOURCE_EXHAUSTED", "new_deployments_per_day")
+    assert_error_response(agent.offline(), 429, "RESOURCE_EXHAUSTED", "new_deployments_per_day")
     assert not Deployment.objects.exists()
 
 
 def test_another_method_is_405(agent: Client) -> None:
     response = agent.request("GET", f"{agent.profiles}:createOffline")
-    assert_refused(response, 405, "UNIMPLEMENTED", "POST")
+    assert_error_response(response, 405, "UNIMPLEMENTED", "POST")
 
 
 @pytest.mark.parametrize("age", [timedelta(days=2), timedelta(hours=4), None])
@@ -213,14 +215,14 @@ def test_another_one_of_that_hour_is_stored(agent: Client, project: Project) -> 
     assert Profile.objects.count() == 1
 
 
-def test_it_is_refused_for_now_where_blocks_cannot_be_read(
+def test_it_is_503_while_blocks_cannot_be_read(
     agent: Client, project: Project, tmp_path: Path
 ) -> None:
     body = at(now() - timedelta(days=2))
     agent.offline(body)
     hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
     (tmp_path / "blobs").rename(tmp_path / "away")
-    assert_refused(agent.offline(body), 503, "UNAVAILABLE")
+    assert_error_response(agent.offline(body), 503, "UNAVAILABLE")
     (tmp_path / "away").rename(tmp_path / "blobs")
     assert agent.offline(body).status_code == 200
     assert not Profile.objects.exists()

@@ -15,7 +15,7 @@ from projects.models import Deployment, Project
 from projects.profile_types import ProfileType
 from scheduler.capture_requests import CaptureRequest
 from scheduler.long_poll import queue_of_process
-from tests.ingest.client import HANDSHAKE, Client, until_held
+from tests.ingest.client import HANDSHAKE, Client, until_parked
 from tests.ingest.real_server import Connection, live_server
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -45,7 +45,7 @@ def deployment(project: Project) -> Deployment:
     )
 
 
-async def held(port: int, agent: Client) -> Connection:
+async def park(port: int, agent: Client) -> Connection:
     connection = await Connection.open(port)
     await connection.send(
         "POST",
@@ -57,7 +57,7 @@ async def held(port: int, agent: Client) -> Connection:
     return connection
 
 
-def slot(deployment: Deployment) -> CaptureRequest:
+def capture_request(deployment: Deployment) -> CaptureRequest:
     return CaptureRequest(
         id=str(uuid.uuid4()),
         project=deployment.project_id,
@@ -67,19 +67,19 @@ def slot(deployment: Deployment) -> CaptureRequest:
     )
 
 
-def test_held_agents_take_no_threads_and_all_are_answered(
+def test_parked_agents_take_no_threads_and_all_get_a_response(
     agent: Client, deployment: Deployment
 ) -> None:
-    answers: list[tuple[int, bytes]] = []
+    responses: list[tuple[int, bytes]] = []
 
-    async def hold_many(port: int) -> int:
-        connections = [await held(port, agent) for _ in range(MANY)]
-        await until_held(MANY)
+    async def park_many(port: int) -> int:
+        connections = [await park(port, agent) for _ in range(MANY)]
+        await until_parked(MANY)
         threads = threading.active_count()
-        queue_of_process().add_requests([slot(deployment) for _ in range(100)])
+        queue_of_process().add_requests([capture_request(deployment) for _ in range(100)])
         await until_no_more_than(MANY - 100)
         stopping.set()
-        answers.extend(await asyncio.gather(*(each.answer() for each in connections)))
+        responses.extend(await asyncio.gather(*(each.read_response() for each in connections)))
         for connection in connections:
             connection.close()
         return threads
@@ -87,13 +87,13 @@ def test_held_agents_take_no_threads_and_all_are_answered(
     stopping = threading.Event()
     before = threading.active_count()
     with live_server() as port:
-        holding = threading.Thread(target=lambda: counted.append(asyncio.run(hold_many(port))))
+        parking = threading.Thread(target=lambda: counted.append(asyncio.run(park_many(port))))
         counted: list[int] = []
-        holding.start()
+        parking.start()
         assert stopping.wait(60)
-    holding.join(30)
-    assert Counter(status for status, _ in answers) == {200: 100, 409: MANY - 100}
-    assert all(RETRY_INFO.encode() in body for status, body in answers if status == 409)
+    parking.join(30)
+    assert Counter(status for status, _ in responses) == {200: 100, 409: MANY - 100}
+    assert all(RETRY_INFO.encode() in body for status, body in responses if status == 409)
     assert counted[0] - before < 20
 
 
@@ -102,18 +102,18 @@ async def until_no_more_than(waiting: int) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_a_client_that_leaves_is_no_longer_held(agent: Client, deployment: Deployment) -> None:
+def test_a_client_that_leaves_is_no_longer_parked(agent: Client, deployment: Deployment) -> None:
     async def leave(port: int) -> tuple[int, bytes]:
-        leaving = await held(port, agent)
-        await until_held()
+        leaving = await park(port, agent)
+        await until_parked()
         leaving.close()
         await until_no_more_than(0)
-        staying = await held(port, agent)
-        await until_held()
-        queue_of_process().add_requests([slot(deployment)])
-        answer = await staying.answer()
+        staying = await park(port, agent)
+        await until_parked()
+        queue_of_process().add_requests([capture_request(deployment)])
+        response = await staying.read_response()
         staying.close()
-        return answer
+        return response
 
     with live_server() as port:
         status, body = asyncio.run(leave(port))
@@ -130,7 +130,7 @@ def test_one_connection_may_be_used_again_and_again(agent: Client, settings: Set
             await connection.send(
                 "POST", agent.profiles, HANDSHAKE, Authorization=f"Bearer {agent.key}"
             )
-            statuses.append((await connection.answer())[0])
+            statuses.append((await connection.read_response())[0])
         connection.close()
         return statuses
 
@@ -149,7 +149,7 @@ def test_an_upload_that_is_cut_off_changes_nothing(agent: Client) -> None:
         connection.close()
         after = await Connection.open(port)
         await after.send("GET", "/ok", {})
-        status, _ = await after.answer()
+        status, _ = await after.read_response()
         after.close()
         return status
 

@@ -5,7 +5,7 @@ import pytest
 from common import write_behind
 from profiles.models import Profile
 from projects.models import AgentReport
-from tests.ingest.client import Client, assert_refused
+from tests.ingest.client import Client, assert_error_response
 from tests.profiles.engine.pprof.test_samples import raw
 from tests.profiles.pprofs import upload
 
@@ -28,7 +28,7 @@ def test_a_difference_of_heaps_is_stored_without_what_is_in_use(agent: Client) -
     assert report.rejected == 0
 
 
-def test_what_is_stored_whole_has_no_warnings(agent: Client) -> None:
+def test_a_profile_stored_in_full_has_no_warnings(agent: Client) -> None:
     assert "warnings" not in agent.offline().json()
 
 
@@ -36,7 +36,7 @@ def test_a_duration_that_cannot_be_gives_way_to_the_requests(agent: Client) -> N
     body = upload(duration_nanos=EPOCH_NS)
     assert agent.offline(body).json()["duration"] == "10s"
     response = agent.offline(body, duration=None)
-    assert_refused(
+    assert_error_response(
         response,
         400,
         "INVALID_ARGUMENT",
@@ -53,4 +53,6 @@ def test_an_assigned_capture_has_the_scheduled_duration(agent: Client) -> None:
 
 def test_a_legacy_profile_is_told_how_to_be_converted(agent: Client) -> None:
     response = agent.offline(b"heap profile: 1: 2 [3: 4] @ heap/512\n", profileType="HEAP")
-    assert_refused(response, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz")
+    assert_error_response(
+        response, 400, "INVALID_ARGUMENT", "go tool pprof -proto FILE > out.pb.gz"
+    )

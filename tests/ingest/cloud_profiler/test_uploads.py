@@ -21,14 +21,14 @@ from profiles.storage.insert import Outcome
 from projects.credentials import keys
 from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
 from tests.ingest import pprof
-from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
+from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_error_response
 from tests.ingest.pprof import SIMPLE, profile
 from tests.wake_ups import count_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_an_upload_is_stored_and_answered_without_its_bytes(agent: Client, name: str) -> None:
+def test_an_upload_is_stored_and_its_response_has_no_bytes(agent: Client, name: str) -> None:
     response = agent.upload(name, labels={"instance": "web-1"}, duration="10s")
     assert response.status_code == 200, response.text
     row = Profile.objects.get()
@@ -87,7 +87,9 @@ def test_agents_echo_the_whole_profile(agent: Client) -> None:
 def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -> None:
     agent.upload(name)
     assert Deployment.objects.get().profiled == ["CPU"]
-    assert_refused(agent.handshake(), 409, "ABORTED")  # no second profile is requested at once
+    assert_error_response(
+        agent.handshake(), 409, "ABORTED"
+    )  # no second profile is requested at once
 
 
 def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:
@@ -137,7 +139,7 @@ def test_the_body_may_be_gzip_and_come_in_chunks(agent: Client, name: str) -> No
 
 
 def assert_error(response: httpx.Response, status: int, code: str, *words: str) -> None:
-    assert_refused(response, status, code, *words)
+    assert_error_response(response, status, code, *words)
     assert not Profile.objects.exists()
     assert not DayUsage.objects.filter(profiles__gt=0).exists()
 
@@ -239,13 +241,15 @@ def test_a_profile_that_is_too_large_packed_is_413(
     assert_error(agent.upload(name), 413, "RESOURCE_EXHAUSTED", *words)
 
 
-def test_a_declared_size_is_enough_to_refuse(name: str, agent: Client, settings: Settings) -> None:
+def test_a_body_is_rejected_by_its_declared_size(
+    name: str, agent: Client, settings: Settings
+) -> None:
     settings.MAX_UPLOAD_BYTES = 1000
     response = agent.request("PATCH", f"/v2/{name}", content=b" " * 100_000)
     assert_error(response, 413, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_UPLOAD_BYTES", "100,000")
 
 
-def test_a_body_in_chunks_is_refused_when_it_is_too_large(
+def test_a_body_in_chunks_is_rejected_when_it_is_too_large(
     name: str, agent: Client, settings: Settings
 ) -> None:
     settings.MAX_UPLOAD_BYTES = 1000
@@ -294,7 +298,7 @@ def test_a_label_with_too_many_values_is_429_and_noted(
     settings.MAX_LABEL_VALUES = 1
     assert agent.offline(labels={"request": "1"}).status_code == 200
     response = agent.upload(name, labels={"request": "2"})
-    assert_refused(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
+    assert_error_response(response, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_MAX_LABEL_VALUES")
     assert agent.upload(name, labels={"request": "1"}).status_code == 200
     write_behind.write_now()
     assert AgentReport.objects.filter(rejection__contains="'request'").count() == 1
@@ -347,7 +351,7 @@ def test_another_method_is_405(method: str, name: str, agent: Client) -> None:
     assert_error(agent.request(method, f"/v2/{name}"), 405, "UNIMPLEMENTED", "PATCH")
 
 
-def test_what_was_refused_is_given_back_to_the_quota(
+def test_a_rejected_upload_is_given_back_to_the_quota(
     name: str, agent: Client, project: Project
 ) -> None:
     Quota.objects.create(project=project, profiles_per_day=1, profiles_per_minute=1)
@@ -356,7 +360,7 @@ def test_what_was_refused_is_given_back_to_the_quota(
     assert agent.upload(name).status_code == 429
 
 
-def test_what_the_agent_says_of_itself_is_kept(agent: Client, name: str) -> None:
+def test_the_agents_report_is_stored(agent: Client, name: str) -> None:
     comments = ["flamewatch.samples=90", "flamewatch.samples_dropped=10", "https://example.org"]
     agent.upload(name, profile({("main",): (1, 1)}, comments=comments))
     write_behind.write_now()
@@ -373,7 +377,7 @@ def test_the_same_profile_again_is_not_counted_again(agent: Client, name: str) -
     assert AgentReport.objects.get().samples == 90
 
 
-def test_a_refused_upload_is_noted_with_its_reason(agent: Client, name: str) -> None:
+def test_a_rejected_upload_is_recorded_with_its_reason(agent: Client, name: str) -> None:
     assert agent.upload(name, b"garbage").status_code == 400
     write_behind.write_now()
     report = AgentReport.objects.get()

@@ -60,7 +60,7 @@ def test_types_may_be_numbers_and_names_as_in_the_proto() -> None:
     assert wire.handshake(message).types == {ProfileType.HEAP, ProfileType.THREADS}
 
 
-def test_what_is_unknown_is_passed_over() -> None:
+def test_unknown_fields_are_ignored() -> None:
     assert wire.handshake(changed("somethingNew", {"a": 1})).deployment.target == "shop.web_1"
 
 
@@ -117,7 +117,7 @@ def test_no_key_is_found_where_there_is_none(deployment: object) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff", b'{"a": "\\ud800"}', b"NaN"])
-def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
+def test_a_body_that_is_no_json_object_is_rejected(body: bytes) -> None:
     with pytest.raises(BadRequest):
         json_body.parse(body)
 

@@ -11,7 +11,7 @@ from ingest.uploads.label_values import LabelValues
 TODAY = date(2026, 11, 21)
 
 
-def test_values_that_are_known_come_in_and_one_too_many_does_not() -> None:
+def test_recorded_values_are_accepted_and_one_too_many_is_rejected() -> None:
     values = LabelValues()
     for value in ("a", "b", "a", "b"):
         values.count(1, {"pod": value}, TODAY, allowed=2)
@@ -32,7 +32,7 @@ def test_the_next_day_begins_anew() -> None:
     values.count(1, {"pod": "b"}, TODAY + timedelta(days=1), allowed=1)
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_for_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_values, "MAX_VALUES", 2)
     values = LabelValues()
     for value in ("a", "b", "c"):

@@ -67,7 +67,7 @@ def test_the_message_says_it_where_the_profile_cannot_be_right(measured: int) ->
 @pytest.mark.parametrize(
     ("said", "given"), [(None, "is not given"), (86_401 * SECOND, "is 86401 s")]
 )
-def test_none_that_can_be_is_refused(measured: int, said: int | None, given: str) -> None:
+def test_an_impossible_duration_is_rejected(measured: int, said: int | None, given: str) -> None:
     with pytest.raises(BadField) as raised:
         profile_time.duration_ns(ProfileType.CPU, measured, said)
     message = str(raised.value)

@@ -24,7 +24,7 @@ def test_other_agents_say_nothing_of_themselves() -> None:
 
 
 @pytest.mark.parametrize("value", ["-1", "1e9", "", "٣", "9" * 40, "NaN"])
-def test_what_is_no_number_is_not_reported(value: str) -> None:
+def test_a_value_that_is_no_number_is_ignored(value: str) -> None:
     said = self_report((f"flamewatch.agent_cpu_ns={value}", f"flamewatch.samples_dropped={value}"))
     assert (said.cpu_ns, said.dropped) == (None, None)
 

@@ -6,7 +6,7 @@ from endpoints.errors import Overloaded
 from ingest.uploads.upload_budget import UploadBudget
 
 
-def test_what_was_given_back_may_be_charged_again() -> None:
+def test_released_bytes_may_be_charged_again() -> None:
     budget = UploadBudget(total=100, of_project=100)
     with budget.account(1) as charge:
         charge(60)

@@ -36,7 +36,7 @@ def test_admin_makes_a_superuser(monkeypatch: pytest.MonkeyPatch) -> None:
     assert User.objects.get().is_superuser
 
 
-def test_a_weak_password_is_refused(
+def test_a_weak_password_is_rejected(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert add_user(monkeypatch, password="short") == 1
@@ -93,7 +93,7 @@ def test_a_key_has_every_scope_that_was_given(
     assert (row.may_write, row.may_read) == (write, read)
 
 
-def test_an_unknown_scope_is_refused_by_name(
+def test_an_unknown_scope_is_rejected_by_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -149,7 +149,7 @@ def test_the_help_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("FLAMEWATCH_POLL_TIMEOUT_SECONDS", "long", "FLAMEWATCH_POLL_TIMEOUT_SECONDS is 'long'; "),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence(
+def test_a_bad_setting_is_reported_in_a_sentence(
     variable: str, value: str, said: str, tmp_path: Path
 ) -> None:
     environment = os.environ | {"FLAMEWATCH_DATA_DIR": str(tmp_path), variable: value}

@@ -25,7 +25,7 @@ def folder(checkout: Path, data: Path, **environment: str) -> Path:
     return Path(done.stdout.strip())
 
 
-def test_what_was_built_beside_the_source_is_served_by_any_data_folder(tmp_path: Path) -> None:
+def test_agents_built_in_the_checkout_are_served_for_any_data_folder(tmp_path: Path) -> None:
     checkout, data = tmp_path / "checkout", tmp_path / "data"
     checkout.mkdir()
     assert folder(checkout, data) == data / "agents"

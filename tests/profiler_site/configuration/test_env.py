@@ -39,9 +39,9 @@ def test_a_wrong_choice_names_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "url", ["hush", "mysql://shop:hush@db/flamewatch", "", "hush@db", "postgres//shop:hush@db/x"]
 )
-def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
-    said = error_of(env.database, "DB", url)
-    assert said == "DB has to begin with sqlite://, postgres://, postgresql://."
+def test_a_database_of_another_kind_is_rejected_without_its_password(url: str) -> None:
+    error = error_of(env.database, "DB", url)
+    assert error == "DB has to begin with sqlite://, postgres://, postgresql://."
 
 
 # Passwords that are not percent-encoded, so that a part of each may be taken for a port or a name.
@@ -49,21 +49,21 @@ UNENCODED = ["hu/sh", "hu#sh", "hu?sh", "[hush", "hu]sh", "hush℀", "1/2hush", 
 
 
 @pytest.mark.parametrize("password", UNENCODED)
-def test_a_url_that_cannot_be_read_is_refused_without_its_password(
+def test_a_url_that_cannot_be_read_is_rejected_without_its_password(
     password: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = error_of(env.database, "DB", f"postgres://shop:{password}@db/flamewatch")
-    assert said.startswith("DB cannot be read as ")
+    error = error_of(env.database, "DB", f"postgres://shop:{password}@db/flamewatch")
+    assert error.startswith("DB cannot be read as ")
     monkeypatch.setenv("FW_X", f"redis://shop:{password}@cache:6379/0")
     assert error_of(env.redis, "FW_X").startswith("FW_X cannot be read as ")
-    said = error_of(mail.parse, f"smtps://shop:{password}@mail.example.org")
-    assert said.startswith("FLAMEWATCH_SMTP_URL cannot be used")
+    error = error_of(mail.parse, f"smtps://shop:{password}@mail.example.org")
+    assert error.startswith("FLAMEWATCH_SMTP_URL cannot be used")
 
 
 @pytest.mark.parametrize(
     "url", ["hush", "redis://", "redis://:hush@", "unix:///hush", "redis://cache/hush"]
 )
-def test_a_redis_that_cannot_be_used_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redis_that_cannot_be_used_is_rejected(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FW_X", url)
     assert error_of(env.redis, "FW_X").startswith("FW_X ")
 

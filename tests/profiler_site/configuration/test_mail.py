@@ -24,7 +24,7 @@ def test_it_says_host_port_user_and_encryption(url: str, server: MailServer) -> 
 @pytest.mark.parametrize(
     "url", ["mail.example.org", "http://u:hush@h", "smtp://", "smtp://u:hush@h:x", "smtp://h:99999"]
 )
-def test_what_cannot_be_used_is_told_without_the_password(url: str) -> None:
+def test_a_bad_url_is_reported_without_the_password(url: str) -> None:
     with pytest.raises(BadSetting, match="FLAMEWATCH_SMTP_URL cannot be used") as bad:
         parse(url)
     assert "hush" not in str(bad.value)

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from profiler_site.process import data_folder
 with data_folder.lock_data_folder(Path(sys.argv[1])):
-    print("held", flush=True)
+    print("locked", flush=True)
     sys.stdin.read()
 """
 
@@ -42,7 +42,7 @@ def test_a_server_that_was_killed_holds_it_no_longer(tmp_path: Path) -> None:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
-        assert server.stdout.readline() == "held\n"
+        assert server.stdout.readline() == "locked\n"
         with pytest.raises(data_folder.InUse), data_folder.lock_data_folder(tmp_path):
             pass
         server.kill()

@@ -48,7 +48,7 @@ async def _ok_seconds(port: int) -> float:
     return time.monotonic() - began
 
 
-async def test_thousands_of_half_heads_are_closed_and_meanwhile_ok_answers(port: int) -> None:
+async def test_thousands_of_half_heads_are_closed_and_meanwhile_ok_responds(port: int) -> None:
     half = [await Connection.open(port) for _ in range(CONNECTIONS)]
     for connection in half:
         connection.writer.write(HALF)
@@ -80,31 +80,31 @@ async def test_a_connection_that_asks_nothing_is_closed(port: int, sent: bytes) 
     connection.close()
 
 
-async def test_a_kept_connection_has_the_same_deadline_for_its_next_head(port: int) -> None:
+async def test_a_reused_connection_has_the_same_deadline_for_its_next_head(port: int) -> None:
     connection = await Connection.open(port)
     for _ in range(2):
         await connection.send("GET", "/ok", {})
-        assert await connection.answer() == (200, b"ok\n")
+        assert await connection.read_response() == (200, b"ok\n")
     began = time.monotonic()
     connection.writer.write(HALF)
     assert SECONDS - 0.5 < await _gone(connection) - began < SECONDS + 10
     connection.close()
 
 
-async def test_an_idle_kept_connection_outlives_the_deadline_of_heads(port: int) -> None:
+async def test_an_idle_connection_outlives_the_deadline_of_heads(port: int) -> None:
     connection = await Connection.open(port)
     await connection.send("GET", "/ok", {})
-    assert await connection.answer() == (200, b"ok\n")
+    assert await connection.read_response() == (200, b"ok\n")
     await asyncio.sleep(SECONDS + 0.5)
     await connection.send("GET", "/ok", {})
-    assert await connection.answer() == (200, b"ok\n")
+    assert await connection.read_response() == (200, b"ok\n")
     connection.close()
 
 
 async def test_a_head_that_does_not_end_is_rejected(port: int) -> None:
     connection = await Connection.open(port)
     connection.writer.write(HALF + b"x" * (http_protocol.HEAD_BYTES + 1))
-    status, text = await connection.answer()
+    status, text = await connection.read_response()
     assert status == 431
     assert b"65,536 bytes" in text
     connection.close()

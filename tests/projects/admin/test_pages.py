@@ -65,7 +65,7 @@ def test_a_row_can_be_added(admin: Client, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", WRITTEN_BY_THE_SERVER)
-def test_what_the_server_writes_can_only_be_read(
+def test_rows_that_the_server_writes_are_read_only(
     admin: Client, rows: dict[str, int], model: str
 ) -> None:
     assert admin.get(reverse(f"admin:projects_{model}_add")).status_code == 403

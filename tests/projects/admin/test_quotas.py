@@ -56,7 +56,7 @@ def test_a_default_is_in_force_for_all_at_once(admin: Client, project: Project) 
         admit(project)
 
 
-def test_what_is_used_today_stands_beside_each_limit(admin: Client, project: Project) -> None:
+def test_todays_usage_is_beside_each_limit(admin: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=1000, stored_bytes=4_000_000)
     DayUsage.objects.create(
         project=project, day=utc_day(), profiles=250, stored_bytes=1_000_000, new_deployments=3
@@ -79,7 +79,7 @@ def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) 
     )
     page = admin.get(reverse("admin:projects_project_changelist")).content.decode()
     assert '<td class="field-profiles_today">251</td>' in page
-    assert '<td class="field-refused_today">13</td>' in page
+    assert '<td class="field-rejected_today">13</td>' in page
     assert '<td class="field-stored">3 kB</td>' in page
 
 

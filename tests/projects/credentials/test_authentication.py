@@ -40,14 +40,14 @@ def test_a_key_opens_its_project_as_far_as_it_may(key: Made, project: Project) -
     assert (access.may_write, access.may_read) == (True, False)
 
 
-def test_a_known_key_costs_no_query(key: Made) -> None:
+def test_a_cached_key_costs_no_query(key: Made) -> None:
     run(key.text)
     with count_queries() as queries:
         run(key.text)
     assert queries == []
 
 
-def test_those_who_ask_together_share_one_query(key: Made) -> None:
+def test_simultaneous_authentications_share_one_query(key: Made) -> None:
     async def many() -> None:
         await asyncio.gather(*(authenticate(key.text) for _ in range(50)))
 
@@ -56,7 +56,7 @@ def test_those_who_ask_together_share_one_query(key: Made) -> None:
     assert len(queries) == 1
 
 
-def test_every_refusal_says_the_same(key: Made) -> None:
+def test_every_rejection_has_the_same_text(key: Made) -> None:
     parts = keys.parse(key.text)
     wrong = [
         "",
@@ -67,9 +67,9 @@ def test_every_refusal_says_the_same(key: Made) -> None:
     ]
     said = set()
     for text in wrong:
-        with pytest.raises(KeyRejected) as refused:
+        with pytest.raises(KeyRejected) as raised:
             run(text)
-        said.add(str(refused.value))
+        said.add(str(raised.value))
     assert len(said) == 1
     assert parts.secret not in said.pop()
 
@@ -83,14 +83,14 @@ def test_an_unknown_key_is_looked_up_once(key: Made) -> None:
     assert len(queries) == 1
 
 
-def test_a_wrong_secret_for_a_known_key_costs_no_query(key: Made) -> None:
+def test_a_wrong_secret_for_a_cached_key_costs_no_query(key: Made) -> None:
     run(key.text)
     with count_queries() as queries, pytest.raises(KeyRejected):
         run(keys.make(key.row.key_id, "x" * 32))
     assert queries == []
 
 
-def test_a_revoked_key_is_refused_at_once(key: Made) -> None:
+def test_a_revoked_key_is_rejected_at_once(key: Made) -> None:
     run(key.text)
     keys.revoke(key.row)
     with pytest.raises(KeyRejected):
@@ -156,7 +156,7 @@ def test_when_a_key_was_last_used_is_written_behind(key: Made) -> None:
 
 @settings(max_examples=examples(200))
 @given(st.text(max_size=200) | st.text(alphabet="fw_abc019", max_size=80))
-def test_any_text_is_refused_without_a_query(text: str) -> None:
+def test_any_text_is_rejected_without_a_query(text: str) -> None:
     with pytest.raises(KeyRejected):
         run(text)
     assert len(authentication._unknown_keys) == 0

@@ -17,7 +17,7 @@ def test_reports_of_one_hour_are_added_up() -> None:
     assert costs(hours) == Costs(cpu_share=0.01, dropped=10, samples=100, rejected=0)
 
 
-def test_what_is_older_than_a_day_is_forgotten() -> None:
+def test_costs_older_than_a_day_are_deleted() -> None:
     hours: dict[str, list[int]] = {}
     for hour in range(HOURS + 6):
         hours = added(hours, NOON + timedelta(hours=hour), HourlyCosts(rejected=1))
@@ -25,7 +25,7 @@ def test_what_is_older_than_a_day_is_forgotten() -> None:
     assert costs(hours).rejected == HOURS
 
 
-def test_what_was_never_reported_is_not_zero() -> None:
+def test_a_cost_that_was_never_reported_is_not_zero() -> None:
     assert costs(added({}, NOON, HourlyCosts(samples=5))) == Costs(None, None, 5, 0)
 
 

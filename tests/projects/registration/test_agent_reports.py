@@ -67,7 +67,7 @@ def test_an_agent_that_says_nothing_of_itself_has_no_zeros(agents: list[Agent]) 
     assert row.last_profile is not None
 
 
-def test_a_refusal_stays_after_the_next_profile(agents: list[Agent]) -> None:
+def test_a_rejection_stays_after_the_next_profile(agents: list[Agent]) -> None:
     agent_reports.note_rejection(agents[0].pk, "413: too\0 large" + "x" * 300)
     agent_reports.note_profile(agents[0].pk, CPU, SelfReport())
     write_behind.write_now()

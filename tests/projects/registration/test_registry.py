@@ -33,17 +33,17 @@ def see(
 
 
 def test_a_new_agent_is_added_with_its_deployment(project: Project) -> None:
-    known = see(project)
-    deployment = Deployment.objects.get(pk=known.deployment)
+    registered = see(project)
+    deployment = Deployment.objects.get(pk=registered.deployment)
     assert (deployment.service, deployment.zone, deployment.version) == ("checkout", "eu", "1.4")
     assert deployment.language == "python"
-    agent = Agent.objects.get(pk=known.agent)
+    agent = Agent.objects.get(pk=registered.agent)
     assert (agent.deployment, agent.hostname) == (deployment, "host-1")
     assert agent.types == ["CPU", "WALL"]
-    assert known.profiled == frozenset()
+    assert registered.profiled == frozenset()
 
 
-def test_a_known_agent_costs_no_query(project: Project) -> None:
+def test_a_registered_agent_costs_no_query(project: Project) -> None:
     first = see(project)
     with count_queries() as queries:
         assert see(project) == first
@@ -74,8 +74,8 @@ def test_a_fleet_that_starts_at_once_takes_a_handful_of_queries(project: Project
 
     see(project)
     with count_queries() as queries:
-        known = asyncio.run(start())
-    assert len({one.agent for one in known}) == Agent.objects.count() - 1 == 300
+        registered = asyncio.run(start())
+    assert len({one.agent for one in registered}) == Agent.objects.count() - 1 == 300
     assert len(queries) < 20
 
 
@@ -84,9 +84,9 @@ def test_processes_that_add_the_same_at_once_agree(project: Project) -> None:
     start, found = threading.Barrier(4), []
 
     def process() -> None:
-        place = deployments._DeploymentPosition(project.pk, CHECKOUT)
+        position = deployments._DeploymentPosition(project.pk, CHECKOUT)
         start.wait(10)
-        deployment = deployments._load(place).pk
+        deployment = deployments._load(position).pk
         agent = agents._load(agents._AgentKey(deployment, ANNA.identity, ANNA)).pk
         found.append((deployment, agent))
         connection.close()
@@ -106,14 +106,14 @@ def test_another_projects_deployment_of_the_same_name_is_another(project: Projec
     assert see(project).deployment != see(other).deployment
 
 
-def test_what_changed_is_written_behind(project: Project) -> None:
-    known = see(project)
+def test_changes_are_written_by_the_write_behind_buffer(project: Project) -> None:
+    registered = see(project)
     heap = frozenset({ProfileType.HEAP})
     changed = AgentSeen(ANNA.identity, "host-9", "flamewatch-python/2", heap)
     see(project, DeploymentKey("checkout", "eu", "1.4", "go"), changed)
-    assert Agent.objects.get(pk=known.agent).types == ["CPU", "WALL"]
+    assert Agent.objects.get(pk=registered.agent).types == ["CPU", "WALL"]
     write_behind.write_now()
-    agent = Agent.objects.get(pk=known.agent)
+    agent = Agent.objects.get(pk=registered.agent)
     assert agent.last_seen > agent.first_seen
     assert (agent.hostname, agent.user_agent) == ("host-9", "flamewatch-python/2")
     assert agent.types == ["HEAP"]
@@ -147,27 +147,27 @@ def test_nothing_new_is_nothing_to_write(project: Project) -> None:
 
 
 def test_a_profile_is_remembered_of_its_deployment(project: Project) -> None:
-    known = see(project)
-    registry.note_profiled(known.deployment, ProfileType.CPU)
+    registered = see(project)
+    registry.note_profiled(registered.deployment, ProfileType.CPU)
     assert see(project).profiled == {ProfileType.CPU}
 
 
-def test_what_another_process_profiled_is_learnt_with_the_next_batch(project: Project) -> None:
-    known = see(project)
-    Deployment.objects.filter(pk=known.deployment).update(profiled=["WALL"])
+def test_types_profiled_by_another_process_are_read_with_the_next_batch(project: Project) -> None:
+    registered = see(project)
+    Deployment.objects.filter(pk=registered.deployment).update(profiled=["WALL"])
     write_behind.write_now()
     assert see(project).profiled == {ProfileType.WALL}
 
 
 def test_rows_that_were_deleted_are_added_anew(project: Project) -> None:
-    known = see(project)
+    registered = see(project)
     Deployment.objects.all().delete()
     write_behind.write_now()
-    assert see(project) != known
+    assert see(project) != registered
     assert Agent.objects.get().hostname == "host-1"
 
 
-def test_too_many_new_deployments_are_refused_and_known_ones_go_on(project: Project) -> None:
+def test_too_many_new_deployments_are_rejected_and_existing_ones_go_on(project: Project) -> None:
     Quota.objects.create(project=project, new_deployments_per_day=2)
     one, two, three = (DeploymentKey("checkout", version=v) for v in "123")
     see(project, one)
@@ -182,7 +182,9 @@ def test_too_many_new_deployments_are_refused_and_known_ones_go_on(project: Proj
     assert DayUsage.objects.get().new_deployments == 2
 
 
-def test_those_refused_cause_no_more_queries_until_the_quota_is_raised(project: Project) -> None:
+def test_rejected_deployments_cause_no_more_queries_until_the_quota_is_raised(
+    project: Project,
+) -> None:
     quota = Quota.objects.create(project=project, new_deployments_per_day=0)
     with pytest.raises(QuotaReached):
         see(project)
@@ -194,7 +196,7 @@ def test_those_refused_cause_no_more_queries_until_the_quota_is_raised(project: 
     assert see(project).deployment
 
 
-def test_a_refused_handshake_is_counted(project: Project) -> None:
+def test_a_rejected_handshake_is_counted(project: Project) -> None:
     Quota.objects.create(project=project, new_deployments_per_day=0)
     for _ in range(3):
         with pytest.raises(QuotaReached):

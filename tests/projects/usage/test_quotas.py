@@ -21,17 +21,17 @@ def admit(project: Project, size: int = 1000) -> Admission:
     return asyncio.run(quotas.admit_profile(project.pk, size))
 
 
-def refusal(project: Project, size: int = 1000) -> QuotaReached:
-    with pytest.raises(QuotaReached) as refused:
+def rejection(project: Project, size: int = 1000) -> QuotaReached:
+    with pytest.raises(QuotaReached) as raised:
         admit(project, size)
-    return refused.value
+    return raised.value
 
 
 def test_a_profile_within_all_quotas_comes_in(project: Project) -> None:
     assert admit(project).size == 1000
 
 
-def test_a_known_project_costs_no_query(project: Project) -> None:
+def test_a_cached_project_costs_no_query(project: Project) -> None:
     admit(project)
     with count_queries() as queries:
         admit(project)
@@ -42,7 +42,7 @@ def test_the_minute_is_full_until_the_next_one(project: Project, clock: Clock) -
     Quota.objects.create(project=project, profiles_per_minute=2)
     admit(project)
     admit(project)
-    full = refusal(project)
+    full = rejection(project)
     assert (full.limit, full.allowed, full.resets_in) == ("profiles_per_minute", 2, 40)
     assert str(full) == (
         "The project's limit of 2 profiles a minute is reached; it resets in 40 s."
@@ -57,7 +57,7 @@ def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
     DayUsage.objects.create(project=project, day=clock.now.date(), profiles=998)
     admit(project)
     admit(project)
-    full = refusal(project)
+    full = rejection(project)
     assert (full.limit, full.resets_in) == ("profiles_per_day", 43_180)
     assert "limit of 1,000 profiles a day" in str(full)
     assert "at midnight UTC, in 12 h 0 min" in str(full)
@@ -65,32 +65,32 @@ def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
     admit(project)
 
 
-def test_what_is_stored_of_all_days_counts(project: Project, clock: Clock) -> None:
+def test_stored_bytes_of_all_days_count(project: Project, clock: Clock) -> None:
     Quota.objects.create(project=project, stored_bytes=10_000)
     DayUsage.objects.create(project=project, day="2026-02-01", stored_bytes=8_500)
     admit(project, 1000)
-    full = refusal(project, 1000)
+    full = rejection(project, 1000)
     assert (full.limit, full.allowed) == ("stored_bytes", 10_000)
     assert "limit of 10 kB of stored profiles" in str(full)
     admit(project, 500)
 
 
 def test_a_profile_that_is_too_large_is_told_that_waiting_does_not_help(project: Project) -> None:
-    large = refusal(project, 16 * 2**20 + 1)
+    large = rejection(project, 16 * 2**20 + 1)
     assert (large.limit, large.resets_in) == ("bytes_per_profile", None)
     assert "larger than the project's limit of 16 MiB a profile" in str(large)
     admit(project, 16 * 2**20)
 
 
-def test_a_project_is_not_held_to_anothers_use(project: Project) -> None:
+def test_a_projects_usage_does_not_count_for_another(project: Project) -> None:
     other = Project.objects.create(project_id="other-project", name="Other")
     Quota.objects.update_or_create(project=None, defaults={"profiles_per_minute": 1})
     admit(project)
     admit(other)
-    refusal(project)
+    rejection(project)
 
 
-def test_those_who_come_together_get_no_more_than_there_is(project: Project) -> None:
+def test_simultaneous_uploads_do_not_exceed_the_quota(project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=5)
 
     async def storm() -> int:
@@ -101,12 +101,12 @@ def test_those_who_come_together_get_no_more_than_there_is(project: Project) -> 
     assert asyncio.run(storm()) == 5
 
 
-def test_what_failed_is_given_back(project: Project, clock: Clock) -> None:
+def test_a_failed_upload_is_given_back_to_the_quota(project: Project, clock: Clock) -> None:
     Quota.objects.create(
         project=project, profiles_per_minute=1, profiles_per_day=1, stored_bytes=1000
     )
     admission = admit(project, 1000)
-    refusal(project)
+    rejection(project)
     asyncio.run(quotas.release(admission))
     admit(project, 1000)
 
@@ -123,10 +123,10 @@ def test_nothing_is_captured_that_could_not_come_in_today(project: Project) -> N
     assert not DayUsage.objects.exists()
 
 
-def test_refusals_are_counted_behind(project: Project) -> None:
+def test_rejections_are_counted_by_the_write_behind_buffer(project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_minute=0)
     for _ in range(3):
-        refusal(project)
+        rejection(project)
     write_behind.write_now()
     assert DayUsage.objects.get(project=project).rejected == 3
 
@@ -134,7 +134,7 @@ def test_refusals_are_counted_behind(project: Project) -> None:
 def test_an_override_takes_effect_at_once(project: Project) -> None:
     admit(project)
     quota = Quota.objects.create(project=project, profiles_per_minute=1)
-    refusal(project)
+    rejection(project)
     quota.profiles_per_minute = 2
     quota.save()
     admit(project)
@@ -155,7 +155,7 @@ def test_another_processs_profiles_are_counted_after_a_while(
     DayUsage.objects.create(project=project, day=clock.now.date(), profiles=3)
     admit(project)
     seconds[0] = 15.1
-    refusal(project)
+    rejection(project)
 
 
 def test_the_projects_row_overrides_the_defaults_row_overrides_what_is_built_in(

@@ -9,13 +9,15 @@ import sys
 from projects.profile_types import ProfileType
 from scheduler.long_poll.interface import Waiter
 from scheduler.long_poll.redis import RedisQueue
-from tests.scheduler.long_poll.parking import LONG, held
+from tests.scheduler.long_poll.parking import LONG, park
 
 
 async def main(url: str, agent: str) -> None:
     queue = RedisQueue(url, 3, 0.3)
-    (wait,) = await held(queue, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), hold=LONG)
-    print("held", flush=True)
+    (wait,) = await park(
+        queue, Waiter(agent, 9, 1, frozenset({ProfileType.CPU})), poll_timeout=LONG
+    )
+    print("parked", flush=True)
     print(await wait, flush=True)
 
 

@@ -18,16 +18,16 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def held(room: LongPollQueue, *waiters: Waiter, hold: float = LONG) -> list[Wait]:
+async def park(queue: LongPollQueue, *waiters: Waiter, poll_timeout: float = LONG) -> list[Wait]:
     """Start these waits, and return them once the queue has parked all."""
-    before = room.counts().waiting
-    waits = [asyncio.create_task(room.wait(waiter, hold)) for waiter in waiters]
-    await until(lambda: room.counts().waiting == before + len(waits))
+    before = queue.counts().waiting
+    waits = [asyncio.create_task(queue.wait(waiter, poll_timeout)) for waiter in waiters]
+    await until(lambda: queue.counts().waiting == before + len(waits))
     return waits
 
 
 async def claimed(wait: Wait) -> str:
     async with asyncio.timeout(TIMEOUT):
-        answer = await wait
-    assert isinstance(answer, Assignment)
-    return answer.request.id
+        response = await wait
+    assert isinstance(response, Assignment)
+    return response.request.id

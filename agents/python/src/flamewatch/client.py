@@ -28,7 +28,7 @@ class Client:
         self.connection = Connection(config.url, headers, environ)
 
     def handshake(self, types: tuple[ProfileType, ...]) -> Assignment | ErrorResponse:
-        """Wait until the server requests a profile or answers with an error response."""
+        """Wait until the server requests a profile or sends an error response."""
         path, body = messages.create_path(self._config), messages.create_body(self._config, types)
         response = self.connection.request("POST", path, body, PARKED_SECONDS)
         if response.status == 200:

@@ -43,7 +43,7 @@ def start(arguments: Arguments, *, first_pause: float = 0.0, quiet: bool = False
             if _process.agent is None:
                 _start(arguments, first_pause, quiet)
     except Exception as error:
-        _refuse(f"{type(error).__name__}: {error}", quiet)
+        _switch_off(f"{type(error).__name__}: {error}", quiet)
 
 
 def stop() -> None:
@@ -67,11 +67,13 @@ def status() -> Status:
 
 def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     if not is_main():
-        _refuse("a subinterpreter: the process's main one is profiled, and no other", quiet=True)
+        _switch_off(
+            "a subinterpreter: the process's main one is profiled, and no other", quiet=True
+        )
         return
     found = config.read(arguments, os.environ)
     if isinstance(found, Problems):
-        _refuse(str(found), quiet)
+        _switch_off(str(found), quiet)
         return
     if not quiet and (options := uwsgi.missing(sys.modules)):
         warn(f"uWSGI runs without {options}: its workers will not be profiled.")
@@ -92,7 +94,7 @@ def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 
 
-def _refuse(reason: str, quiet: bool) -> None:
+def _switch_off(reason: str, quiet: bool) -> None:
     _process.state, _process.reason = "off", reason
     if not quiet:
         warn(f"not profiling: {one_line(reason, 500)}")
@@ -116,4 +118,4 @@ def _after_fork() -> None:
         agent.start(random.Random().uniform(*FORKED_PAUSE))  # noqa: S311  no secret
         _process.agent = agent
     except Exception as error:
-        _refuse(f"after a fork: {type(error).__name__}: {error}", quiet=False)
+        _switch_off(f"after a fork: {type(error).__name__}: {error}", quiet=False)

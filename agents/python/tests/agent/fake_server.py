@@ -1,4 +1,4 @@
-"""Fake Flamewatch server with scripted behaviour: answer, hang, redirect, send garbage, close."""
+"""Fake Flamewatch server with scripted behaviour: respond, hang, redirect, send garbage, close."""
 
 import contextlib
 import json

@@ -102,7 +102,7 @@ def fetch(host: Host, path: str = "/orders/7") -> bytes:
     return body
 
 
-def wait_until_it_answers(host: Host) -> None:
+def wait_until_it_responds(host: Host) -> None:
     deadline = time.monotonic() + TIMEOUT
     while True:
         with contextlib.suppress(OSError, http.client.HTTPException):
@@ -115,8 +115,8 @@ def wait_until_it_answers(host: Host) -> None:
 
 @contextlib.contextmanager
 def busy(host: Host, askers: int = 3) -> Iterator[None]:
-    """Send requests without a pause, and check that each is answered."""
-    wait_until_it_answers(host)
+    """Send requests without a pause, and check that each succeeds."""
+    wait_until_it_responds(host)
     done = threading.Event()
 
     def ask_on() -> None:

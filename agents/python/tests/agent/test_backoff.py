@@ -29,7 +29,7 @@ def test_guesses_are_spread_over_the_whole_range() -> None:
     assert sum(pauses) / len(pauses) == pytest.approx(30, rel=0.1)
 
 
-def test_what_the_server_said_is_never_cut_short() -> None:
+def test_the_servers_delay_is_never_shortened() -> None:
     assert Backoff(lower).next(33.0) == 33.0
     assert 33.0 < Backoff(upper).next(33.0) <= 33.0 * 1.1
 
@@ -53,7 +53,7 @@ def test_ten_thousand_failures_are_no_overflow() -> None:
     assert backoff.next() == LONGEST
 
 
-def test_what_waiting_does_not_cure_is_retried_ever_more_seldom() -> None:
+def test_permanent_errors_are_retried_ever_more_seldom() -> None:
     backoff = Backoff(lower)
     pauses = [backoff.next_long(10.0) for _ in range(30)]
     assert pauses[0] == 30

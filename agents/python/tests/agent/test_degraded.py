@@ -38,7 +38,7 @@ def check(out: str, errors: str, reason: str) -> None:
 
 
 def test_a_container_that_forbids_to_read_memory(server: FakeServer, url: str) -> None:
-    before = f"sys.path.insert(0, {SECCOMP!r}); import seccomp; seccomp.refuse('process_vm_readv')"
+    before = f"sys.path.insert(0, {SECCOMP!r}); import seccomp; seccomp.deny('process_vm_readv')"
     out, errors = run(MAIN_THREAD.format(before=before), url)
     check(out, errors, "the kernel refuses process_vm_readv (Operation not permitted)")
     assert len(server.requests("PATCH")) == 1

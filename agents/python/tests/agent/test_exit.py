@@ -28,12 +28,12 @@ def seconds_to_end(program: str, url: str, server: FakeServer, ready: str = "POS
     return time.monotonic() - begun
 
 
-def test_it_ends_while_a_handshake_is_held(server: FakeServer, url: str) -> None:
+def test_it_ends_while_a_handshake_is_parked(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server) < SOON
 
 
-def test_it_ends_while_an_upload_is_held(server: FakeServer, url: str) -> None:
+def test_it_ends_while_an_upload_is_pending(server: FakeServer, url: str) -> None:
     server.respond_with("POST", assigned("THREADS"))
     server.respond_with("PATCH", never_responds)
     assert seconds_to_end(UNTIL_TOLD, url, server, "PATCH") < SOON

@@ -25,7 +25,7 @@ def agents(seen: list[Seen]) -> set[str]:
     return {one.agent for one in seen}
 
 
-def begin_held(server: FakeServer, url: str) -> subprocess.Popen[str]:
+def start_and_fork(server: FakeServer, url: str) -> subprocess.Popen[str]:
     """Start FORKED, which forks when its own handshake has arrived."""
     process = begin(FORKED.format(before="sys.stdin.readline()"), url)
     server.wait_for("POST")
@@ -51,7 +51,7 @@ def test_the_child_handshakes_under_its_own_name(server: FakeServer, url: str) -
 
 def test_the_parents_handshake_is_not_disturbed(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds)
-    process = begin_held(server, url)
+    process = start_and_fork(server, url)
     server.wait_until(lambda seen: len(agents(seen)) == 2)
     finish(process)
     assert len(server.seen) == 2, "one handshake each"
@@ -69,7 +69,7 @@ def test_a_fork_in_the_middle_of_a_capture(server: FakeServer, url: str) -> None
 
 def test_a_child_is_profiled_itself(server: FakeServer, url: str) -> None:
     server.respond_with("POST", never_responds, assigned("CPU", "0.2s"), never_responds)
-    process = begin_held(server, url)
+    process = start_and_fork(server, url)
     [upload] = server.wait_for("PATCH")
     assert upload.agent != server.seen[0].agent
     finish(process)

@@ -92,7 +92,7 @@ def reported_ns(found: ReadProfile) -> int:
     return int(found.comment("sampler_cpu_ns"))
 
 
-def test_what_samples_cost_is_reported_once(sampler: NativeSampler) -> None:
+def test_the_cost_of_samples_is_reported_once(sampler: NativeSampler) -> None:
     first = reported_ns(captured(sampler, ProfileType.HEAP, allocate))
     assert first > 0
     assert reported_ns(captured(sampler, ProfileType.HEAP)) < first / 4

@@ -5,7 +5,7 @@ import zlib
 from flamewatch.label_text import LARGEST, bounded, decode, encode, extended
 
 
-def test_what_went_in_comes_out() -> None:
+def test_labels_survive_a_round_trip() -> None:
     labels = (("endpoint", "/pay"), ("tenant", "Ærø 𝄞"))
     assert decode(encode(labels)) == labels
     assert decode(encode(())) == ()

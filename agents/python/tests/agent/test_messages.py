@@ -71,7 +71,7 @@ def test_an_assignment_that_makes_no_sense_is_rejected(change: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"\xff", b"[" * 100_000, b'"text"'])
-def test_what_is_no_json_object_is_rejected(body: bytes) -> None:
+def test_a_body_that_is_no_json_object_is_rejected(body: bytes) -> None:
     with pytest.raises(InvalidResponse):
         messages.read_assignment(body, TYPES)
     assert messages.read_error_response(502, body).retry_after is None

@@ -87,7 +87,9 @@ def test_threads_are_those_of_a_moment(tmp_path: Path) -> None:
 def test_memory_is_counted_from_the_start_to_the_end(
     tmp_path: Path, kind: str, metric: str
 ) -> None:
-    more = "def allocate(): return [bytearray(1 << 20) for _ in range(200)]\n    kept = allocate()"
+    more = (
+        "def allocate(): return [bytearray(1 << 20) for _ in range(200)]\n    blocks = allocate()"
+    )
     done = once(tmp_path, "--once", kind, more=more)
     found = written(tmp_path / f"{kind}.pb.gz")
     assert found.default_metric == metric, done.stderr
@@ -161,7 +163,9 @@ def test_programs_that_it_starts_write_nothing(tmp_path: Path) -> None:
         (["--once", "cpu", "--duration", "long"], "invalid"),
     ],
 )
-def test_what_cannot_be_done_is_a_usage_error(tmp_path: Path, options: list[str], why: str) -> None:
+def test_an_impossible_option_is_a_usage_error(
+    tmp_path: Path, options: list[str], why: str
+) -> None:
     done = once(tmp_path, *options)
     assert done.returncode == 2
     assert why in done.stderr

@@ -217,10 +217,10 @@ def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:
 def test_a_thread_that_cannot_be_started_is_one_line(
     monkeypatch: pytest.MonkeyPatch, lines: list[str]
 ) -> None:
-    def refuse(target: object) -> None:
+    def fail_to_start(target: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("flamewatch.unpatched.start_thread", refuse)
+    monkeypatch.setattr("flamewatch.unpatched.start_thread", fail_to_start)
     flamewatch.start()
     assert lines == ["flamewatch: not profiling: RuntimeError: can't start new thread"]
     assert flamewatch.status()["state"] == "off"

@@ -51,7 +51,7 @@ def test_threads_are_labelled_only_where_names_were_taken() -> None:
     assert encoded(ProfileType.CPU, capture()).samples[0].labels == {}
 
 
-def test_what_it_cost_and_what_was_dropped_travels_with_it() -> None:
+def test_a_profile_has_its_cost_and_dropped_samples() -> None:
     taken = capture(dropped={"torn": 2, "no_slot": 0, "table_full": 1}, notes={"cut": 4})
     found = encoded(ProfileType.CPU, taken)
     assert found.comment("samples") == "3"

@@ -167,7 +167,9 @@ def test_a_python_without_the_agent_says_so_once(url: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("program", "code"), [("/no/such/program", 127), ("/etc/passwd", 126)])
-def test_what_cannot_be_run_is_said_as_shells_do(url: str, program: str, code: int) -> None:
+def test_a_program_that_cannot_be_run_has_the_exit_code_of_a_shell(
+    url: str, program: str, code: int
+) -> None:
     process = under(url, "--", program)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code

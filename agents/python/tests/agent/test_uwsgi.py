@@ -26,7 +26,7 @@ def modules(*options: bytes) -> dict[str, object]:
         ((b"py-call-osafterfork",), "--enable-threads"),
     ],
 )
-def test_what_is_missing_is_said(options: tuple[bytes, ...], expected: str) -> None:
+def test_missing_options_are_named(options: tuple[bytes, ...], expected: str) -> None:
     assert missing(modules(*options)) == expected
 
 
@@ -35,7 +35,7 @@ def test_elsewhere_nothing_is_missing() -> None:
     assert missing({"uwsgi": SimpleNamespace()}) == ""
 
 
-def test_it_is_known_by_its_name() -> None:
+def test_it_is_recognized_by_its_name() -> None:
     assert is_uwsgi(["/usr/bin/uwsgi", "--ini", "shop.ini"])
     assert not is_uwsgi(["gunicorn", "uwsgi"])
 

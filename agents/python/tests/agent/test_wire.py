@@ -50,7 +50,7 @@ def test_a_request_carries_our_headers(connection: Connection, server: FakeServe
     assert seen.headers["content-type"] == "application/json"
 
 
-def test_one_connection_is_kept(connection: Connection, server: FakeServer) -> None:
+def test_one_connection_is_reused(connection: Connection, server: FakeServer) -> None:
     for _ in range(5):
         patch(connection)
     assert server.connections == 1
@@ -65,12 +65,12 @@ def test_a_connection_that_was_closed_while_idle_is_no_failure(
     assert server.connections == 2
 
 
-def test_a_path_before_ours_is_kept(url: str, server: FakeServer) -> None:
+def test_requests_begin_with_the_path_of_the_server_url(url: str, server: FakeServer) -> None:
     patch(Connection(f"{url}/flame", HEADERS, {}))
     assert server.seen[0].path == "/flame/v2/projects/a/profiles/b"
 
 
-def test_error_responses_are_answers(connection: Connection, server: FakeServer) -> None:
+def test_error_responses_are_returned(connection: Connection, server: FakeServer) -> None:
     server.respond_with("PATCH", error_response(503), error_response(401), text(b"<html>", 502))
     assert [patch(connection).status for _ in range(3)] == [503, 401, 502]
 

@@ -63,7 +63,7 @@ def test_a_handshake_offers_the_types_and_says_who_we_are(server: FakeServer, ur
 
 
 @pytest.mark.parametrize("kind", list(ProfileType))
-def test_what_was_assigned_is_captured_and_sent(
+def test_an_assigned_profile_is_captured_and_sent(
     server: FakeServer, url: str, kind: ProfileType
 ) -> None:
     server.respond_with("POST", assigned(kind, "10s"))
@@ -80,7 +80,7 @@ def test_what_was_assigned_is_captured_and_sent(
     assert running.pauses == [PACE]
 
 
-def test_a_throttle_is_normal_and_its_delay_is_kept(
+def test_a_throttle_is_not_logged_and_its_delay_is_observed(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     server.respond_with("POST", throttled("33s"))
@@ -140,7 +140,7 @@ def test_a_redirect_is_said_and_not_followed(
     assert f"redirects to {other_url}; set FLAMEWATCH_URL" in line
 
 
-def test_what_a_server_says_stays_one_bounded_line(
+def test_a_message_of_the_server_is_one_bounded_line(
     server: FakeServer, url: str, lines: list[str]
 ) -> None:
     server.respond_with("POST", error_response(400, "no\nfake: line \x1b[31m" + "x" * 10_000))
@@ -184,7 +184,7 @@ def test_without_any_type_left_it_ends_and_says_so(
     assert "no profile type can be captured" in lines[-1]
 
 
-def test_what_was_dropped_is_counted_by_its_reason(server: FakeServer, url: str) -> None:
+def test_dropped_samples_are_counted_by_their_reason(server: FakeServer, url: str) -> None:
     server.respond_with("POST", assigned("CPU"))
     outcomes = (
         capture(dropped={"torn": 3, "no_slot": 0}),

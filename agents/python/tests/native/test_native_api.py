@@ -102,7 +102,7 @@ def test_wake_ends_the_wait_of_another_thread() -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1, float("nan"), 1e9])
-def test_wait_refuses_times_that_make_no_sense(seconds: float) -> None:
+def test_wait_rejects_invalid_times(seconds: float) -> None:
     with pytest.raises(ValueError, match="seconds must be from 0"):
         _native.wait(seconds)
 

@@ -85,20 +85,20 @@ def test_a_storm_of_threads_generators_and_code_is_survived_and_told_rightly(
         assert wrong < 0.005 * result["samples"]  # the thread runs while it is read
 
 
-def test_where_the_kernel_refuses_to_be_read_it_says_so_and_does_nothing(run: Run) -> None:
-    result = run("refused.py", "process_vm_readv")
+def test_if_the_kernel_denies_reads_the_reason_is_reported_and_nothing_runs(run: Run) -> None:
+    result = run("denied.py", "process_vm_readv")
     assert result["supported"].startswith("the kernel refuses process_vm_readv (Operation not")
-    assert result["refused"] == result["supported"]
+    assert result["error"] == result["supported"]
 
 
-def test_where_the_kernel_refuses_to_write_waits_for_locks_are_not_on_offer(run: Run) -> None:
-    result = run("refused.py", "process_vm_writev")
+def test_if_the_kernel_denies_writes_waits_for_locks_are_not_offered(run: Run) -> None:
+    result = run("denied.py", "process_vm_writev")
     assert result["supported"] is None
     assert "cannot be replaced: the kernel refuses process_vm_writev" in result["contention"]
     assert result["counts"]["samples"] > 0
 
 
-def test_where_the_kernel_refuses_timers_threads_are_counted_as_not_sampled(run: Run) -> None:
-    counts = run("refused.py", "timer_create")["counts"]
+def test_if_the_kernel_denies_timers_threads_are_counted_as_not_sampled(run: Run) -> None:
+    counts = run("denied.py", "timer_create")["counts"]
     assert counts["unarmed"] == 1
     assert counts["samples"] == 0

@@ -20,14 +20,14 @@ BLOCKS_IN_USE, ALLOCATED_LATER = 36_000, 16_000  # blocks in truth() of heap.py
 FEW_PERCENT = 0.05  # for 14,000 samples: seven standard deviations
 
 
-def test_what_is_in_use_is_right_within_sampling_error(run: Run) -> None:
+def test_memory_in_use_is_right_within_sampling_error(run: Run) -> None:
     result = run("heap.py", "truth")
     objects, size = result["before"]["heap"]["keep.<locals>.<genexpr>"][2:]
     assert objects == pytest.approx(BLOCKS_IN_USE, rel=FEW_PERCENT)
     assert size == pytest.approx(BLOCKS_IN_USE * result["size"], rel=FEW_PERCENT)
 
 
-def test_what_was_allocated_and_freed_at_once_is_not_in_use(run: Run) -> None:
+def test_memory_that_is_freed_at_once_is_not_in_use(run: Run) -> None:
     allocated, in_use = run("heap.py", "truth")["before"]["heap"]["drop"][1::2]
     assert allocated == pytest.approx(200 * MIB, rel=FEW_PERCENT)
     assert in_use == 0
@@ -52,11 +52,11 @@ def test_nothing_of_what_was_freed_is_left(run: Run, kind: str) -> None:
 
 def test_a_reallocated_block_is_its_last_size(run: Run) -> None:
     result = run("heap.py", "moved")
-    assert result["before"]["moved"][3] == pytest.approx(result["held"], rel=0.02)
+    assert result["before"]["moved"][3] == pytest.approx(result["bytes_in_use"], rel=0.02)
 
 
 @pytest.mark.parametrize("domains", ["one_by_one", "whole"])
-def test_where_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: str) -> None:
+def test_if_every_block_is_sampled_the_numbers_are_exact(run: Run, domains: str) -> None:
     result = run("heap.py", domains)
     assert result["before"]["keep.<locals>.<genexpr>"][2] == 100
     assert result["before"]["keep.<locals>.<genexpr>"][3] == 100 * result["size"]
@@ -85,7 +85,7 @@ def test_to_free_a_small_block_is_as_fast_as_ever(run: Run) -> None:
 @pytest.mark.parametrize("how", ["pymalloc", "malloc", "pymalloc_debug", "malloc_debug"])
 def test_blocks_are_seen_however_python_allocates_them(run: Run, how: str) -> None:
     result = run("allocators.py", more=f"PYTHONMALLOC={how}")
-    assert result["kept"] == [1000, 1000 * sys.getsizeof(bytes(100))]
+    assert result["in_use"] == [1000, 1000 * sys.getsizeof(bytes(100))]
     assert result["freed"] == [0, 0]
     assert result["after"] == result["before"]
 
@@ -105,7 +105,7 @@ def test_a_thread_apart_is_not_counted(run: Run) -> None:
     assert "keep" not in run("heap.py", "apart")
 
 
-def test_when_the_table_is_full_places_without_blocks_in_use_make_room(run: Run) -> None:
+def test_when_the_table_is_full_sites_without_blocks_in_use_are_dropped(run: Run) -> None:
     result = run("heap.py", "full")
     assert result["counts"]["forgotten"] > 1000
     assert result["counts"]["table_full"] == 0

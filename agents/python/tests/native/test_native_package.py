@@ -34,7 +34,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("import platform; platform.machine = lambda: 's390x'", "Python on s390x"),
     ],
 )
-def test_where_it_cannot_run_the_installation_says_so(elsewhere: str, message: str) -> None:
+def test_on_an_unsupported_platform_the_installation_fails_with_a_reason(
+    elsewhere: str, message: str
+) -> None:
     program = f"import runpy, setuptools; {elsewhere}; runpy.run_path('setup.py')"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=AGENT, capture_output=True, text=True, check=False

@@ -33,6 +33,6 @@ def test_waits_for_locks_are_seen(run_other: Run) -> None:
     assert run_other("contention.py", "free") == {"free": 0, "recursive": 0, "held": 100}
 
 
-def test_tasks_that_await_are_known(run_other: Run) -> None:
+def test_awaiting_tasks_are_found(run_other: Run) -> None:
     chains = run_other("tasks.py", "CPU", "chains")
     assert set(chains["direct"]) == {"leaf mid direct"}

@@ -68,8 +68,8 @@ def test_a_thousand_threads_take_a_tick_a_bounded_time(run: Run, kind: str) -> N
 def test_full_tables_lose_samples_and_say_how_many(run: Run) -> None:
     result = run("full.py")
     assert result["counts"]["table_full"] > 0
-    assert result["kept"] > 0
-    assert result["kept"] + result["lost"] == pytest.approx(80, rel=0.02)
+    assert result["stored"] > 0
+    assert result["stored"] + result["lost"] == pytest.approx(80, rel=0.02)
 
 
 def test_coroutines_that_await_are_on_the_stack_of_what_they_await(run: Run) -> None:

@@ -25,7 +25,7 @@ def test_the_tasks_that_await_are_on_the_stack_of_the_one_that_runs(run: Run) ->
     assert {way: {*result[way]} for way in AWAITED_BY_ONE} == AWAITED_BY_ONE
 
 
-def test_who_awaits_by_a_gathering_or_a_group_is_known_from_3_14_on(run: Run) -> None:
+def test_tasks_that_await_by_gather_or_a_group_are_found_from_3_14_on(run: Run) -> None:
     result = run("tasks.py", "CPU", "chains")
     expected = NEW_IN_314 if result["version"] >= [3, 14] else BEFORE_314
     assert {way: {*result[way]} for way in expected} == {
@@ -60,7 +60,7 @@ def check_edges(result: Any, kind: str) -> None:
     assert wrong <= (0.01 * result["samples"] if kind == "WALL" else 0)
 
 
-def test_who_awaits_is_known_where_uvloop_runs_the_tasks(run_here: Run) -> None:
+def test_awaiting_tasks_are_found_under_uvloop(run_here: Run) -> None:
     result = run_here("tasks.py", "CPU", "chains", "uvloop")
     assert {way: {*result[way]} for way in AWAITED_BY_ONE} == AWAITED_BY_ONE
 

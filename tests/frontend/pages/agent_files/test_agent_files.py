@@ -127,7 +127,7 @@ def test_the_index_lists_projects_and_their_files(client: Client, folder: Path) 
     assert client.get("/agents/python/simple/other/").status_code == 404
 
 
-def test_the_index_answers_in_json_if_asked(client: Client, folder: Path) -> None:
+def test_the_index_is_json_if_requested(client: Client, folder: Path) -> None:
     accept = f"{JSON}, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01"
     listed = client.get("/agents/python/simple/flamewatch-agent/", headers={"Accept": accept})
     assert listed.headers["Content-Type"] == JSON
@@ -159,7 +159,7 @@ def test_it_serves_them_to_anyone(client: Client, folder: Path) -> None:
     assert "immutable" not in response.headers["Cache-Control"]
 
 
-def test_an_address_of_earlier_versions_still_answers(client: Client, folder: Path) -> None:
+def test_urls_of_earlier_versions_still_work(client: Client, folder: Path) -> None:
     digest = hashlib.sha256(wheel()).hexdigest()
     assert client.get(f"/agents/python/{WHEEL}", {"sha256": digest}).content == wheel()
 

@@ -42,9 +42,9 @@ def signed_in(client: Client, alice: User, project: Project) -> Client:
 
 
 def shown(signed_in: Client, **parameters: str) -> str:
-    answer = signed_in.get(AGENTS, parameters)
-    assert answer.status_code == 200
-    return html_of(answer)
+    response = signed_in.get(AGENTS, parameters)
+    assert response.status_code == 200
+    return html_of(response)
 
 
 def add_agent(project: Project, host: str, minutes_ago: float = 0.1, **more: Any) -> Agent:
@@ -98,22 +98,22 @@ def test_an_agent_says_what_it_is_offers_and_costs(signed_in: Client, project: P
     assert "needs attention" not in html.replace("needs attention</option>", "")
 
 
-def test_what_is_not_reported_is_said_in_words(signed_in: Client, project: Project) -> None:
+def test_values_that_are_not_reported_have_a_text(signed_in: Client, project: Project) -> None:
     add_agent(project, "gw-1", user_agent="gcloud-go-profiler/0.4.2 grpc-go/1.6")
     row = cell_texts(shown(signed_in))
     assert row[2] == "Go, Cloud Profiler 0.4.2"
     assert row[4:7] == ["not reported", "not reported", "none yet"]
 
 
-def test_those_that_cost_drop_or_are_refused_need_a_look(
+def test_agents_that_are_costly_lossy_or_rejected_need_attention(
     signed_in: Client, project: Project
 ) -> None:
     now = timezone.now()
     add_agent(project, "fine", report={"cpu_share": 0.009, "dropped": 5, "samples": 100})
     add_agent(project, "costly", report={"cpu_share": 0.0134, "dropped": 12480, "samples": 83520})
     add_agent(project, "lossy", report={"dropped": 6, "samples": 100})
-    refusal = {"rejection": "413: too large", "rejected": 31, "rejected_at": now}
-    add_agent(project, "refused", report=refusal)
+    rejection = {"rejection": "413: too large", "rejected": 31, "rejected_at": now}
+    add_agent(project, "rejected", report=rejection)
     old = {"rejection": "413: too large", "rejected_at": now - timedelta(days=2)}
     add_agent(project, "recovered", report=old)
     html = shown(signed_in)
@@ -121,7 +121,7 @@ def test_those_that_cost_drop_or_are_refused_need_a_look(
     assert "uses 1.3% of a core for profiling and dropped 12,480 of 96,000 samples." in html
     assert "Upload rejected: 413: too large" in html
     assert '<span class="tag bad">31 profiles</span>' in html
-    assert hosts(shown(signed_in, state="look")) == ["costly", "lossy", "refused"]
+    assert hosts(shown(signed_in, state="look")) == ["costly", "lossy", "rejected"]
 
 
 def test_it_tells_connected_and_silent_apart(signed_in: Client, project: Project) -> None:
@@ -198,12 +198,12 @@ def test_a_fragment_is_small_and_takes_few_queries(
         add_agent(project, f"w{n}-" + "y" * 50, types=types, version=version, report={"dropped": 1})
     headers = {"HX-Request": "true"}
     with count_queries() as queries:
-        answer = signed_in.get(AGENTS, {"show": show}, headers=headers)
-    assert len(answer.content) <= 30_000
+        response = signed_in.get(AGENTS, {"show": show}, headers=headers)
+    assert len(response.content) <= 30_000
     assert len(queries) <= 10
-    assert b"<html" not in answer.content
+    assert b"<html" not in response.content
     suffix = "" if show == "agents" else "?show=deployments"
-    assert answer.headers["HX-Push-Url"].rstrip("?") == AGENTS + suffix
+    assert response.headers["HX-Push-Url"].rstrip("?") == AGENTS + suffix
 
 
 def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
@@ -214,7 +214,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
         assert "&lt;script&gt;alert" in html
 
 
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     html = shown(signed_in, state="asleep", show="pods", page="-3")
     assert "state=asleep could not be read; showing all instead." in html
     assert "show=pods could not be read; showing agents instead." in html

@@ -50,9 +50,9 @@ def signed_in(client: Client, bob: User) -> Client:
 
 
 def shown(client: Client, parameters: dict[str, str]) -> str:
-    answer = client.get(COMPARE, parameters)
-    assert answer.status_code == 200
-    return answer.content.decode()
+    response = client.get(COMPARE, parameters)
+    assert response.status_code == 200
+    return response.content.decode()
 
 
 def rows(html: str) -> list[list[str]]:
@@ -145,8 +145,8 @@ def test_without_a_second_side_it_is_the_span_before(signed_in: Client, project:
 
 @pytest.mark.usefixtures("versions")
 def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
-    answer = signed_in.get(f"{COMPARE}/tree", VERSIONS)
-    tree = json.loads(gzip.decompress(answer.content))
+    response = signed_in.get(f"{COMPARE}/tree", VERSIONS)
+    tree = json.loads(gzip.decompress(response.content))
     assert (tree["profiles"], tree["b"]["profiles"]) == (30, 30)
     length = len(tree["depth"])
     assert {len(tree[name]) for name in ("self", "ci_lo", "ci_hi", "q")} == {length}
@@ -155,8 +155,8 @@ def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
 
 @pytest.mark.usefixtures("versions")
 def test_the_list_is_a_file_too(signed_in: Client) -> None:
-    answer = signed_in.get(f"{COMPARE}/csv", VERSIONS)
-    header, *found = csv.reader(io.StringIO(answer.content.decode()))
+    response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
+    header, *found = csv.reader(io.StringIO(response.content.decode()))
     assert header[2:6] == [
         "self A (nanoseconds in 30 profiles)",
         "total A (nanoseconds in 30 profiles)",
@@ -174,7 +174,7 @@ def test_both_sides_can_be_downloaded(signed_in: Client) -> None:
     assert all(signed_in.get(link.replace("&amp;", "&")).status_code == 200 for link in links)
 
 
-def test_a_tree_or_file_of_nothing_in_particular_is_refused(
+def test_a_tree_or_file_without_a_selection_is_rejected(
     signed_in: Client, project: Project
 ) -> None:
     assert signed_in.get(f"{COMPARE}/tree").status_code == 400
@@ -197,7 +197,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project, now: dateti
 
 
 @pytest.mark.usefixtures("versions")
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     html = shown(signed_in, WHAT | {"b.end": "never", "sort": "colour", "side": "up"})
     assert "“end=never” in the address could not be read" in html
     assert "“sort=colour” in the address could not be read" in html
@@ -216,8 +216,8 @@ def test_the_page_and_its_graph_merge_once(signed_in: Client) -> None:
     source = re.search(r'data-src="([^"]+)"', html)
     assert source
     with count_queries() as queries:
-        answer = signed_in.get(source[1].replace("&amp;", "&"))
-    tree = json.loads(gzip.decompress(answer.content))
+        response = signed_in.get(source[1].replace("&amp;", "&"))
+    tree = json.loads(gzip.decompress(response.content))
     assert (tree["profiles"], tree["b"]["profiles"]) == (30, 30)
     assert not [sql for sql in queries if "profiles_profile" in sql]
 

@@ -22,14 +22,14 @@ def url(project: Project) -> str:
     return reverse("flame_capture", args=[project.project_id])
 
 
-def answered(waiting: int) -> capture_now.PendingCapture:
-    slot = CaptureRequest("one", 1, 1, ProfileType.CPU, 0.0, RequestOrigin.PERSON)
-    return capture_now.PendingCapture(slot, waiting)
+def pending_capture(waiting: int) -> capture_now.PendingCapture:
+    capture_request = CaptureRequest("one", 1, 1, ProfileType.CPU, 0.0, RequestOrigin.PERSON)
+    return capture_now.PendingCapture(capture_request, waiting)
 
 
 def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
-    with patch("scheduler.capture_now.request_capture", return_value=answered(2)) as ask:
+    with patch("scheduler.capture_now.request_capture", return_value=pending_capture(2)) as ask:
         text = client.post(url, PARAMS, headers=HTMX).content.decode()
     assert "Requested a CPU time profile of checkout. 2 agents are waiting" in text
     assert ask.call_args.kwargs["actor"] == bob
@@ -37,21 +37,21 @@ def test_it_says_when_the_profile_will_be_here(client: Client, bob: User, url: s
 
 def test_it_says_that_no_agent_is_free(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
-    with patch("scheduler.capture_now.request_capture", return_value=answered(0)):
+    with patch("scheduler.capture_now.request_capture", return_value=pending_capture(0)):
         text = client.post(url, PARAMS, headers=HTMX).content.decode()
     assert "No agent is available right now" in text
 
 
-def test_what_nobody_offers_is_said(client: Client, bob: User, url: str) -> None:
+def test_a_service_without_agents_is_named(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
     text = client.post(url, PARAMS | {"service": "nobody"}, headers=HTMX).content.decode()
     assert 'class="toast"' in text
     assert "nobody" in text
 
 
-def test_without_htmx_the_answer_is_on_the_page(client: Client, bob: User, url: str) -> None:
+def test_without_htmx_the_outcome_is_on_the_page(client: Client, bob: User, url: str) -> None:
     client.force_login(bob)
-    with patch("scheduler.capture_now.request_capture", return_value=answered(1)):
+    with patch("scheduler.capture_now.request_capture", return_value=pending_capture(1)):
         response = client.post(url, PARAMS, follow=True)
     assert response.redirect_chain[0][0].endswith("/flame?service=checkout&type=CPU&span=1h")
     assert response.content.decode().count("1 agent is waiting") == 1

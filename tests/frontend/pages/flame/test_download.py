@@ -72,9 +72,7 @@ def test_the_list_of_functions(client: Client, bob: User, project: Project) -> N
     assert sum(int(row[2]) for row in rows[1:]) == TOTAL
 
 
-def test_what_is_opened_alone_is_downloaded_alone(
-    client: Client, bob: User, project: Project
-) -> None:
+def test_the_download_has_the_root_of_the_page(client: Client, bob: User, project: Project) -> None:
     client.force_login(bob)
     tree = run_tree(query_context(selected(project.pk)), selected(project.pk), View()).tree
     quote = next(
@@ -98,7 +96,9 @@ def test_the_page_links_to_what_it_shows(client: Client, bob: User, project: Pro
         assert f'href="{url(project, form)}?service=checkout&amp;type=CPU&amp;' in page
 
 
-def test_what_is_not_named_is_refused(client: Client, bob: User, project: Project) -> None:
+def test_a_download_without_a_selection_or_known_format_is_rejected(
+    client: Client, bob: User, project: Project
+) -> None:
     client.force_login(bob)
     assert client.get(url(project, "pprof")).status_code == 400
     assert client.get(url(project, "svg") + QUERY).status_code == 404

@@ -37,9 +37,9 @@ def profiles(project: Project, now: datetime) -> None:
 
 
 def page(client: Client, url: str, **headers: str) -> str:
-    answer = client.get(url, headers=headers)
-    assert answer.status_code == 200
-    return html_of(answer)
+    response = client.get(url, headers=headers)
+    assert response.status_code == 200
+    return html_of(response)
 
 
 def test_a_stranger_is_asked_to_sign_in(client: Client, url: str, project: Project) -> None:
@@ -72,22 +72,22 @@ def test_a_member_sees_how_many_profiles_were_merged_and_their_average(
 @pytest.mark.usefixtures("profiles")
 def test_htmx_gets_the_contents_alone(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
-    answer = client.get(f"{url}?span=30m", headers=HTMX)
-    assert html_of(answer).lstrip().startswith('<div class="flame-page"')
-    assert "HX-Push-Url" not in answer  # the browser has this URL already
-    assert "HX-Request" in answer["Vary"]
+    response = client.get(f"{url}?span=30m", headers=HTMX)
+    assert html_of(response).lstrip().startswith('<div class="flame-page"')
+    assert "HX-Push-Url" not in response  # the browser has this URL already
+    assert "HX-Request" in response["Vary"]
 
 
 @pytest.mark.usefixtures("profiles")
-def test_a_quiet_refresh_answers_nothing_until_there_is_something_new(
+def test_a_quiet_refresh_is_204_until_there_is_a_new_profile(
     client: Client, alice: User, project: Project, url: str, now: datetime
 ) -> None:
     client.force_login(alice)
     seen = page(client, url).partition('data-seen="')[2].partition('"')[0]
     assert client.get(f"{url}?seen={seen}", headers=HTMX).status_code == 204
     shop.send(shop.deployment(project), [now - timedelta(seconds=5)])
-    answer = client.get(f"{url}?seen={seen}", headers=HTMX)
-    assert answer.status_code == 200
+    response = client.get(f"{url}?seen={seen}", headers=HTMX)
+    assert response.status_code == 200
 
 
 @pytest.mark.usefixtures("profiles")
@@ -95,29 +95,27 @@ def test_the_tree_has_the_sums_over_the_profiles(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    answer = client.get(
+    response = client.get(
         reverse("flame_tree", args=[project.project_id]), {"service": "checkout", "type": "CPU"}
     )
-    assert answer["Content-Encoding"] == "gzip"
-    assert "no-store" in answer["Cache-Control"]
-    tree = json.loads(gzip.decompress(answer.content))
+    assert response["Content-Encoding"] == "gzip"
+    assert "no-store" in response["Cache-Control"]
+    tree = json.loads(gzip.decompress(response.content))
     assert tree["profiles"] == 3
     assert tree["total"] == sum(tree["self"]) == 3 * 1000 * sum(shop.STACKS.values())
 
 
-def test_a_tree_of_nothing_in_particular_is_refused(
+def test_a_tree_without_a_selection_is_rejected(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)
-    answer = client.get(reverse("flame_tree", args=[project.project_id]))
-    assert answer.status_code == 400
-    assert answer.json() == {"error": "The address must name a service and a type."}
+    response = client.get(reverse("flame_tree", args=[project.project_id]))
+    assert response.status_code == 400
+    assert response.json() == {"error": "The address must name a service and a type."}
 
 
 @pytest.mark.usefixtures("profiles")
-def test_what_an_address_cannot_mean_is_said_on_the_page(
-    client: Client, alice: User, url: str
-) -> None:
+def test_unreadable_parameters_are_named_on_the_page(client: Client, alice: User, url: str) -> None:
     client.force_login(alice)
     text = page(client, f"{url}?span=forever&metric=gold")
     assert "“span=forever” in the address could not be read" in text
@@ -163,7 +161,7 @@ def test_an_empty_result_says_why_and_what_to_change(
     assert "<flame-graph" not in text
 
 
-def test_a_service_that_is_known_and_sent_nothing_yet_is_waited_for(
+def test_a_registered_service_without_profiles_is_waited_for(
     client: Client, alice: User, project: Project, url: str
 ) -> None:
     shop.deployment(project)

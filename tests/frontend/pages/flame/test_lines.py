@@ -44,7 +44,7 @@ def test_a_function_that_is_not_there_has_no_lines(client: Client, alice: User, 
     assert client.get(url.partition("?")[0]).status_code == 400
 
 
-def test_a_pattern_is_checked_before_it_is_kept(
+def test_a_link_template_is_checked_before_it_is_stored(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)

@@ -52,9 +52,9 @@ def signed_in(client: Client, bob: User) -> Client:
 
 
 def shown(client: Client, **parameters: str) -> str:
-    answer = client.get(HISTORY, WHAT | parameters)
-    assert answer.status_code == 200
-    return html_of(answer)
+    response = client.get(HISTORY, WHAT | parameters)
+    assert response.status_code == 200
+    return html_of(response)
 
 
 def rows(html: str) -> list[list[str]]:
@@ -144,8 +144,8 @@ def test_every_step_is_in_the_table_and_gaps_are_no_zeros(signed_in: Client) -> 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
 def test_it_is_a_file_too(signed_in: Client) -> None:
-    answer = signed_in.get(f"{HISTORY}/csv", WHAT)
-    header, *found = csv.reader(io.StringIO(answer.content.decode()))
+    response = signed_in.get(f"{HISTORY}/csv", WHAT)
+    header, *found = csv.reader(io.StringIO(response.content.decode()))
     assert header[:4] == ["from", "profiles", "total (nanoseconds)", "self of main (nanoseconds)"]
     assert sum(int(row[1]) for row in found) == 40
     assert sum(int(row[3]) for row in found) == 40 * 700_000_000
@@ -153,7 +153,7 @@ def test_it_is_a_file_too(signed_in: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("profiles")
-def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
+def test_unreadable_parameters_are_named(signed_in: Client) -> None:
     assert "“step=soon” in the address could not be read" in shown(signed_in, step="soon")
     assert "more than 400 steps" in shown(signed_in, step="1s")
     assert 'role="alert"' in shown(signed_in, show="(")

@@ -55,7 +55,7 @@ def test_each_cell_with_profiles_has_a_level() -> None:
         ((NOON - STEP, NOON + STEP / 2), (0, 5), Box(0, 2, 0.5, 0)),
     ],
 )
-def test_what_is_picked_is_marked(
+def test_the_picked_box_is_marked(
     picked: tuple[datetime, datetime] | None, weights: tuple[int, int] | None, box: Box | None
 ) -> None:
     query = replace(QUERY, picked=picked, params=replace(QUERY.params, weights=weights))

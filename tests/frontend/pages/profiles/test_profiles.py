@@ -48,9 +48,9 @@ def add(of: Deployment, moment: datetime, cpu_ms: int, **changed: object) -> Pro
 
 
 def shown(client: Client, **parameters: str) -> str:
-    answer = client.get(PROFILES, parameters)
-    assert answer.status_code == 200
-    return html_of(answer)
+    response = client.get(PROFILES, parameters)
+    assert response.status_code == 200
+    return html_of(response)
 
 
 def weights(html: str) -> list[str]:
@@ -178,26 +178,26 @@ def test_a_fragment_is_small_and_takes_few_queries(
     for second in range(profile_list.PAGE_SIZE + 1):
         add(checkout, now - timedelta(seconds=second + 1), 100, labels=labels)
     with count_queries() as queries:
-        answer = signed_in.get(PROFILES, CPU | {"order": "heaviest"}, headers=FRAGMENT)
-    assert len(answer.content) <= 30_000
+        response = signed_in.get(PROFILES, CPU | {"order": "heaviest"}, headers=FRAGMENT)
+    assert len(response.content) <= 30_000
     assert len(queries) <= 10
-    assert b"<html" not in answer.content
-    assert answer.headers["HX-Push-Url"].endswith("order=heaviest")
+    assert b"<html" not in response.content
+    assert response.headers["HX-Push-Url"].endswith("order=heaviest")
 
 
 def test_the_list_is_a_file_too(signed_in: Client, checkout: Deployment, now: datetime) -> None:
     add(checkout, now - timedelta(minutes=1), 100, labels={"a": "=1+1"})
     Deployment.objects.update(version="=HYPERLINK(1)")
-    answer = signed_in.get(f"{PROFILES}/csv", CPU)
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    header, row = csv.reader(io.StringIO(answer.content.decode()))
+    response = signed_in.get(f"{PROFILES}/csv", CPU)
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    header, row = csv.reader(io.StringIO(response.content.decode()))
     assert header[:3] == ["captured", "cpu (nanoseconds)", "seconds"]
     assert row[1:3] == ["100000000", "10.0"]
     assert row[4] == "'=HYPERLINK(1)"
     assert row[6] == "a==1+1"
 
 
-def test_a_file_of_nothing_in_particular_is_refused(signed_in: Client, project: Project) -> None:
+def test_a_file_without_a_selection_is_rejected(signed_in: Client, project: Project) -> None:
     assert signed_in.get(f"{PROFILES}/csv").status_code == 400
 
 

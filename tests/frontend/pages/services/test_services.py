@@ -166,7 +166,7 @@ def test_links_keep_what_else_is_asked_for(signed_in: Client, project: Project) 
 @pytest.mark.parametrize(
     "parameters", [{"span": "3y"}, {"sort": "'; drop"}, {"page": "-1"}, {"page": "9" * 40}]
 )
-def test_what_it_cannot_read_it_says_and_shows_the_nearest(
+def test_unreadable_parameters_are_named_and_replaced_by_the_nearest(
     signed_in: Client, project: Project, parameters: dict[str, str]
 ) -> None:
     add_service(project, "checkout")

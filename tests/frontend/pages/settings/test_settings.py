@@ -72,7 +72,7 @@ def test_the_name_and_the_rate_can_be_changed(
     assert entry.detail == {"changed": {"name": "Acme", "profiles_per_minute": 0.5}}
 
 
-def test_a_rate_that_is_not_offered_is_refused(
+def test_a_rate_that_is_not_offered_is_rejected(
     client: Client, alice: User, project: Project
 ) -> None:
     client.force_login(alice)

@@ -36,7 +36,7 @@ def test_an_sdist_with_its_build_requirements_takes_no_index() -> None:
     assert shown.install.startswith("pip install --no-index --find-links ")
 
 
-def test_what_building_takes_is_no_agent() -> None:
+def test_a_build_requirement_is_no_agent() -> None:
     assert (
         "flamewatch-agent @"
         not in install_commands("http://127.0.0.1", "fw_key", [SETUPTOOLS]).install

@@ -82,11 +82,11 @@ def test_a_new_key_is_in_the_lines_once(
     client: Client, alice: User, project: Project, agent_files: Path
 ) -> None:
     client.force_login(alice)
-    answer = client.post(SETUP)
-    found = re.search(r"fw_\w{10}_\w{38}", pasted(answer.content.decode(), "run-lines"))
+    response = client.post(SETUP)
+    found = re.search(r"fw_\w{10}_\w{38}", pasted(response.content.decode(), "run-lines"))
     assert found
     assert keys.matches(keys.parse(found[0]).secret, ApiKey.objects.get().secret_hash)
-    assert "no-store" in answer.headers["Cache-Control"]
+    assert "no-store" in response.headers["Cache-Control"]
     assert found[0] not in html_of(client.get(SETUP))
     assert AuditEntry.objects.latest("pk").action == "key.create"
 
@@ -98,9 +98,9 @@ def test_members_are_told_who_makes_keys(
     page = html_of(client.get(SETUP))
     assert "Owners and admins can create keys" in page
     assert "Create key" not in page
-    refused = client.post(SETUP)
-    assert refused.status_code == 403
-    assert "Your role in Acme Shop is member." in html_of(refused)
+    response = client.post(SETUP)
+    assert response.status_code == 403
+    assert "Your role in Acme Shop is member." in html_of(response)
     assert not ApiKey.objects.exists()
 
 

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-var held [][]byte
+var retained [][]byte
 
 //go:noinline
 func hold(blocks int) {
 	for range blocks {
-		held = append(held, make([]byte, 64<<10))
+		retained = append(retained, make([]byte, 64<<10))
 	}
 }
 
@@ -29,19 +29,19 @@ func delta(folder string) {
 	runtime.GC()
 	go func() {
 		time.Sleep(300 * time.Millisecond)
-		held = nil
+		retained = nil
 		hold(40)
 		runtime.GC()
 		runtime.GC()
 	}()
-	answer, err := http.Get(server.URL + "/debug/pprof/heap?seconds=1")
+	response, err := http.Get(server.URL + "/debug/pprof/heap?seconds=1")
 	check(err)
-	if answer.StatusCode != http.StatusOK {
-		check(fmt.Errorf("the heap endpoint answered %s", answer.Status))
+	if response.StatusCode != http.StatusOK {
+		check(fmt.Errorf("the heap endpoint responded %s", response.Status))
 	}
 	file := create(folder, "go-heap-delta")
-	_, err = io.Copy(file, answer.Body)
+	_, err = io.Copy(file, response.Body)
 	check(err)
-	check(answer.Body.Close())
+	check(response.Body.Close())
 	check(file.Close())
 }

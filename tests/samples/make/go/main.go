@@ -99,9 +99,9 @@ func work(ctx context.Context, server *httptest.Server, kind string) {
 	var shared sync.Mutex
 	var done sync.WaitGroup
 	jobs := []func(){roundTrip, formatSource, func() { descend(12) }, func() {
-		answer, err := http.Get(server.URL)
+		response, err := http.Get(server.URL)
 		check(err)
-		check(answer.Body.Close())
+		check(response.Body.Close())
 	}}
 	for number, job := range jobs {
 		done.Add(1)
@@ -169,9 +169,9 @@ func series(server *httptest.Server, folder string) {
 
 func mixed(ctx context.Context, server *httptest.Server, number int) {
 	jobs := []func(){roundTrip, formatSource, func() { descend(number) }, func() {
-		answer, err := http.Get(server.URL)
+		response, err := http.Get(server.URL)
 		check(err)
-		check(answer.Body.Close())
+		check(response.Body.Close())
 	}}
 	for turn := 0; ctx.Err() == nil; turn++ {
 		jobs[(turn*number+turn/3)%len(jobs)]()

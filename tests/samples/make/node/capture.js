@@ -22,11 +22,11 @@ function fibonacci(n) {
 const matching = () => 'alpha-12,beta-7,'.repeat(400).match(/([a-z]+)-(\d+)(,|$)/g);
 
 function work(seconds, number) {
-  const kept = [];
-  const jobs = [roundTrip, () => fibonacci(20), matching, () => kept.push(records(50))];
+  const retained = [];
+  const jobs = [roundTrip, () => fibonacci(20), matching, () => retained.push(records(50))];
   const end = Date.now() + seconds * 1000;
   for (let turn = 0; Date.now() < end; turn++) jobs[(turn * number + (turn >> 2)) % jobs.length]();
-  return kept;
+  return retained;
 }
 
 async function main(folder) {
@@ -34,10 +34,10 @@ async function main(folder) {
   heap.start(16 * 1024, 64);
   for (let number = 1; number <= 4; number++) {
     time.start({ durationMillis: 1000, intervalMicros: 5000 });
-    const kept = work(1, number);
+    const retained = work(1, number);
     await write(`node-wall-0${number}`, time.stop());
     if (number === 3) await write('node-heap', heap.profile());
-    kept.length = 0;
+    retained.length = 0;
   }
   heap.stop();
 }

@@ -80,14 +80,14 @@ def fibonacci(n: int) -> int:
 
 
 def work(seconds: float) -> list[str]:
-    kept = []
+    retained = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         text = json.dumps([{"name": f"record-{i}", "values": [i] * 5} for i in range(300)])
-        kept.append(re.sub(r"record-(\d+)", r"\1", json.dumps(json.loads(text), indent=1)))
+        retained.append(re.sub(r"record-(\d+)", r"\1", json.dumps(json.loads(text), indent=1)))
         fibonacci(15)
-        kept = kept[-20:]
-    return kept
+        retained = retained[-20:]
+    return retained
 
 
 def wall() -> bytes:
@@ -104,7 +104,7 @@ def wall() -> bytes:
 
 def heap() -> bytes:
     tracemalloc.start(40)
-    kept = work(1)
+    retained = work(1)
     stacks: dict[tuple[Frame, ...], list[int]] = {}
     for block in tracemalloc.take_snapshot().statistics("traceback"):
         stack = tuple(
@@ -114,7 +114,7 @@ def heap() -> bytes:
         before = stacks.setdefault(stack, [0, 0])
         before[0] += block.count
         before[1] += block.size
-    del kept
+    del retained
     return pprof(stacks, [("inuse_objects", "count"), ("inuse_space", "bytes")])
 
 

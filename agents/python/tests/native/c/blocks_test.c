@@ -68,7 +68,7 @@ static void test_a_filter_that_is_full_says_perhaps_for_ever(void) {
   assert(!may_be_sampled((void *)(uintptr_t)(1 << 20)));
 }
 
-static void test_a_full_table_refuses(void) {
+static void test_a_full_table_rejects_blocks(void) {
   Blocks blocks;
   uintptr_t n = 0;
   assert(blocks_open(&blocks));
@@ -81,7 +81,7 @@ static void test_a_full_table_refuses(void) {
 int main(void) {
   test_it_knows_what_was_added_and_not_taken();
   test_a_filter_that_is_full_says_perhaps_for_ever();
-  test_a_full_table_refuses();
+  test_a_full_table_rejects_blocks();
   puts("right");
   return 0;
 }

@@ -75,7 +75,7 @@ static void test_a_link_of_a_free_list_is_no_count(void) {
   assert(is_found(&position, "[freed code]"));
 }
 
-static void test_another_object_in_its_place_is_not_it(void) {
+static void test_another_object_at_its_address_is_a_freed_code(void) {
   CodePosition position = living();
   set_word(object, NAME_AT, (uintptr_t)file);
   assert(is_found(&position, "[freed code]"));
@@ -111,7 +111,7 @@ int main(void) {
   test_references_as_versions_count_them_are_alive();
   test_a_code_without_references_is_freed_though_the_rest_lies_there();
   test_a_link_of_a_free_list_is_no_count();
-  test_another_object_in_its_place_is_not_it();
+  test_another_object_at_its_address_is_a_freed_code();
   test_memory_that_is_gone_is_no_crash();
   puts("right");
   return 0;

@@ -64,7 +64,7 @@ static void test_a_code_freed_after_the_handler_keeps_its_name(void) {
   assert(codes.n == 1 && !memcmp(codes.first->name.data, "body", 4) && codes.first->line_table_bytes == 3);
 }
 
-static void test_a_known_code_is_not_read_again(void) {
+static void test_a_seen_code_is_not_read_again(void) {
   begin(1 << 20);
   stand_on(2);
   fresh_codes_read(&fresh, walk);
@@ -141,7 +141,7 @@ int main(void) {
                              .bytes_length = 16,
                              .bytes_data = 32};
   test_a_code_freed_after_the_handler_keeps_its_name();
-  test_a_known_code_is_not_read_again();
+  test_a_seen_code_is_not_read_again();
   test_a_code_that_recurs_is_read_once();
   test_two_samples_of_one_code_are_one_entry();
   test_a_sample_reads_a_bounded_number_the_leaf_first();

@@ -59,7 +59,7 @@ result = {
     "before": before,
     "during": during,
     "after": installed(),
-    "kept": blocks_in_use,
+    "in_use": blocks_in_use,
     "freed": freed,
 }
 print(json.dumps(result))

@@ -61,11 +61,11 @@ def alone(lock: "threading.Lock | threading.RLock") -> None:
         try:
             lock.acquire(*wrong)  # type: ignore[call-overload]
         except (ValueError, TypeError):
-            counts["refused"] += 1
+            counts["errors"] += 1
     try:
         lock.acquire(block=True)  # type: ignore[call-overload]
     except TypeError:
-        counts["refused"] += 1
+        counts["errors"] += 1
 
 
 def fight(make: "type[threading.Lock] | type[threading.RLock]") -> None:

@@ -35,7 +35,7 @@ total = sum(s.value for s in read_stacks(raw))
 print(
     json.dumps(
         {
-            "kept": total / raw["duration_ns"],
+            "stored": total / raw["duration_ns"],
             "lost": raw["counts"]["lost"] / raw["duration_ns"],
             "counts": raw["counts"],
         }

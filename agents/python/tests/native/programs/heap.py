@@ -1,4 +1,4 @@
-"""Allocations with known truth: held, freed, reallocated; in threads, and beside other hooks.
+"""Counted allocations: in use, freed, reallocated; in threads, and beside other hooks.
 
 Prints the counts by function.
 """
@@ -87,7 +87,7 @@ def moved() -> dict[str, object]:
     for _ in range(100):
         grow(100_000)
         shrink(100_000)
-    return {"before": seen("heap"), "held": sum(sys.getsizeof(data) for data in blocks)}
+    return {"before": seen("heap"), "bytes_in_use": sum(sys.getsizeof(data) for data in blocks)}
 
 
 def one_by_one() -> dict[str, object]:

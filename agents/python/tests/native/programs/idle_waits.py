@@ -1,7 +1,7 @@
 """Pool threads that wait for work beside threads that contend for locks.
 
 Prints the delay of each function in nanoseconds, with waits for work left out ("out") or included
-("kept"), and the true delay of the locks.
+("included"), and the true delay of the locks.
 """
 
 import json
@@ -89,7 +89,7 @@ def run() -> dict[str, int]:
 
 
 result = {}
-for name, idle in (("out", idle_codes()), ("kept", ())):
+for name, idle in (("out", idle_codes()), ("included", ())):
     truth.clear()
     _native.start("contention", idle=idle)
     result[name] = run()

@@ -11,16 +11,16 @@ NUMBERS = {
 }
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, FILTER_MODE = 38, 22, 2
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+ALLOW, DENY = 0x7FFF0000, 0x00050000
 
 
-def refuse(name: str) -> None:
+def deny(name: str) -> None:
     """Reject the system call with EPERM from now on, in this thread and threads that it starts."""
     number = NUMBERS[platform.machine()][name]
     steps = [
         (LOAD, 0, 0, 0),
         (JUMP_IF_EQUAL, 0, 1, number),
-        (RETURN, 0, 0, REFUSE | errno.EPERM),
+        (RETURN, 0, 0, DENY | errno.EPERM),
         (RETURN, 0, 0, ALLOW),
     ]
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))

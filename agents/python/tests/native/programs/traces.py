@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from seccomp import refuse
+from seccomp import deny
 
 from flamewatch import _native
 
@@ -46,7 +46,7 @@ def errno_after(kind: str) -> list[int]:
     library = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(64 << 20)
     _native.start(kind, period_us=1000)  # type: ignore[arg-type]
-    refuse("process_vm_readv")
+    deny("process_vm_readv")
     found = []
     for number in range(70, 90):
         ctypes.set_errno(number)

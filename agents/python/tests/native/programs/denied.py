@@ -5,17 +5,17 @@ import sys
 import threading
 import time
 
-from seccomp import refuse
+from seccomp import deny
 
 from flamewatch import _native
 
-refuse(sys.argv[1])
-result: dict[str, object] = {"supported": _native.supported(), "refused": None, "counts": None}
+deny(sys.argv[1])
+result: dict[str, object] = {"supported": _native.supported(), "error": None, "counts": None}
 result["contention"] = _native.contention_supported()
 try:
     _native.start("cpu", period_us=1000)
 except RuntimeError as error:
-    result["refused"] = str(error)
+    result["error"] = str(error)
 else:
     end = time.thread_time() + 0.05
     while time.thread_time() < end:
