@@ -67,14 +67,14 @@ def status() -> Status:
 
 def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     if not is_main():
-        _refuse("a subinterpreter: the process's main one is profiled, and no other", quiet=True)
+        _refuse("subinterpreters are not supported; the main interpreter is profiled", quiet=True)
         return
     found = config.read(arguments, os.environ)
     if isinstance(found, Problems):
         _refuse(str(found), quiet)
         return
     if not quiet and (options := uwsgi.missing(sys.modules)):
-        warn(f"uWSGI runs without {options}: its workers will not be profiled.")
+        warn(f"workers will not be profiled: uWSGI needs {options}.")
     sampler = choose_sampler(
         thread_names=found.thread_names,
         tasks=found.tasks,
