@@ -66,7 +66,7 @@ def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
 ) -> None:
     agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
-    assert_refused(agent.handshake(), 409, "ABORTED", "ask again")
+    assert_refused(agent.handshake(), 409, "ABORTED", "Nothing to capture now (retry in ")
 
 
 def test_a_handshake_of_a_known_agent_runs_no_query(agent: Client) -> None:
@@ -216,13 +216,13 @@ def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, projec
     Quota.objects.create(project=project, new_deployments_per_day=1)
     agent.captured_request()
     second = HANDSHAKE | {"deployment": {"target": "billing"}}
-    words = "new deployments a day", "resets", "new_deployments_per_day"
+    words = "new deployments per day", "resets", "new_deployments_per_day"
     assert_refused(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)
 
 
 def test_what_could_not_come_in_today_is_not_captured(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=0)
-    assert_refused(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
+    assert_refused(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles per day")
     assert Agent.objects.exists()  # the agent is registered all the same
 
 
