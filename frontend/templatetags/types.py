@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from django import template
 from django.utils.functional import Promise
-from django.utils.text import get_text_list
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 register = template.Library()
@@ -36,5 +34,5 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 @register.filter
 def type_names(names: Iterable[str]) -> str:
-    """Join display names, in display order: `CPU, Wall and Threads`."""
-    return get_text_list([type_name(name) for name in in_order(names)], _("and"))
+    """Join display names, in display order: `CPU, Wall, Threads`."""
+    return ", ".join(type_name(name) for name in in_order(names))

@@ -23,13 +23,17 @@ def explain(fields: Mapping[str, Field], project: Project | None) -> None:
 
 
 def _built_in(name: LimitName) -> str:
-    return _("Empty means %(amount)s.") % {"amount": amount_text(name, BUILT_IN.allowed(name))}
+    return _("Leave empty for the built-in default, %(amount)s.") % {
+        "amount": amount_text(name, BUILT_IN.allowed(name))
+    }
 
 
 def _use(limit: LimitUsage) -> str:
     if limit.used is None or limit.share is None:
-        return _("%(allowed)s now; empty means the default.") % {"allowed": limit.allowed_text}
-    return _("%(used)s of %(allowed)s used now (%(share).0f %%); empty means the default.") % {
+        return _("Current limit: %(allowed)s. Leave empty for the default.") % {
+            "allowed": limit.allowed_text
+        }
+    return _("Used: %(used)s of %(allowed)s (%(share).0f %%). Leave empty for the default.") % {
         "used": limit.used_text,
         "allowed": limit.allowed_text,
         "share": 100 * limit.share,

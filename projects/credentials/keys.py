@@ -42,7 +42,7 @@ def parse(text: str) -> KeyParts:
     secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
     shape = text.startswith("fw_") and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
     if not shape or not text.isascii() or checksum != _checksum(head + secret):
-        raise MalformedKey("This is not a Flamewatch key, or a part of it is missing.")
+        raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")
     return KeyParts(head, secret)
 
 

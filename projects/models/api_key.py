@@ -9,18 +9,24 @@ from projects.models.project import Project
 
 
 class ApiKey(models.Model):
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(_("name"), max_length=100)
-    key_id = models.CharField(max_length=16, unique=True)
-    secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
-    may_write = models.BooleanField(_("may send profiles"), default=True)
-    may_read = models.BooleanField(_("may read profiles"), default=False)
-    created = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="api_keys", verbose_name=_("project")
     )
-    last_used = models.DateTimeField(null=True, blank=True)
-    revoked = models.DateTimeField(null=True, blank=True)
+    name = models.CharField(_("name"), max_length=100)
+    key_id = models.CharField(_("key ID"), max_length=16, unique=True)
+    secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
+    may_write = models.BooleanField(_("can send profiles"), default=True)
+    may_read = models.BooleanField(_("can read profiles"), default=False)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        verbose_name=_("created by"),
+    )
+    last_used = models.DateTimeField(_("last used"), null=True, blank=True)
+    revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("API key")

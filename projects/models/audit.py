@@ -8,14 +8,20 @@ from projects.models.project import Project
 
 
 class AuditEntry(models.Model):
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit")
-    at = models.DateTimeField(auto_now_add=True)
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="audit", verbose_name=_("project")
     )
-    actor_key = models.CharField(max_length=32, blank=True)  # prefix of an API key
-    action = models.CharField(max_length=50)  # "key.create", "capture.now", …
-    detail = models.JSONField(default=dict)
+    at = models.DateTimeField(_("time"), auto_now_add=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        verbose_name=_("person"),
+    )
+    actor_key = models.CharField(_("API key"), max_length=32, blank=True)  # its prefix
+    action = models.CharField(_("action"), max_length=50)  # "key.create", "capture.now", …
+    detail = models.JSONField(_("details"), default=dict)
 
     class Meta:
         verbose_name = _("audit entry")

@@ -11,24 +11,33 @@ PROJECT_ID = r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$"
 
 class Project(models.Model):
     project_id = models.CharField(
-        _("project id"), max_length=30, unique=True, validators=[RegexValidator(PROJECT_ID)]
+        _("project ID"), max_length=30, unique=True, validators=[RegexValidator(PROJECT_ID)]
     )
     name = models.CharField(_("name"), max_length=100)
-    created = models.DateTimeField(auto_now_add=True)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        verbose_name=_("created by"),
     )
     profiles_per_minute = models.FloatField(
-        _("profiles a minute"),
+        _("capture rate"),
         default=1.0,
         validators=[MinValueValidator(0.0)],
-        help_text=_("On average, for each deployment and profile type; 0 stops capturing."),
+        help_text=_("Average profiles per minute of each deployment and profile type; 0 is off."),
     )
-    # Template of links to the source code: https://host/repository/blob/{version}/{file}#L{line}
-    source_url = models.CharField(_("source"), max_length=500, blank=True, default="")
+    # For example https://host/repository/blob/{version}/{file}#L{line}
+    source_url = models.CharField(_("source link template"), max_length=500, blank=True, default="")
+    # Prefix of the running programs' file names, to strip for a path in the repository.
     source_root = models.CharField(
-        _("folder of the code"), max_length=500, blank=True, default=""
-    )  # path prefix of the running programs' files, to strip for a path in the repository
+        _("path prefix to strip"), max_length=500, blank=True, default=""
+    )
+
+    class Meta:
+        verbose_name = _("project")
+        verbose_name_plural = _("projects")
 
     def __str__(self) -> str:
         return self.name
@@ -42,14 +51,21 @@ class Role(models.TextChoices):
 
 
 class Member(models.Model):
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="members")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="members", verbose_name=_("project")
     )
-    role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
-    since = models.DateTimeField(auto_now_add=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="memberships",
+        verbose_name=_("person"),
+    )
+    role = models.CharField(_("role"), max_length=10, choices=Role, default=Role.MEMBER)
+    since = models.DateTimeField(_("member since"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("member")
+        verbose_name_plural = _("members")
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="one_membership_each")
         ]

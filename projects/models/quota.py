@@ -11,28 +11,37 @@ class Quota(models.Model):
     """Limits of one project, or of all projects (project null); empty fields mean the default."""
 
     project = models.OneToOneField(
-        Project, on_delete=models.CASCADE, related_name="quota", null=True, blank=True
+        Project,
+        on_delete=models.CASCADE,
+        related_name="quota",
+        null=True,
+        blank=True,
+        verbose_name=_("project"),
     )
-    profiles_per_minute = models.PositiveIntegerField(_("profiles a minute"), null=True, blank=True)
-    profiles_per_day = models.PositiveIntegerField(_("profiles a day"), null=True, blank=True)
+    profiles_per_minute = models.PositiveIntegerField(
+        _("profiles per minute"), null=True, blank=True
+    )
+    profiles_per_day = models.PositiveIntegerField(_("profiles per day"), null=True, blank=True)
     new_deployments_per_day = models.PositiveIntegerField(
-        _("new deployments a day"), null=True, blank=True
+        _("new deployments per day"), null=True, blank=True
     )
     stored_bytes = models.PositiveBigIntegerField(_("stored bytes"), null=True, blank=True)
     bytes_per_profile = models.PositiveBigIntegerField(
         _("bytes per profile"), null=True, blank=True
     )
     parked_handshakes = models.PositiveIntegerField(_("parked handshakes"), null=True, blank=True)
-    retention_days = models.PositiveIntegerField(_("days kept"), null=True, blank=True)
+    retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
 
     class Meta:
+        verbose_name = _("quota")
+        verbose_name_plural = _("quotas")
         constraints = [
             # NULLs are distinct in a unique column: without this there could be several rows of
             # defaults.
             models.UniqueConstraint(
                 Coalesce("project", 0),
                 name="one_row_of_defaults",
-                violation_error_message=_("There is a quota for this already: change that one."),
+                violation_error_message=_("A quota for this already exists. Edit that one."),
             )
         ]
 

@@ -8,22 +8,22 @@ from projects.usage.limits import LimitName
 
 _SENTENCES = {
     LimitName.PROFILES_PER_MINUTE: gettext_lazy(
-        "The project's limit of %(allowed)s profiles a minute is reached; it resets in %(wait)s."
+        "The project's limit of %(allowed)s profiles per minute is reached; it resets in %(wait)s."
     ),
     LimitName.PROFILES_PER_DAY: gettext_lazy(
-        "The project's limit of %(allowed)s profiles a day is reached; it resets at midnight UTC,"
+        "The project's limit of %(allowed)s profiles per day is reached; it resets at midnight UTC,"
         " in %(wait)s."
     ),
     LimitName.NEW_DEPLOYMENTS_PER_DAY: gettext_lazy(
-        "The project's limit of %(allowed)s new deployments a day is reached; it resets at midnight"
-        " UTC, in %(wait)s. Existing deployments continue."
+        "The project's limit of %(allowed)s new deployments per day is reached; it resets at"
+        " midnight UTC, in %(wait)s. Existing deployments continue."
     ),
     LimitName.STORED_BYTES: gettext_lazy(
         "The project's limit of %(allowed)s of stored profiles is reached; the oldest are deleted"
-        " in %(wait)s. An admin can raise the limit, or lower the days that profiles are kept."
+        " in %(wait)s. The operator of the server can raise the limit or shorten the retention."
     ),
     LimitName.BYTES_PER_PROFILE: gettext_lazy(
-        "The profile is larger than the project's limit of %(allowed)s a profile."
+        "The profile is larger than the project's limit of %(allowed)s per profile."
     ),
     LimitName.PARKED_HANDSHAKES: gettext_lazy(
         "The project's limit of %(allowed)s parked handshakes is reached; try again in %(wait)s."

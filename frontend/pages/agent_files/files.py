@@ -87,7 +87,11 @@ def _requires_python(path: Path) -> str:
     try:
         metadata = _wheel_metadata(path) if path.suffix == ".whl" else _sdist_metadata(path)
     except _UNREADABLE as error:
-        _log.warning("%s is no readable distribution (%r); build it again.", path, error)
+        _log.warning(
+            "%s is not a readable Python distribution (%r); rebuild it with make install.",
+            path,
+            error,
+        )
         return ""
     return HeaderParser().parsestr(metadata.decode(errors="replace")).get("Requires-Python", "")
 

@@ -43,7 +43,7 @@ def simple_project(request: HttpRequest, project: str) -> HttpResponse:
     """List the files of one project."""
     files = agent_files(project) if project in PROJECTS else []
     if not files:
-        raise Http404(_("No such package on this server; /agents/python/ lists all."))
+        raise Http404(_("No such package on this server. All packages: /agents/python/"))
     if _wants_json(request):
         listed = {"meta": _META, "name": project, "files": [_as_json(file) for file in files]}
         return JsonResponse(listed, content_type=_JSON)
@@ -66,14 +66,14 @@ def download_build(request: HttpRequest, digest: str, name: str) -> HttpResponse
     """
     file = _file(name)
     if digest != file.digest:
-        raise Http404(_("That file was built again; /agents/python/ has its new address."))
+        raise Http404(_("This file was rebuilt. Its new URL: /agents/python/"))
     return _content(file, _FOR_EVER)
 
 
 def _file(name: str) -> AgentFile:
     file = agent_file(name)
     if file is None:
-        raise Http404(_("There is no such file of the agent; /agents/python/ lists them."))
+        raise Http404(_("No such file of the agent. All files: /agents/python/"))
     return file
 
 

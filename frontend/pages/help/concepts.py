@@ -1,4 +1,4 @@
-"""`/help/concepts`: the guide docs/guide/concepts.md as a page."""
+"""`/help/concepts`: the guide docs/guide/concepts.md as a page, in the visitor's language."""
 
 from functools import cache
 
@@ -6,16 +6,20 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from frontend.pages.help.markdown import html_of
 
+FILES = {"en": "concepts.md", "es": "concepts.es.md"}  # in docs/guide, by language
+
 
 @require_safe
 def concepts(request: HttpRequest) -> HttpResponse:
-    return render(request, "frontend/help/concepts.html", {"text": _text()})
+    language = get_language()
+    return render(request, "frontend/help/concepts.html", {"text": _text(FILES[language])})
 
 
 @cache
-def _text() -> SafeString:
-    return html_of((settings.BASE_DIR / "docs" / "guide" / "concepts.md").read_text())
+def _text(name: str) -> SafeString:
+    return html_of((settings.BASE_DIR / "docs" / "guide" / name).read_text())

@@ -77,7 +77,7 @@ def test_an_agent_that_is_not_needed_is_told_when_to_come_back(
 ) -> None:
     agent.captured_request()
     registry.note_profiled(Deployment.objects.get().pk, ProfileType.CPU)
-    assert_error_response(agent.handshake(), 409, "ABORTED", "ask again")
+    assert_error_response(agent.handshake(), 409, "ABORTED", "Nothing to capture now (retry in ")
 
 
 def test_a_handshake_of_a_registered_agent_runs_no_query(agent: Client) -> None:
@@ -229,13 +229,14 @@ def test_one_deployment_too_many_is_429_and_says_the_limit(agent: Client, projec
     Quota.objects.create(project=project, new_deployments_per_day=1)
     agent.captured_request()
     second = HANDSHAKE | {"deployment": {"target": "billing"}}
-    words = "new deployments a day", "resets", "new_deployments_per_day"
+    words = "new deployments per day", "resets", "new_deployments_per_day"
     assert_error_response(agent.handshake(second), 429, "RESOURCE_EXHAUSTED", *words)
 
 
 def test_a_project_over_its_daily_quota_captures_nothing(agent: Client, project: Project) -> None:
     Quota.objects.create(project=project, profiles_per_day=0)
-    assert_error_response(agent.handshake(), 429, "RESOURCE_EXHAUSTED", "limit of 0 profiles a day")
+    words = "limit of 0 profiles per day"
+    assert_error_response(agent.handshake(), 429, "RESOURCE_EXHAUSTED", words)
     assert Agent.objects.exists()  # the agent is registered all the same
 
 

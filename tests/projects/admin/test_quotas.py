@@ -41,7 +41,7 @@ def test_an_override_is_in_force_at_once(admin: Client, project: Project) -> Non
     url = reverse("admin:projects_project_change", args=[project.pk])
     response = admin.post(url, change_project(project, profiles_per_minute="1"))
     assert response.status_code == 302
-    with pytest.raises(QuotaReached, match="limit of 1 profiles a minute"):
+    with pytest.raises(QuotaReached, match="limit of 1 profiles per minute"):
         admit(project)
     admin.post(url, change_project(project, profiles_per_minute=""))
     admit(project)
@@ -52,7 +52,7 @@ def test_a_default_is_in_force_for_all_at_once(admin: Client, project: Project) 
     row, _created = Quota.objects.get_or_create(project=None)
     url = reverse("admin:projects_quota_change", args=[row.pk])
     assert admin.post(url, {"profiles_per_day": "1"}).status_code == 302
-    with pytest.raises(QuotaReached, match="limit of 1 profiles a day"):
+    with pytest.raises(QuotaReached, match="limit of 1 profiles per day"):
         admit(project)
 
 
@@ -64,12 +64,12 @@ def test_todays_usage_is_beside_each_limit(admin: Client, project: Project) -> N
     admit(project)
     url = reverse("admin:projects_project_change", args=[project.pk])
     page = html.unescape(admin.get(url).content.decode())
-    assert "1 of 600 used now (0 %)" in page
-    assert "250 of 1,000 used now (25 %)" in page
-    assert "3 of 200 used now (2 %)" in page
-    assert "1 MB of 4 MB used now (25 %)" in page
-    assert "16 MiB now" in page
-    assert "30 days now" in page
+    assert "Used: 1 of 600 (0 %)" in page
+    assert "Used: 250 of 1,000 (25 %)" in page
+    assert "Used: 3 of 200 (2 %)" in page
+    assert "Used: 1 MB of 4 MB (25 %)" in page
+    assert "Current limit: 16 MiB." in page
+    assert "Current limit: 30 days." in page
 
 
 def test_the_list_of_projects_shows_todays_use(admin: Client, project: Project) -> None:
@@ -87,15 +87,15 @@ def test_the_defaults_say_what_is_built_in(admin: Client) -> None:
     row, _created = Quota.objects.get_or_create(project=None)
     url = reverse("admin:projects_quota_change", args=[row.pk])
     page = admin.get(url).content.decode()
-    assert "Empty means 100,000." in page
-    assert "Empty means 20 GB." in page
+    assert "Leave empty for the built-in default, 100,000." in page
+    assert "Leave empty for the built-in default, 20 GB." in page
 
 
 def test_there_is_one_row_of_defaults_only(admin: Client) -> None:
     Quota.objects.get_or_create(project=None)
     page = admin.post(reverse("admin:projects_quota_add"), {"retention_days": "3"})
     assert page.status_code == 200
-    assert "There is a quota for this already" in page.content.decode()
+    assert "A quota for this already exists" in page.content.decode()
 
 
 def test_a_change_is_audited(admin: Client, project: Project) -> None:

@@ -172,7 +172,9 @@ def test_too_many_new_deployments_are_rejected_and_existing_ones_go_on(project: 
     one, two, three = (DeploymentKey("checkout", version=v) for v in "123")
     see(project, one)
     see(project, two)
-    with pytest.raises(QuotaReached, match=r"limit of 2 new deployments a day.*midnight UTC") as no:
+    with pytest.raises(
+        QuotaReached, match=r"limit of 2 new deployments per day.*midnight UTC"
+    ) as no:
         see(project, three)
     assert no.value.limit == "new_deployments_per_day"
     assert no.value.resets_in is not None

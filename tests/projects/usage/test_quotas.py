@@ -45,7 +45,7 @@ def test_the_minute_is_full_until_the_next_one(project: Project, clock: Clock) -
     full = rejection(project)
     assert (full.limit, full.allowed, full.resets_in) == ("profiles_per_minute", 2, 40)
     assert str(full) == (
-        "The project's limit of 2 profiles a minute is reached; it resets in 40 s."
+        "The project's limit of 2 profiles per minute is reached; it resets in 40 s."
         " (profiles_per_minute)"
     )
     clock.advance(seconds=40)
@@ -59,7 +59,7 @@ def test_the_day_is_full_until_midnight(project: Project, clock: Clock) -> None:
     admit(project)
     full = rejection(project)
     assert (full.limit, full.resets_in) == ("profiles_per_day", 43_180)
-    assert "limit of 1,000 profiles a day" in str(full)
+    assert "limit of 1,000 profiles per day" in str(full)
     assert "at midnight UTC, in 12 h 0 min" in str(full)
     clock.advance(hours=12)
     admit(project)
@@ -78,7 +78,7 @@ def test_stored_bytes_of_all_days_count(project: Project, clock: Clock) -> None:
 def test_a_profile_that_is_too_large_is_told_that_waiting_does_not_help(project: Project) -> None:
     large = rejection(project, 16 * 2**20 + 1)
     assert (large.limit, large.resets_in) == ("bytes_per_profile", None)
-    assert "larger than the project's limit of 16 MiB a profile" in str(large)
+    assert "larger than the project's limit of 16 MiB per profile" in str(large)
     admit(project, 16 * 2**20)
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_captured_that_could_not_come_in_today(project: Project) -> N
     asyncio.run(quotas.require_room(project.pk))  # the next minute has begun by then
     Quota.objects.filter(project=project).delete()
     Quota.objects.create(project=project, profiles_per_day=0)
-    with pytest.raises(QuotaReached, match="profiles a day"):
+    with pytest.raises(QuotaReached, match="profiles per day"):
         asyncio.run(quotas.require_room(project.pk))
     write_behind.write_now()
     assert not DayUsage.objects.exists()

@@ -22,7 +22,7 @@ else:
     try:
         native = import_module("flamewatch._native")
     except ImportError as error:
-        _missing = f"its compiled part cannot be loaded ({error})"
+        _missing = f"the agent's native extension cannot be loaded ({error})"
 
 
 def choose_sampler(
@@ -46,7 +46,7 @@ def choose_sampler(
         "the main thread's CPU time and THREADS" if ProfileType.CPU in lesser.types else "THREADS"
     )
     if not quiet:
-        warn(f"all threads cannot be sampled: {one_line(reason)}. Only {what} will be profiled.")
+        warn(f"reduced profiling, only {what}: {one_line(reason)}.")
     return lesser
 
 
@@ -58,7 +58,7 @@ def _heap(heap: Heap, *, raw: bool, quiet: bool) -> NativeHeap | None:
         except RuntimeError as error:
             counter = None
             if not quiet:
-                warn(f"memory cannot be profiled: {one_line(str(error))}.")
+                warn(f"no heap profiles: {one_line(str(error))}.")
     return counter
 
 

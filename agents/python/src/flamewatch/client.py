@@ -47,7 +47,9 @@ def _error_response(response: Response) -> ErrorResponse:
     # Following a redirect would send the key to whatever address it names.
     if 300 <= response.status < 400:
         where = one_line(response.location or "nowhere", 100)
-        raise InvalidResponse(f"it redirects to {where}; set FLAMEWATCH_URL to where the server is")
+        raise InvalidResponse(
+            f"it redirects to {where}; set FLAMEWATCH_URL to the server's address"
+        )
     if response.status < 400:
-        raise InvalidResponse(f"it answered with status {response.status}")
+        raise InvalidResponse(f"unexpected status {response.status}")
     return messages.read_error_response(response.status, response.body, response.retry_after)

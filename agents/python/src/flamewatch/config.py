@@ -115,22 +115,22 @@ def _flag(given: bool | None, text: str) -> bool:
 
 def _key_problem(key: str) -> str:
     if not key:
-        return "no key: set FLAMEWATCH_KEY or pass start(key=…)"
+        return "no API key: set FLAMEWATCH_KEY or pass start(key=…)"
     if not _KEY.fullmatch(key):
-        return "the key (FLAMEWATCH_KEY or key=) has characters or a length that no key has"
+        return "invalid API key (FLAMEWATCH_KEY or key=): unexpected characters or length"
     return ""
 
 
 def _url_problem(url: str) -> str:
     if not url:
-        return "no server: set FLAMEWATCH_URL or pass start(url=…)"
+        return "no server address: set FLAMEWATCH_URL or pass start(url=…)"
     try:
         parts = urlsplit(url)
         usable = _is_plain_address(parts) and parts.port != 0
     except ValueError:
         usable = False
-    shape = "https://HOST, https://HOST:PORT or with a path after it"
-    return "" if usable else f"the server's address {_shown(url)} is not of the form {shape}"
+    shape = "https://HOST or https://HOST:PORT, optionally with a path"
+    return "" if usable else f"invalid server address {_shown(url)}: use {shape}"
 
 
 def _is_plain_address(parts: SplitResult) -> bool:
@@ -145,34 +145,39 @@ def _service_problem(service: str) -> str:
     if _SERVICE.fullmatch(service):
         return ""
     hint = environment.bend(service)
-    rule = "has to be lower-case letters, digits, '-', '_' and '.', 255 at most"
-    return f"the service name {_shown(service)} {rule}" + (f" (say, {_shown(hint)})" * bool(hint))
+    rule = "use lower-case letters, digits, '-', '_' and '.', at most 255"
+    example = f", for example {_shown(hint)}" if hint else ""
+    return f"invalid service name {_shown(service)}: {rule}{example}"
 
 
 def _project_problem(project: str) -> str:
     if _PROJECT.fullmatch(project):
         return ""
-    return f"{_shown(project)} is no project id: leave it out, the key says the project"
+    return f"invalid project id {_shown(project)}: omit it, the API key identifies the project"
 
 
 def _label_problem(name: str, value: str) -> str:
     if _CONTROL.search(value):
-        return f"the {name} has a control character"
+        return f"the {name} contains a control character"
     size = len(value.encode("utf-8", "replace"))
-    return "" if size <= _LONGEST_LABEL else f"the {name} has {size} bytes; {_LONGEST_LABEL} fit"
+    return (
+        ""
+        if size <= _LONGEST_LABEL
+        else f"the {name} has {size} bytes; the limit is {_LONGEST_LABEL}"
+    )
 
 
 def _flag_problem(name: str, environ: Mapping[str, str]) -> str:
     text = environ.get(name, "")
     if text.strip().lower() in (*_TRUE, *_FALSE):
         return ""
-    return f"{name} is {_shown(text)}; 1 and 0 are possible"
+    return f"{name} is {_shown(text)}; use 1 or 0"
 
 
 def _heap_problem(text: str) -> str:
     if text in ("", _OLD_ON_REQUEST, *get_args(Heap)):
         return ""
-    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; on-request, start and off are possible"
+    return f"FLAMEWATCH_HEAP (or heap=) is {_shown(text)}; use on-request, start or off"
 
 
 def _shown(text: str) -> str:

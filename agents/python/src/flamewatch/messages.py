@@ -73,13 +73,13 @@ def read_assignment(body: bytes, offered: Iterable[ProfileType]) -> Assignment:
     message = _object(body)
     name, kind = message.get("name"), message.get("profileType")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InvalidResponse("its answer has no profile name")
+        raise InvalidResponse("invalid response: no profile name")
     profile_type = next((offered_type for offered_type in offered if offered_type == kind), None)
     if profile_type is None:
-        raise InvalidResponse("it wants a profile type that was not offered")
+        raise InvalidResponse("invalid response: a profile type that was not offered")
     duration = durations.parse(message.get("duration"))
     if duration is None or duration > LONGEST_CAPTURE:
-        raise InvalidResponse("its answer has no usable duration")
+        raise InvalidResponse("invalid response: no valid duration")
     return Assignment(name, profile_type, duration)
 
 
@@ -118,7 +118,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):  # RecursionError: a thousand nested brackets
         message = None
     if not isinstance(message, dict):
-        raise InvalidResponse("its answer is not a JSON object")
+        raise InvalidResponse("invalid response: not a JSON object")
     return message
 
 

@@ -56,7 +56,7 @@ class NativeSampler:
         if native.contention_supported() is not None:
             self._missing |= {ProfileType.CONTENTION}
         if reason := learn(native):
-            warn(f"labels cannot be read here: {reason}. Profiles will have none.")
+            warn(f"profiles will have no labels: {reason}.")
 
     @property
     def types(self) -> tuple[ProfileType, ...]:
@@ -112,7 +112,7 @@ class NativeSampler:
         except Exception as error:  # the host may have replaced asyncio
             reason = f"{type(error).__name__}: {error}"
         if reason:
-            warn(f"asyncio's tasks cannot be read here: {reason}. Profiles will not show them.")
+            warn(f"profiles will not show asyncio tasks: {reason}.")
 
     def _read(self, kind: ProfileType, raw: Any) -> Capture:
         counts = raw["counts"]

@@ -47,7 +47,7 @@ def begin(wish: Wish) -> None:
     """Start the capture. The profile is written after the given time or when the program ends."""
     sampler = choose_sampler(idle_waits=idle_waits(os.environ))
     if wish.kind not in sampler.types:
-        _say(f"no {wish.kind} profile can be captured in this interpreter")
+        _say(f"this interpreter cannot capture {wish.kind} profiles")
         return
     once = _Once(wish, sampler)
     once.start()
@@ -84,7 +84,7 @@ class _Once:
         """End the capture when the program exits, and wait for the file."""
         self._bell.ring()
         if not self._written.wait(AT_THE_END):
-            _say(f"the profile took longer than {AT_THE_END:.0f} s to write, and is lost")
+            _say(f"no profile was written: writing took longer than {AT_THE_END:.0f} s")
         self._sampler.close()
 
     def forget(self) -> None:
@@ -107,7 +107,7 @@ class _Once:
 
     def _tell(self, profile: Profile) -> None:
         took = f", {profile.duration_ns / 1e9:.1f} s" if profile.duration_ns else ""
-        _say(f"{self._wish.kind} profile{took} in {self._wish.output}")
+        _say(f"{self._wish.kind} profile{took} written to {self._wish.output}")
         for line in table(profile):
             print(line, file=sys.stderr)
 

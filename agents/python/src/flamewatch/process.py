@@ -68,7 +68,7 @@ def status() -> Status:
 def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
     if not is_main():
         _switch_off(
-            "a subinterpreter: the process's main one is profiled, and no other", quiet=True
+            "subinterpreters are not supported; the main interpreter is profiled", quiet=True
         )
         return
     found = config.read(arguments, os.environ)
@@ -76,7 +76,7 @@ def _start(arguments: Arguments, first_pause: float, quiet: bool) -> None:
         _switch_off(str(found), quiet)
         return
     if not quiet and (options := uwsgi.missing(sys.modules)):
-        warn(f"uWSGI runs without {options}: its workers will not be profiled.")
+        warn(f"workers will not be profiled: uWSGI needs {options}.")
     sampler = choose_sampler(
         thread_names=found.thread_names,
         tasks=found.tasks,

@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(BOOTSTRAP)
         return 0
     if not program:
-        _parser().error("say what to run: flamewatch-run --service checkout -- gunicorn shop.wsgi")
+        _parser().error(
+            "no program given; for example: flamewatch-run --service checkout -- gunicorn shop.wsgi"
+        )
     environ = _named(options, os.environ)
     if options.once:
         environ = prepared(environ | _wish(options).environ(), os.getpid())
@@ -59,33 +61,37 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="flamewatch-run",
         description="Run a Python program under Flamewatch's profiler, without changing it.",
-        epilog="The server's address and the key: FLAMEWATCH_URL and FLAMEWATCH_KEY.",
+        epilog="Set FLAMEWATCH_URL to the server's address and FLAMEWATCH_KEY to an API key.",
     )
-    parser.add_argument("--service", help="its name in Flamewatch (or FLAMEWATCH_SERVICE)")
-    parser.add_argument("--version", help="the program's version (or FLAMEWATCH_VERSION)")
-    parser.add_argument("--zone", help="where it runs (or FLAMEWATCH_ZONE)")
-    parser.add_argument("--path", action="store_true", help="print what PYTHONPATH must begin with")
+    parser.add_argument("--service", help="name of the service (or FLAMEWATCH_SERVICE)")
+    parser.add_argument("--version", help="version of the program (or FLAMEWATCH_VERSION)")
+    parser.add_argument("--zone", help="zone in which it runs (or FLAMEWATCH_ZONE)")
+    parser.add_argument(
+        "--path", action="store_true", help="print the folder to put first in PYTHONPATH"
+    )
     once = parser.add_argument_group("one profile into a file, without a server")
     kinds = [kind.lower() for kind in ProfileType]
-    once.add_argument("--once", choices=kinds, type=str.lower, help="what to capture")
-    once.add_argument("-o", "--output", type=Path, help="the file; else TYPE.pb.gz")
-    once.add_argument("--duration", type=_seconds, help="seconds; else until the program ends")
+    once.add_argument("--once", choices=kinds, type=str.lower, help="profile type to capture")
+    once.add_argument("-o", "--output", type=Path, help="file to write (default: TYPE.pb.gz)")
+    once.add_argument("--duration", type=_seconds, help="seconds (default: until the program ends)")
     parser.add_argument("--agent-version", action="version", version=__version__)
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="what to run, after --")
+    parser.add_argument(
+        "program", nargs=argparse.REMAINDER, help="program with its arguments, after --"
+    )
     return parser
 
 
 def _seconds(text: str) -> float:
     seconds = float(text)
     if not 0 < seconds < WHOLE_PROGRAM:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {WHOLE_PROGRAM:.0f} seconds")
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {WHOLE_PROGRAM:.0f} s")
     return seconds
 
 
 def _wish(options: argparse.Namespace) -> Wish:
     output = (options.output or Path(f"{options.once}.pb.gz")).absolute()
     if not output.parent.is_dir():
-        _parser().error(f"there is no folder {output.parent} for the profile")
+        _parser().error(f"no such folder: {output.parent}")
     return Wish(ProfileType(options.once.upper()), output, options.duration or WHOLE_PROGRAM)
 
 

@@ -56,7 +56,7 @@ class Worker:
         pause = first_pause
         while not self._sleep(pause):
             if not self.types:
-                self._give_up("no profile type can be captured here")
+                self._give_up("no profile type can be captured")
                 break
             try:
                 pause = self._round()
@@ -106,7 +106,7 @@ class Worker:
             self._mishaps.forget()
             return PACE
         self._counters.profiles_dropped += 1
-        self._mishap("upload", f"a profile was lost: {_phrase(lost.reason)}. {_ASIDE}.")
+        self._mishap("upload", f"profile not uploaded: {_phrase(lost.reason)}. {_ASIDE}.")
         return self._spoiled.next(lost.error.retry_after if lost.error else None)
 
     def _captured(self, assignment: Assignment) -> tuple[bytes, Assignment] | None:
@@ -144,41 +144,42 @@ class Worker:
                 self._backoff.succeed()
             return self._backoff.next(error.retry_after)
         if status in {401, 403}:
-            self._failed("key", f"key refused by {self._server} ({status}): {why}. {_ASIDE}.")
-            return self._backoff.next_long(error.retry_after)
+            pause = self._backoff.next_long(error.retry_after)
+            line = f"API key rejected by {self._server} ({status}): {why}"
+            return self._failed("key", line, pause)
         if status >= 500 or status == 408:
             return self._no_server(f"{status} {why}".strip(), error.retry_after)
         kind = "quota" if status == 429 else "request"
-        self._failed(kind, f"{self._server} refused the agent ({status}): {why}. {_ASIDE}.")
-        return self._backoff.next(error.retry_after)
+        line = f"request rejected by {self._server} ({status}): {why}"
+        return self._failed(kind, line, self._backoff.next(error.retry_after))
 
     def _no_server(self, why: str, server_delay: float | None = None) -> float:
-        line = f"no profiles can be sent to {self._server}: {_phrase(why)}. {_ASIDE}; "
-        self._failed("server", line + "the agent keeps trying.")
-        return self._backoff.next(server_delay)
+        line = f"cannot send profiles to {self._server}: {_phrase(why)}"
+        return self._failed("server", line, self._backoff.next(server_delay))
 
     def _spoilt_capture(self, kind: ProfileType, error: Exception) -> None:
         self._failures[kind] += 1
         self._counters.errors += 1
         why = _phrase(f"{type(error).__name__}: {error}")
-        self._mishap(f"capture {kind}", f"a {kind} profile could not be captured: {why}. {_ASIDE}.")
+        self._mishap(f"capture {kind}", f"capturing a {kind} profile failed: {why}. {_ASIDE}.")
 
     def _broken(self, error: Exception) -> float:
         """Log a failure of the agent itself, and return a pause in seconds."""
         self._counters.errors += 1
         why = _phrase(f"{type(error).__name__}: {error}")
-        self._mishap("agent", f"the agent failed: {why}. {_ASIDE}; the agent keeps trying.")
+        self._mishap("agent", f"agent error: {why}. {_ASIDE}; the agent continues.")
         return self._spoiled.next()
 
-    def _failed(self, kind: str, line: str) -> None:
-        """Record a failure between agent and server.
+    def _failed(self, kind: str, line: str, pause: float) -> float:
+        """Record a failure between agent and server, and return the pause until the next attempt.
 
         The outage ends with the next valid response.
         """
-        if self._bell.rung:
-            return
-        self._counters.last_error = line
-        self._outage.failed(kind, line)
+        if not self._bell.rung:
+            line = f"{line} (retry in {pause:.0f} s). {_ASIDE}."
+            self._counters.last_error = line
+            self._outage.failed(kind, line)
+        return pause
 
     def _mishap(self, kind: str, line: str) -> None:
         """Record the loss of a profile. The outage ends with the next profile that is uploaded."""
@@ -189,7 +190,7 @@ class Worker:
 
     def _give_up(self, reason: str) -> None:
         self._counters.state, self._counters.reason = "failed", reason
-        warn(f"{reason}: profiling ends. {_ASIDE}.")
+        warn(f"profiling stopped: {reason}. {_ASIDE}.")
 
     def _count_cpu(self) -> None:
         """Add the CPU time of this thread since the last call to the counters."""

@@ -66,9 +66,7 @@ def test_memory_may_be_counted_from_the_start_or_never(text: str) -> None:
 
 def test_other_values_for_memory_are_a_problem() -> None:
     (problem,) = problems(FLAMEWATCH_HEAP="later")
-    assert problem == (
-        "FLAMEWATCH_HEAP (or heap=) is 'later'; on-request, start and off are possible"
-    )
+    assert problem == ("FLAMEWATCH_HEAP (or heap=) is 'later'; use on-request, start or off")
 
 
 def test_everything_that_is_missing_is_said_at_once() -> None:

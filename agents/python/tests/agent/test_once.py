@@ -158,7 +158,7 @@ def test_programs_that_it_starts_write_nothing(tmp_path: Path) -> None:
     ("options", "why"),
     [
         (["--once", "heat"], "invalid choice"),
-        (["--once", "cpu", "-o", "no/such/folder/out"], "there is no folder"),
+        (["--once", "cpu", "-o", "no/such/folder/out"], "no such folder"),
         (["--once", "cpu", "--duration", "-1"], "is not between"),
         (["--once", "cpu", "--duration", "long"], "invalid"),
     ],

@@ -181,7 +181,7 @@ def test_a_rejected_key_is_one_line(server: FakeServer, lines: list[str]) -> Non
     server.wait_for("POST")
     wait_for_state("backing off")
     [line] = lines
-    assert "key refused" in line
+    assert "API key rejected" in line
     assert KEY not in line
     assert flamewatch.status()["last_error"] in line
     assert 30 < flamewatch.status()["next_try_in"] <= 66
@@ -195,7 +195,7 @@ def test_a_dead_server_is_one_line(monkeypatch: pytest.MonkeyPatch, lines: list[
     wait_for_state("backing off")
     flamewatch.stop()
     [line] = lines
-    assert f"no profiles can be sent to {gone}: connection refused" in line
+    assert f"cannot send profiles to {gone}: connection refused (retry in " in line
 
 
 def test_a_log_that_fails_is_not_the_agents_end(server: FakeServer) -> None:

@@ -152,7 +152,9 @@ def test_without_a_key_the_program_runs_and_one_line_says_so(server: FakeServer,
     process = under(url, "--", sys.executable, "-c", starter, FLAMEWATCH_KEY="")
     out, errors = process.communicate("go\n", timeout=60)
     assert (process.returncode, out) == (0, "done\n")
-    assert errors == "flamewatch: not profiling: no key: set FLAMEWATCH_KEY or pass start(key=…)\n"
+    assert (
+        errors == "flamewatch: not profiling: no API key: set FLAMEWATCH_KEY or pass start(key=…)\n"
+    )
     assert server.seen == []
 
 
@@ -179,7 +181,7 @@ def test_a_program_that_cannot_be_run_has_the_exit_code_of_a_shell(
 def test_nothing_to_run_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run.main(["--service", "checkout"])
-    assert "say what to run" in capsys.readouterr().err
+    assert "no program given" in capsys.readouterr().err
 
 
 def test_an_environment_alone_is_enough(server: FakeServer, url: str) -> None:
@@ -204,7 +206,9 @@ def test_by_environment_alone_the_first_process_says_what_is_missing(url: str) -
     process = begin(starter, url, PYTHONPATH=path, FLAMEWATCH_KEY="")
     out, errors = process.communicate("go\n", timeout=60)
     assert (process.returncode, out) == (0, "done\n")
-    assert errors == "flamewatch: not profiling: no key: set FLAMEWATCH_KEY or pass start(key=…)\n"
+    assert (
+        errors == "flamewatch: not profiling: no API key: set FLAMEWATCH_KEY or pass start(key=…)\n"
+    )
 
 
 def test_the_path_is_led_to_us_once() -> None:

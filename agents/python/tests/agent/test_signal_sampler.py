@@ -179,7 +179,7 @@ def test_without_the_compiled_part_one_warning_says_what_is_left(
     out, errors = run(WITHOUT_NATIVE.format(work=work), url)
     assert out == "['CPU', 'THREADS'] signal\n"
     assert len(errors.splitlines()) == 1
-    assert "Only the main thread's CPU time and THREADS will be profiled" in errors
+    assert "reduced profiling, only the main thread's CPU time and THREADS" in errors
 
 
 def test_it_survives_a_fork(server: FakeServer, url: str) -> None:

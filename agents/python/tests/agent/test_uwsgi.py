@@ -47,4 +47,4 @@ def test_the_start_says_it_in_one_line(
     server.respond_with("POST", never_responds)
     monkeypatch.setitem(sys.modules, "uwsgi", modules()["uwsgi"])  # type: ignore[arg-type]
     flamewatch.start()
-    assert lines == [f"flamewatch: uWSGI runs without {BOTH}: its workers will not be profiled."]
+    assert lines == [f"flamewatch: workers will not be profiled: uWSGI needs {BOTH}."]

@@ -96,7 +96,8 @@ def test_a_rejected_key_is_one_line_and_retried_ever_more_seldom(
     server.respond_with("POST", error_response(status, "This key was revoked.", "60s"))
     running = Running(url, 30)
     [line] = lines
-    assert line.startswith(f"flamewatch: key refused by {url} ({status}): This key was revoked.")
+    why = f"API key rejected by {url} ({status}): This key was revoked"
+    assert line.startswith(f"flamewatch: {why} (retry in {running.pauses[0]:.0f} s). ")
     assert KEY not in line
     assert min(running.pauses) >= 60
     assert running.pauses[-1] >= 1800
@@ -116,7 +117,7 @@ def test_a_dead_server_is_one_line_and_its_return_another(
     server.respond_with("POST", *dead, throttled("1s"))
     Running(url, 8)
     assert len(lines) == 2
-    assert lines[0].startswith(f"flamewatch: no profiles can be sent to {url}: the connection was")
+    assert lines[0].startswith(f"flamewatch: cannot send profiles to {url}: the connection was")
     assert lines[1].startswith(f"flamewatch: {url} works again")
 
 
@@ -162,7 +163,7 @@ def test_a_failing_capture_is_counted_and_the_type_withdrawn(
     left = [kind for kind in ProfileType if kind is not ProfileType.CPU]
     assert server.requests("POST")[-1].json["profileType"] == left
     [line] = lines
-    assert "a CPU profile could not be captured: RuntimeError: the kernel refuses timers" in line
+    assert "capturing a CPU profile failed: RuntimeError: the kernel refuses timers" in line
 
 
 def test_a_capture_that_works_again_is_forgiven(server: FakeServer, url: str) -> None:
@@ -226,7 +227,7 @@ def test_a_lost_upload_is_counted_and_not_hurried(
     assert running.counters.profiles_dropped == 2
     assert running.counters.profiles_sent == 0
     assert min(running.pauses) >= 300
-    assert lines[0].startswith("flamewatch: a profile was lost: 429 Quota reached")
+    assert lines[0].startswith("flamewatch: profile not uploaded: 429 Quota reached")
 
 
 def test_an_upload_survives_a_short_outage(server: FakeServer, url: str) -> None:

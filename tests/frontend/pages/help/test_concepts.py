@@ -3,11 +3,17 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.utils import translation
 
 from frontend.components.display_names import type_name
+from frontend.pages.help.concepts import FILES
 from frontend.pages.help.markdown import html_of
 from projects.profile_types import NEVER_REQUESTED, ProfileType
+from tests.paths import ROOT
+
+GUIDE = ROOT / "docs" / "guide"
 
 
 def without_breaks(html: str) -> str:
@@ -24,10 +30,32 @@ def test_everybody_may_read_it(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_it_explains_every_type(client: Client) -> None:
-    html = client.get("/help/concepts").content.decode().lower()
-    for of in set(ProfileType) - NEVER_REQUESTED:
-        assert type_name(of).lower() in html
+@pytest.mark.parametrize("language", FILES)
+def test_it_explains_every_type(client: Client, language: str) -> None:
+    response = client.get("/help/concepts", headers={"Accept-Language": language})
+    with translation.override(language):
+        names = [type_name(of).lower() for of in set(ProfileType) - NEVER_REQUESTED]
+    assert [name for name in names if name not in response.content.decode().lower()] == []
+
+
+@pytest.mark.django_db
+def test_it_is_in_the_visitors_language(client: Client) -> None:
+    html = client.get("/help/concepts", headers={"Accept-Language": "es"}).content.decode()
+    assert '<h2 id="propio-y-total">Propio y total</h2>' in html
+
+
+def test_every_language_has_the_same_outline_and_examples() -> None:
+    """Compare the levels of headings, code blocks, numbers of list items, rows and paragraphs."""
+    assert FILES.keys() == dict(settings.LANGUAGES).keys()
+    english, *others = [(GUIDE / name).read_text() for name in FILES.values()]
+    assert all(outline(each) == outline(english) for each in others)
+
+
+def outline(text: str) -> list[str]:
+    """Return the types of a page's elements, its code blocks and the cells that are numbers."""
+    html = html_of(text)
+    elements = re.findall(r"<(h\d|p|li|tr)\b|(<pre.*?</pre>)|>([\d.]+ s)<", html, re.DOTALL)
+    return ["".join(each) for each in elements]
 
 
 @pytest.mark.django_db

@@ -153,7 +153,7 @@ def test_it_shows_the_agent_and_what_it_offers(
     fragment = html_of(client.get(STATUS, {"state": "nobody"}))
     assert '<b class="strong">checkout</b>2.31.0 on' in fragment
     assert "web-7f9c" in fragment
-    assert "Profile types: CPU and Wall" in fragment
+    assert "Profile types: CPU, Wall" in fragment
     assert "every 2s" in fragment
 
 
