@@ -31,17 +31,18 @@ async def run(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """
     work = partial(function, *args, **kwargs)
     try:
-        return await _sql.run(lambda: with_fresh_connection(work))
+        return await _sql.run(lambda: with_usable_connection(work))
     except PoolFull as full:
         raise DatabasePoolFull(
             f"{full.limit} queries wait for the database already. Try again later."
         ) from None
 
 
-def with_fresh_connection(work: Callable[[], R]) -> R:
-    """Call `work` with a usable database connection.
+def with_usable_connection(work: Callable[[], R]) -> R:
+    """Call `work` with this thread's database connection.
 
-    Threads outlive requests, so a broken connection must not be reused for the next query.
+    The thread keeps its connection. One that the database has closed since the last call is
+    replaced before the first statement, and one that was left in a transaction before `work`.
     """
     close_old_connections()
     try:

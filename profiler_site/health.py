@@ -11,7 +11,6 @@ from asgiref.typing import ASGISendCallable, HTTPScope
 from django.db import connection
 from django.db.utils import DatabaseError
 
-from common.database_pool import with_fresh_connection
 from common.thread_pool import ThreadPool
 from profiler_site.text_response import send_text
 from profiles.storage import disk
@@ -42,7 +41,7 @@ async def ready() -> CheckResult:
 
 
 async def _check() -> CheckResult:
-    return await _threads.run(lambda: with_fresh_connection(_trouble))
+    return await _threads.run(_trouble)
 
 
 def _trouble() -> CheckResult:
@@ -50,6 +49,8 @@ def _trouble() -> CheckResult:
         connection.ensure_connection()
     except DatabaseError:
         return 503, disk.shortage() or "The database cannot be reached."
+    finally:
+        connection.close()  # the next check has to open a new one
     full = disk.shortage()
     return (503, full) if full else (200, "ready")
 

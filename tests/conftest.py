@@ -3,10 +3,12 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.cache import cache
+from django.db.backends.postgresql.creation import DatabaseCreation
 from django.db.backends.postgresql.operations import DatabaseOperations
 from pytest_django import Settings
 
@@ -44,6 +46,20 @@ def tables_emptied_by_delete() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_dropped_by_force() -> Iterator[None]:
+    """Drop PostgreSQL's test database although threads of the pools keep connections to it."""
+
+    def destroy(creation: Any, name: str, verbosity: int) -> None:
+        with creation._nodb_cursor() as cursor:
+            quoted = creation.connection.ops.quote_name(name)
+            cursor.execute(f"DROP DATABASE {quoted} WITH (FORCE)")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseCreation, "_destroy_test_db", destroy)
         yield
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeVar
 
-from common.database_pool import with_fresh_connection
+from common.database_pool import with_usable_connection
 from common.fair_threads import FairLimits, FairThreads, QueueFull
 from profiles.queries.context import NO_PROJECT, QueryContext
 
@@ -56,7 +56,7 @@ async def run_query(
     """
     context = QueryContext(project or NO_PROJECT, project_id, deadline)
     tenant = client if project is None else ("project", project)
-    run = partial(with_fresh_connection, partial(work, context))
+    run = partial(with_usable_connection, partial(work, context))
     try:
         future = _threads.submit(tenant, client, run)
     except QueueFull as full:

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from common.disk_space import is_disk_full
 from profiles.storage import disk
@@ -95,7 +95,7 @@ class Writer:
     def _write(self, batch: list[_Arrival]) -> None:
         outcomes: Sequence[bool | Exception]
         try:
-            outcomes = self._insert([new for new, _awaited in batch])
+            outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
             disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
             log.warning("Profiles could not be stored: %s", error)
@@ -108,6 +108,21 @@ class Writer:
         complete(
             (awaited, outcome) for (_new, awaited), outcome in zip(batch, outcomes, strict=True)
         )
+
+    def _insert_or_reconnect(self, batch: Sequence[NewProfile]) -> list[Outcome]:
+        """Insert the batch, again with a new connection if the database has closed this one.
+
+        A check before each commit would cost a round trip. Repeating the insert is harmless: if the
+        first one was committed, its profiles are found.
+        """
+        was_open = connection.connection is not None
+        try:
+            return self._insert(batch)
+        except (OperationalError, InterfaceError):
+            if not was_open or connection.is_usable():
+                raise
+            connection.close()
+            return self._insert(batch)
 
 
 def _unavailable(error: Exception) -> Exception:

@@ -1,14 +1,19 @@
 """Thread pool that runs SQL for asynchronous code."""
 
 import asyncio
+import contextlib
 import threading
 
+import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from common import database_pool
+from common.fair_threads import FairThreads
 from common.thread_pool import ThreadPool
+from profiles.queries import concurrency
 from projects.models import Project
+from tests.connections import count_connections
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 
@@ -34,14 +39,41 @@ async def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert await database_pool.run(int, "5") == 5
 
 
-async def test_a_connection_that_broke_is_not_used_again() -> None:
-    def break_it() -> None:
-        connection.ensure_connection()
-        connection.connection.close()
+async def test_a_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 1))
+    with count_connections() as opened:
+        for _ in range(5):
+            await database_pool.run(Project.objects.count)
+    assert len(opened) == 1
 
-    await asyncio.gather(*(database_pool.run(break_it) for _ in range(database_pool.THREADS)))
-    counts = await asyncio.gather(*(database_pool.run(Project.objects.count) for _ in range(8)))
-    assert counts == [0] * 8
+
+async def test_a_thread_of_queries_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = concurrency.LIMITS
+    threads = FairThreads("test", limits)
+    monkeypatch.setattr(concurrency, "_threads", threads)
+    with count_connections() as opened:
+        for _ in range(3 * limits.threads):
+            await concurrency.run_query(1, "client", lambda _context: Project.objects.count())
+    assert len(opened) <= limits.threads
+
+
+def lose_connection() -> None:
+    """Let PostgreSQL close this thread's connection; on SQLite leave it in a transaction."""
+    connection.ensure_connection()
+    if connection.vendor == "postgresql":
+        with contextlib.suppress(psycopg.OperationalError):
+            connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    else:
+        transaction.set_autocommit(False)
+
+
+async def test_a_lost_connection_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_pool, "_sql", ThreadPool("test", 1))
+    await database_pool.run(lose_connection)
+    with count_connections() as opened:
+        for _ in range(3):
+            assert await database_pool.run(Project.objects.count) == 0
+    assert len(opened) == 1
 
 
 async def test_an_error_comes_back_to_the_one_who_awaits() -> None:

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 @dataclass
 class FakeConnection:
     ensure_connection: Callable[[], None]
+    close: Callable[[], None] = lambda: None
 
 
 async def _get(path: str, times: int = 1) -> list[httpx.Response]:

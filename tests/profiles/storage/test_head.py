@@ -1,10 +1,12 @@
 """Head: every acknowledged profile is stored exactly once."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -16,6 +18,7 @@ from profiles.storage import insert as inserting
 from profiles.storage.insert import insert
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
+from tests.connections import count_connections
 from tests.profiles import rows
 from tests.queries import count_queries
 
@@ -151,6 +154,31 @@ async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
         await head.store(rows.new(shop))
     verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
     assert verbs == ["INSERT", "INSERT"]  # the row, unless it exists, and the day's usage
+
+
+async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
+    shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = [False, False, True]
+
+    def insert_or_lose(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+        if losses and losses.pop(0):
+            close_by_database()
+        return insert(batch)
+
+    monkeypatch.setattr(head, "_writer", head.Writer(insert_or_lose))
+    await head.store(rows.new(shop))
+    with count_connections() as opened:
+        assert await head.store(rows.new(shop)) is True
+    assert opened == []
+    assert await head.store(rows.new(shop)) is True
+
+
+def close_by_database() -> None:
+    """Let PostgreSQL close this thread's connection; SQLite has no server that could."""
+    if connection.vendor == "postgresql":
+        with contextlib.suppress(psycopg.OperationalError):
+            connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:

@@ -97,6 +97,35 @@ async def test_a_database_that_is_gone_is_said_and_tried_again(
     assert await store(writer) is True
 
 
+class LostConnection:
+    """Stand-in for the writer's connection after the database has closed it."""
+
+    connection: object | None = object()
+
+    def is_usable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.connection = None
+
+
+async def test_a_connection_that_the_database_closed_is_replaced(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "connection", LostConnection())
+    attempts: list[int] = []
+
+    def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
+        attempts.append(len(batch))
+        if len(attempts) == 1:
+            raise OperationalError("the connection is closed")
+        return database.insert(batch)
+
+    monkeypatch.setattr(writer, "_insert", insert)
+    assert await store(writer) is True
+    assert attempts == [1, 1]
+
+
 async def test_an_unforeseen_error_does_not_end_the_writer(
     writer: Writer, database: Database
 ) -> None:
