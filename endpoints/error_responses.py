@@ -58,6 +58,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
+    errors.KeyRevoked: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
     Unstorable: Rule(
         400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot hold."

@@ -21,6 +21,16 @@ class WrongScope(Exception):
     """Valid key without the scope that the request needs."""
 
 
+class KeyRevoked(Exception):
+    """Upload under a name whose API key was revoked after the name was issued."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The API key to which this name was issued has been revoked; send a handshake with "
+            "another key."
+        )
+
+
 class NotFound(Exception):
     """Object that does not exist, has expired or belongs to another project than the key."""
 

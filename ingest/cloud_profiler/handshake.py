@@ -86,6 +86,7 @@ def _response(
         deployment=registered.deployment,
         agent=registered.agent,
         issued=time.time(),
+        key_id=access.key_id,
     )
     name_id = names.issue(issued, access.project_id)
     return {

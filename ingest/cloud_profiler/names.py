@@ -1,8 +1,8 @@
 """Profile names `projects/{project}/profiles/{id}` with signed ids.
 
-The id encodes the type, deployment and agent of a capture request and the time of its issue, and
-expires after an hour. Any web process can check it without a lookup, and clients cannot upload
-under names that were not issued.
+The id encodes the type, deployment and agent of a capture request, the API key of the handshake and
+the time of issue, and expires after an hour. Any web process can check its signature without a
+lookup, and clients cannot upload under names that were not issued.
 """
 
 import base64
@@ -22,21 +22,27 @@ from projects.profile_types import WIRE_NUMBERS, ProfileType
 GOOD_FOR_SECONDS = 3600
 # Allowed difference between the clocks of web processes.
 _CLOCK_SKEW_SECONDS = 60
-_FIELDS = struct.Struct(">BQQQQ8s")  # type, project, deployment, agent, issued µs, nonce
+_FIELDS = struct.Struct(">BQQQQ8s10s")  # type, project, deployment, agent, issued µs, nonce, key
+# Names of version 0.2.0 and earlier, which are valid for an hour after an upgrade, lack the key.
+_FORMER_FIELDS = struct.Struct(">BQQQQ8s")
 _MAC_BYTES = 16
-_LENGTH = 4 * ((_FIELDS.size + _MAC_BYTES + 2) // 3)
 _NUMBERS = {type: number for number, type in WIRE_NUMBERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """Contents of a profile name: the requested type, the agent and the time of the request."""
+    """Contents of a profile name: the requested type, the agent, and the time of the request.
+
+    `key_id` is the public id of the API key that the agent sent (ApiKey.key_id); "" in names of
+    version 0.2.0 and earlier.
+    """
 
     type: ProfileType
     project: int  # Project.pk
     deployment: int  # Deployment.pk
     agent: int  # Agent.pk
     issued: float  # Unix time, seconds
+    key_id: str = ""
 
 
 def issue(issued: Issued, project_id: str) -> str:
@@ -48,6 +54,7 @@ def issue(issued: Issued, project_id: str) -> str:
         issued.agent,
         round(issued.issued * 1e6),
         secrets.token_bytes(8),
+        issued.key_id.encode(),
     )
     return base64.urlsafe_b64encode(packed + _mac(packed, project_id)).decode().rstrip("=")
 
@@ -58,24 +65,25 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     Raise NotFound if the name is forged, expired or belongs to another project.
     """
     packed = _verified(name_id, project_id)
-    number, project, deployment, agent, microseconds, _ = _FIELDS.unpack(packed)
+    fields = _FIELDS if len(packed) == _FIELDS.size else _FORMER_FIELDS
+    number, project, deployment, agent, microseconds, _nonce, *key = fields.unpack(packed)
     issued = microseconds / 1e6
+    key_id = key[0].rstrip(b"\0").decode() if key else ""
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
         raise NotFound("This name has expired: an upload has an hour.")
-    return Issued(WIRE_NUMBERS[number], project, deployment, agent, issued)
+    return Issued(WIRE_NUMBERS[number], project, deployment, agent, issued, key_id)
 
 
 def _verified(name_id: str, project_id: str) -> bytes:
     try:
-        raw = base64.b64decode(
-            name_id + "=" * (_LENGTH - len(name_id)), altchars=b"-_", validate=True
-        )
+        raw = base64.b64decode(name_id + "=" * (-len(name_id) % 4), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
         raw = b""
-    packed, mac = raw[: _FIELDS.size], raw[_FIELDS.size :]
+    packed, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
     # Compare the text too: the decoder ignores the unused bits of the last base64 digit.
     whole = base64.urlsafe_b64encode(raw).decode().rstrip("=") == name_id
-    if not (whole and hmac.compare_digest(mac, _mac(packed, project_id))):
+    known = len(packed) in {_FIELDS.size, _FORMER_FIELDS.size}
+    if not (whole and known and hmac.compare_digest(mac, _mac(packed, project_id))):
         raise NotFound("No profile has been asked for under this name.")
     return packed
 
@@ -84,7 +92,8 @@ def _mac(packed: bytes, project_id: str) -> bytes:
     # Not hmac.digest, which releases the GIL: acquiring it again takes longer than hashing these
     # few bytes.
     mac = _keyed().copy()
-    mac.update(packed + project_id.encode())
+    # NUL, which no project id has, tells a key from the beginning of a project id.
+    mac.update(packed + b"\0" * (len(packed) == _FIELDS.size) + project_id.encode())
     return mac.digest()[:_MAC_BYTES]
 
 

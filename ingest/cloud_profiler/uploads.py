@@ -7,7 +7,7 @@ from functools import partial
 from django.conf import settings
 
 from endpoints import credentials
-from endpoints.errors import NotFound
+from endpoints.errors import KeyRevoked, NotFound
 from ingest import deployments
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.names import Issued
@@ -22,6 +22,7 @@ from ingest.uploads.rows import UploadOrigin, row
 from ingest.uploads.upload_budget import uploads
 from profiles.models import TimeSource
 from profiles.storage.head import NewProfile
+from projects.credentials import authentication
 
 
 async def update_profile(request: UploadRequest, project: str, name_id: str) -> ProfileJson:
@@ -45,17 +46,20 @@ async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
     """Authorize the upload by the request's API key, or without a key by the name alone.
 
     A name cannot be guessed and takes only one profile. The Java agent over plain HTTP can send
-    nothing else.
+    nothing else. Raise KeyRevoked if the key to which the name was issued has been revoked.
     """
     text = credentials.key_text(request.headers, request.query)
-    if not text:
-        return names.check(name_id, project, time.time())
-    access = await credentials.access(text)
-    credentials.require_write(access)
-    credentials.require_own(access, project)
-    issued = names.check(name_id, access.project_id, time.time())
-    if issued.project != access.project:
-        raise NotFound("No profile has been asked for under this name.")
+    if text:
+        access = await credentials.access(text)
+        credentials.require_write(access)
+        credentials.require_own(access, project)
+        issued = names.check(name_id, access.project_id, time.time())
+        if issued.project != access.project:
+            raise NotFound("No profile has been asked for under this name.")
+    else:
+        issued = names.check(name_id, project, time.time())
+    if issued.key_id and not await authentication.is_active(issued.key_id):
+        raise KeyRevoked
     return issued
 
 

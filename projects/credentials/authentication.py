@@ -30,6 +30,11 @@ class Access:
     may_write: bool
     may_read: bool
 
+    @property
+    def key_id(self) -> str:
+        """Return the public id of the key (ApiKey.key_id)."""
+        return self.prefix.removeprefix("fw_")
+
 
 class KeyRejected(Exception):
     """Invalid API key. The text never says which part of it was wrong."""
@@ -62,6 +67,18 @@ async def authenticate(text: str) -> Access:
         raise _rejection()
     _last_used.note(row.access.key, timezone.now())
     return row.access
+
+
+async def is_active(key_id: str) -> bool:
+    """Return False if the key with this public id was revoked or deleted.
+
+    Raise as `authenticate` does if a key that is not cached cannot be looked up.
+    """
+    try:
+        await _find(key_id)
+    except _NoSuchKey:
+        return False
+    return True
 
 
 def forget(key_id: str) -> None:

@@ -16,6 +16,7 @@ CASES = [
     (errors.BadRequest("no"), 400, "INVALID_ARGUMENT"),
     (errors.NoKey("no"), 401, "UNAUTHENTICATED"),
     (errors.WrongScope("no"), 403, "PERMISSION_DENIED"),
+    (errors.KeyRevoked(), 403, "PERMISSION_DENIED"),
     (errors.NotFound("no"), 404, "NOT_FOUND"),
     (Http404("no"), 404, "NOT_FOUND"),
     (errors.WrongMethod("PATCH"), 405, "UNIMPLEMENTED"),

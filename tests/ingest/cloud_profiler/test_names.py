@@ -1,6 +1,9 @@
 """Signed profile names, verified without a database query."""
 
+import base64
 import string
+import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,7 @@ from ingest.cloud_profiler.names import Issued
 from projects.profile_types import ProfileType
 
 NOW = 1_800_000_000.25
-ISSUED = Issued(ProfileType.CPU, project=1, deployment=2, agent=3, issued=NOW)
+ISSUED = Issued(ProfileType.CPU, project=1, deployment=2, agent=3, issued=NOW, key_id="AbCdEfGh12")
 KEYS = st.integers(0, 2**63 - 1)
 
 
@@ -24,10 +27,21 @@ KEYS = st.integers(0, 2**63 - 1)
         KEYS,
         KEYS,
         st.integers(0, 2**32).map(float),
+        st.text(string.ascii_letters + string.digits, min_size=10, max_size=10) | st.just(""),
     )
 )
 def test_a_name_says_what_was_issued(issued: Issued) -> None:
     assert names.check(names.issue(issued, "acme-shop"), "acme-shop", issued.issued) == issued
+
+
+def test_a_name_of_version_0_2_0_is_good_too() -> None:
+    packed = struct.pack(">BQQQQ8s", 1, 1, 2, 3, round(NOW * 1e6), b"8 bytes.")
+    mac = names._keyed().copy()
+    mac.update(packed + b"acme-shop")
+    name = base64.urlsafe_b64encode(packed + mac.digest()[:16]).decode().rstrip("=")
+    assert names.check(name, "acme-shop", NOW) == replace(ISSUED, key_id="")
+    with pytest.raises(NotFound):
+        names.check(name, "shop", NOW)
 
 
 def test_no_name_is_issued_twice() -> None:

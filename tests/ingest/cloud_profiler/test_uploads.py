@@ -18,6 +18,7 @@ from ingest.uploads.upload_budget import UploadBudget
 from profiles.models import Profile, TimeSource
 from profiles.storage import head
 from profiles.storage.insert import Outcome
+from projects.credentials import keys
 from projects.models import Agent, AgentReport, ApiKey, DayUsage, Deployment, Project, Quota
 from tests.ingest import pprof
 from tests.ingest.client import DEPLOYMENT, HANDSHAKE, Client, assert_refused
@@ -91,6 +92,16 @@ def test_the_first_profile_counts_for_the_deployment(agent: Client, name: str) -
 
 def test_the_name_is_enough_without_a_key(agent: Client, name: str) -> None:
     assert Client(agent.project).upload(name).status_code == 200
+
+
+def test_a_name_is_refused_when_its_key_is_revoked(
+    agent: Client, name: str, project: Project
+) -> None:
+    """Check that a name is good for nothing once its key is revoked, with another key neither."""
+    keys.revoke(ApiKey.objects.get())
+    assert_error(Client(agent.project).upload(name), 403, "PERMISSION_DENIED", "revoked")
+    other = Client(agent.project, keys.create(project, "new")[1])
+    assert_error(other.upload(name), 403, "PERMISSION_DENIED", "revoked")
 
 
 def test_a_path_without_the_project_is_enough_with_a_key(agent: Client, name: str) -> None:
