@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from common import database_pool
 from endpoints import error_responses
 from endpoints.errors import BadField, BadRequest, BodyTooLarge, TooManyLabelValues
 from ingest.uploads import decode_pool, decoding
 from ingest.uploads.decoding import DecodedUpload, self_report
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import claimed_size, gunzip
-from profiles.storage import deduplication, disk, head
+from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
 from profiles.storage.upload_future import UploadFuture, complete
 from projects.profile_types import ProfileType
@@ -84,12 +83,7 @@ class _Upload:
         """
         large = decode_pool.is_large(len(self._body), claimed_size(self._body))
         decode_pool.start(partial(self._decode, large), large=large)
-        outcome = await self._awaited.result()
-        if outcome is None:
-            return not await database_pool.run(deduplication.is_stored, self.new) and (
-                await head.store(self.new)
-            )
-        return outcome
+        return await head.stored(self._awaited)
 
     def _decode(self, is_large: bool) -> None:
         """Gunzip and decode the profile.
@@ -117,10 +111,7 @@ class _Upload:
         try:
             self.packed = decoding.decode_upload(self._body, raw, self._type)
             self.new = self._make_row(self.packed)
-            if deduplication.may_be_compacted(self.new):
-                complete([(self._awaited, None)])
-            else:
-                head.enter(self.new, self._awaited)
+            head.enter(self.new, self._awaited)
         except Exception as error:
             complete([(self._awaited, _without_frames(error))])
 

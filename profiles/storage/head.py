@@ -11,12 +11,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
+from common import database_pool
 from common.disk_space import is_disk_full
-from profiles.storage import disk
-from profiles.storage.insert import Conflict, Outcome, Rejected, Unstorable, insert
+from profiles.storage import deduplication, disk
+from profiles.storage.deduplication import BlocksUnread, Conflict
+from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
 from profiles.storage.new_profile import NewProfile
 from profiles.storage.upload_future import StoreUnavailable, UploadFuture, complete
 
@@ -29,6 +32,7 @@ __all__ = [
     "enter",
     "stop",
     "store",
+    "stored",
 ]
 
 log = logging.getLogger(__name__)
@@ -44,7 +48,9 @@ _Arrival = tuple[NewProfile, UploadFuture]
 class Writer:
     """Thread that inserts queued profiles in batches until it is stopped."""
 
-    def __init__(self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert) -> None:
+    def __init__(
+        self, insert: Callable[[Sequence[NewProfile]], list[Outcome]] = insert_once
+    ) -> None:
         self._insert = insert
         self._arrivals: deque[_Arrival] = deque()
         self._wake = threading.Condition()
@@ -140,8 +146,9 @@ def enter(new: NewProfile, awaited: UploadFuture) -> None:
     """Queue a profile for the head, from any thread, and complete `awaited` after the commit.
 
     The result is True for a new profile and False if the same bytes are stored under its name
-    already; an error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull
-    or StoreUnavailable. Raise StoreUnavailable if the profile cannot be queued.
+    already; an error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull,
+    StoreUnavailable, or BlocksUnread, which `stored` handles. Raise StoreUnavailable if the profile
+    cannot be queued.
     """
     global _writer
     with _start:
@@ -157,7 +164,24 @@ async def store(new: NewProfile) -> bool:
     """
     awaited = UploadFuture()
     enter(new, awaited)
-    return bool(await awaited.result())
+    return await stored(awaited)
+
+
+async def stored(awaited: UploadFuture) -> bool:
+    """Wait for the commit of a profile that was passed to `enter`, and return as `store` does.
+
+    If the profile may be in blocks whose names are not cached, search them and queue it again.
+    """
+    while True:
+        try:
+            return await awaited.result()
+        except BlocksUnread as unread:
+            new, blocks = unread.new, unread.blocks
+        if await database_pool.run(deduplication.is_in_blocks, new, blocks):
+            return False
+        new = replace(new, absent_from=new.absent_from | blocks.keys())
+        awaited = UploadFuture()
+        enter(new, awaited)
 
 
 async def stop() -> None:

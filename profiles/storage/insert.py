@@ -1,22 +1,25 @@
 """Insert profiles into the head, each name once, and update usage and profile types with them."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 
 from common.bounded_cache import BoundedCache
 from profiles.models import Profile
-from profiles.storage.insert_statements import Name, add_usage, insert_profiles
+from profiles.storage.deduplication import (
+    BlocksUnread,
+    Conflict,
+    find_copies,
+    is_same,
+    may_be_compacted,
+)
+from profiles.storage.insert_statements import Name, add_usage, delete_profiles, insert_profiles
 from profiles.storage.new_profile import NewProfile
 from projects.models import Deployment
 from projects.usage.day_usage import utc_day
 
 log = logging.getLogger(__name__)
-
-
-class Conflict(Exception):
-    """Another profile, made of other bytes, is stored under this name."""
 
 
 class Rejected(Exception):
@@ -27,23 +30,25 @@ class Unstorable(Exception):
     """The database cannot represent a value of this profile."""
 
 
-Outcome = bool | Conflict | Rejected | Unstorable
+Outcome = bool | BlocksUnread | Conflict | Rejected | Unstorable
+Copies = dict[Name, bytes | BlocksUnread]  # body hashes of stored profiles
 
 # Errors that the database or its driver raises for the values of one row: a text with a NUL or a
 # lone surrogate, a number that is too large. All other errors concern the database itself.
 _VALUE_ERRORS = (DataError, ValueError, OverflowError, TypeError)
 
 
-def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
+def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[Outcome]:
     """Store the new profiles of a batch in one commit and return an outcome for each profile.
 
-    True means stored, False that the same bytes were stored already. If a profile makes the commit
-    fail, the batch is bisected: a bad profile fails alone and costs its batch O(log n) commits
-    instead of n.
+    True means stored, False that the same bytes were stored already. With `search_blocks`, copies
+    are found not only in the head but also in blocks; BlocksUnread means that blocks have to be
+    read for that, and that the profile is not stored. If a profile makes the commit fail, the batch
+    is bisected: a bad profile fails alone and costs its batch O(log n) commits instead of n.
     """
     try:
         with transaction.atomic():
-            outcomes = _insert_new(batch)
+            outcomes = _insert_new(batch, search_blocks)
         _cache_types(new for new, done in zip(batch, outcomes, strict=True) if done is True)
         return outcomes
     except IntegrityError:
@@ -54,7 +59,13 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
             log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
             return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
     middle = len(batch) // 2
-    return [*insert(batch[:middle]), *insert(batch[middle:])]
+    halves = batch[:middle], batch[middle:]
+    return [outcome for half in halves for outcome in insert(half, search_blocks=search_blocks)]
+
+
+def insert_once(batch: Sequence[NewProfile]) -> list[Outcome]:
+    """Store the profiles of a batch that are neither in the head nor in a block; see `insert`."""
+    return insert(batch, search_blocks=True)
 
 
 def _constraint_outcome(new: NewProfile) -> Outcome:
@@ -62,60 +73,69 @@ def _constraint_outcome(new: NewProfile) -> Outcome:
 
     Rejected, unless a concurrent insert has stored the same name: then it is compared with that.
     """
-    stored_hashes = _stored_hashes([new])
-    if _name(new) not in stored_hashes:
+    copies = _copies_in_head([new])
+    if _name(new) not in copies:
         return Rejected(f"The database refused profile {new.name_id}.")
-    return _compared(stored_hashes, new)
+    return _compared(copies, new)
 
 
-def _insert_new(batch: Sequence[NewProfile]) -> list[Outcome]:
+def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[Outcome]:
     first: dict[Name, int] = {}  # index of the first profile of each name in the batch
     for at, new in enumerate(batch):
         first.setdefault(_name(new), at)
-    added = insert_profiles([batch[at] for at in first.values()])
-    stored = [batch[first[name]] for name in first if name in added]
-    stored_hashes = {_name(new): new.body_hash for new in stored}
-    if len(added) < len(first):
-        stored_hashes |= _stored_hashes(
-            batch[at] for name, at in first.items() if name not in added
-        )
+    distinct = [batch[at] for at in first.values()]
+    added = insert_profiles(distinct)
+    copies = _find_copies(distinct, added, search_blocks)
+    if compacted := [name for name in added if name in copies]:
+        delete_profiles(compacted)
+    stored = [new for new in distinct if _name(new) in added and _name(new) not in copies]
     if stored:
         _count(stored)
         _note_types(stored)
-    return [
-        (at == first[_name(new)] and _name(new) in added) or _compared(stored_hashes, new)
-        for at, new in enumerate(batch)
-    ]
+    copies |= {_name(new): new.body_hash for new in stored}  # for repetitions in the batch
+    new_ones = {first[_name(new)] for new in stored}
+    return [at in new_ones or _compared(copies, new) for at, new in enumerate(batch)]
+
+
+def _find_copies(
+    profiles: Sequence[NewProfile], added: Collection[Name], search_blocks: bool
+) -> Copies:
+    """Return the stored copies of the profiles, of which those of `added` were just inserted.
+
+    The blocks are searched for copies after the head, so that a copy which compaction moves
+    meanwhile is found in one of them.
+    """
+    copies: Copies = {}
+    if len(added) < len(profiles):
+        copies |= _copies_in_head([new for new in profiles if _name(new) not in added])
+    if not search_blocks:
+        return copies
+    searched = [new for new in profiles if _name(new) not in copies and may_be_compacted(new)]
+    return copies | find_copies(searched) if searched else copies
 
 
 def _name(new: NewProfile) -> Name:
     return new.project, new.name_id
 
 
-def _stored_hashes(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
+def _copies_in_head(batch: Sequence[NewProfile]) -> Copies:
     """Return the body hashes of those profiles of the batch whose names are in the head."""
-    batch = list(batch)
     rows = Profile.objects.filter(
         project__in={new.project for new in batch}, name_id__in={new.name_id for new in batch}
     ).values_list("project_id", "name_id", "body_hash")
     return {(project, name_id): bytes(body_hash) for project, name_id, body_hash in rows}
 
 
-def _compared(stored_hashes: Mapping[Name, bytes], new: NewProfile) -> Outcome:
-    stored_hash = stored_hashes.get(_name(new))
+def _compared(copies: Copies, new: NewProfile) -> Outcome:
+    stored_hash = copies.get(_name(new))
     if stored_hash is None:
         raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
+    if isinstance(stored_hash, BlocksUnread):
+        return BlocksUnread(new, stored_hash.blocks)
     try:
-        return not same(stored_hash, new)
+        return not is_same(stored_hash, new)
     except Conflict as conflict:
         return conflict
-
-
-def same(stored_hash: bytes, new: NewProfile) -> bool:
-    """Return True if the stored profile has the same bytes; raise Conflict otherwise."""
-    if stored_hash != new.body_hash:
-        raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
-    return True
 
 
 def _count(stored: Sequence[NewProfile]) -> None:

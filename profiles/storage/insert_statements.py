@@ -6,18 +6,21 @@ spends on executing them.
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
-from functools import cache
-from typing import Any
+from datetime import date, datetime, timedelta
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
 
-from profiles.models import Profile
+from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile
 from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage
 
 Name = tuple[int, str]  # project, name_id
+# Compaction merges hour blocks of one day at most, so that a block starts at most so long before
+# its last profile.
+_LONGEST_BLOCK = timedelta(days=1)
 
 _COLUMNS = (
     *("project_id", "deployment_id", "agent_id", "service", "type", "time", "time_source"),
@@ -36,6 +39,39 @@ def insert_profiles(profiles: Sequence[NewProfile]) -> set[Name]:
     with connection.cursor() as cursor:
         cursor.execute(_insert(len(profiles)), values)
         return {(project, name_id) for project, name_id in cursor.fetchall()}
+
+
+class CopyRow(NamedTuple):
+    """Row of `select_copies`: a profile found by its name, or a block that may have it."""
+
+    position: int  # of the profile in the sequence
+    block: int | None  # Block.pk; None: found by its name
+    key: str  # of the block's blob
+    offset: int  # bytes, in the blob
+    length: int  # bytes
+
+
+def select_copies(profiles: Sequence[tuple[NewProfile, datetime]]) -> list[CopyRow]:
+    """Find the deduplication keys of profiles, and the hour blocks of the given times."""
+    adapted = connection.ops.adapt_datetimefield_value
+    values = [
+        value
+        for index, (new, time) in enumerate(profiles)
+        for value in (
+            *(index, new.project, new.service, new.type.value),
+            *(adapted(time - _LONGEST_BLOCK), adapted(time), new.name_id),
+        )
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_copies(len(profiles)), values)
+        return [CopyRow(*row) for row in cursor.fetchall()]
+
+
+def delete_profiles(names: Sequence[Name]) -> None:
+    """Delete profiles that the transaction has inserted."""
+    values = [value for name in names for value in name]
+    with connection.cursor() as cursor:
+        cursor.execute(_delete(len(names)), values)
 
 
 def add_usage(day: date, usage: Mapping[int, tuple[int, int]]) -> None:
@@ -77,6 +113,31 @@ def _insert(rows: int) -> str:
         f"INSERT INTO {table} ({', '.join(_COLUMNS)}) VALUES {_times(placeholders, rows)} "  # noqa: S608
         "ON CONFLICT (project_id, name_id) DO NOTHING RETURNING project_id, name_id"
     )
+
+
+@lru_cache(64)
+def _copies(rows: int) -> str:
+    blocks, blobs = Block._meta.db_table, Blob._meta.db_table
+    keys = DeduplicationKey._meta.db_table
+    columns = "i, project_id, service, type, since, time, name_id"
+    return f"""
+        WITH wanted({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s", rows)})
+        SELECT wanted.i, b.id, f.key, b."offset", b.length FROM wanted
+        JOIN {blocks} b ON b.project_id = wanted.project_id AND b.service = wanted.service
+            AND b.type = wanted.type AND b.level = '{BlockLevel.HOUR}'
+            AND b.start > wanted.since AND b.start <= wanted.time
+            AND b.first <= wanted.time AND b.last >= wanted.time AND NOT b.set_aside
+        JOIN {blobs} f ON f.id = b.blob_id
+        UNION ALL
+        SELECT wanted.i, NULL, NULL, NULL, NULL FROM wanted
+        JOIN {keys} k ON k.project_id = wanted.project_id AND k.name_id = wanted.name_id
+    """  # noqa: S608
+
+
+@lru_cache(64)
+def _delete(rows: int) -> str:
+    table = Profile._meta.db_table
+    return f"DELETE FROM {table} WHERE (project_id, name_id) IN (VALUES {_times('%s, %s', rows)})"  # noqa: S608
 
 
 @cache

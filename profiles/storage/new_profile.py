@@ -29,6 +29,7 @@ class NewProfile:
     weight: int
     totals: list[tuple[str, str, int]]  # (metric name, unit, total), the default metric first
     tree: bytes  # encoded by profiles.engine.encoding.codec
+    absent_from: frozenset[int] = frozenset()  # blocks (Block.pk) that were searched in vain
 
 
 def hash_of(body: bytes) -> bytes:

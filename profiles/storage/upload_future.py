@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 log = logging.getLogger(__name__)
 
-# True: stored. False: stored already. None: the awaiting task has to look for a stored copy first.
-Outcome = bool | None | Exception
+Outcome = bool | Exception  # True: stored. False: stored already.
 WAIT_SECONDS = 15.0
 
 
@@ -24,10 +23,10 @@ class UploadFuture:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[bool | None] = self._loop.create_future()
+        self._future: asyncio.Future[bool] = self._loop.create_future()
         self.entered: float | None = None  # time.monotonic() when the head's writer queued it
 
-    async def result(self) -> bool | None:
+    async def result(self) -> bool:
         """Wait for the outcome and return it, or raise it if it is an exception.
 
         Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.

@@ -1,7 +1,8 @@
 """Repeated uploads, detected in the head and in blocks."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx
 import pytest
@@ -9,13 +10,18 @@ from django.utils import timezone
 
 from ingest.cloud_profiler import names
 from profiles.compaction import level0, pending_series
+from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block, Profile
-from profiles.storage import deduplication
+from profiles.storage import deduplication, head
+from profiles.storage.block_reader import BlockLocation, sources
 from profiles.storage.new_profile import NewProfile
+from profiles.storage.upload_future import UploadFuture
 from projects.models import DayUsage, Project
+from tests.connections import count_connections
 from tests.ingest.client import Client, assert_refused
 from tests.ingest.pprof import profile
 from tests.queries import count_queries
+from tests.wake_ups import count_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,10 +43,13 @@ def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> No
 
 def issued_before(name: str, project: Project, **ago: float) -> str:
     """Return the same name as if it had been issued earlier, by `ago` (as for `timedelta`)."""
+    return issued_at(name, project, timezone.now() - timedelta(**ago))
+
+
+def issued_at(name: str, project: Project, time: datetime) -> str:
     path, _, name_id = name.rpartition("/")
-    now = timezone.now().timestamp()
-    issued = names.check(name_id, project.project_id, now)
-    then = replace(issued, issued=now - timedelta(**ago).total_seconds())
+    issued = names.check(name_id, project.project_id, timezone.now().timestamp())
+    then = replace(issued, issued=time.timestamp())
     return f"{path}/{names.issue(then, project.project_id)}"
 
 
@@ -89,16 +98,50 @@ def test_what_leaves_the_head_while_it_is_looked_for_is_not_stored_twice(
 ) -> None:
     name = issued_before(name, project, minutes=5)
     first = agent.upload(name)
-    look = deduplication.is_stored
+    enter, in_the_head = head.enter, [name]
 
-    def slow(new: NewProfile) -> bool:
-        found = look(new)
-        pack(project, monkeypatch)
-        return found
+    def late(new: NewProfile, awaited: UploadFuture) -> None:
+        if in_the_head:
+            in_the_head.clear()
+            pack(project, monkeypatch)
+        enter(new, awaited)
 
-    monkeypatch.setattr(deduplication, "is_stored", slow)
+    monkeypatch.setattr(head, "enter", late)
     assert agent.upload(name).content == first.content
     assert (Profile.objects.count(), Block.objects.get().profiles) == (0, 1)
+
+
+def test_a_late_profile_takes_no_thread_and_no_connection_more(
+    agent: Client, name: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that the writer looks for copies of late profiles itself, with its own connection."""
+    agent.upload(issued_before(name, project, minutes=5))
+    wakes = count_wakes(monkeypatch)
+    with count_connections() as opened:
+        assert agent.upload(issued_before(name, project, minutes=5)).status_code == 200
+    assert (len(wakes), opened) == (1, [])
+    assert Profile.objects.count() == 2
+
+
+def test_the_names_of_a_block_are_read_once(
+    agent: Client,
+    name: str,
+    project: Project,
+    packed: tuple[str, httpx.Response],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[object] = []
+
+    def noted(locations: Iterable[BlockLocation]) -> Iterator[Source]:
+        reads.extend(locations)
+        return sources(reads[-1:])  # type: ignore[arg-type]
+
+    monkeypatch.setattr(deduplication, "sources", noted)
+    time = Block.objects.get().first
+    for _ in range(3):
+        assert agent.upload(issued_at(name, project, time)).status_code == 200
+    assert agent.upload(packed[0]).content == packed[1].content
+    assert (len(reads), Profile.objects.count()) == (1, 3)
 
 
 def test_a_late_one_is_stored_beside_a_block_of_its_time(

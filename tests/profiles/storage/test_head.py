@@ -11,11 +11,13 @@ import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from django.db import connection
+from django.utils import timezone
 
 from profiles.models import Profile
 from profiles.storage import head
 from profiles.storage import insert as inserting
-from profiles.storage.insert import insert
+from profiles.storage.insert import insert, insert_once
+from profiles.storage.new_profile import NewProfile
 from projects.models import DayUsage, Deployment, Project
 from projects.profile_types import ProfileType
 from tests.connections import count_connections
@@ -123,9 +125,9 @@ async def test_a_bad_value_costs_few_commits(
     sizes = list[int]()
     insert_new = inserting._insert_new
 
-    def counted(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+    def counted(batch: Sequence[head.NewProfile], search_blocks: bool) -> list[inserting.Outcome]:
         sizes.append(len(batch))
-        return insert_new(batch)
+        return insert_new(batch, search_blocks)
 
     monkeypatch.setattr(inserting, "_insert_new", counted)
     await sync_to_async(insert)(batch)
@@ -149,11 +151,28 @@ async def test_it_notes_which_types_a_deployment_was_profiled_in(shop: Deploymen
 
 
 async def test_a_commit_asks_no_more_than_it_has_to(shop: Deployment) -> None:
-    await head.store(rows.new(shop))
+    await head.store(recent(shop))
     with count_queries() as queries:
-        await head.store(rows.new(shop))
-    verbs = [sql.split()[0] for sql in queries if sql.split()[0] in {"SELECT", "INSERT", "UPDATE"}]
-    assert verbs == ["INSERT", "INSERT"]  # the row, unless it exists, and the day's usage
+        await sync_to_async(insert_once)([recent(shop) for _ in range(20)])
+    assert verbs(queries) == ["INSERT", "INSERT"]  # rows, unless they exist, and the day's usage
+
+
+async def test_a_batch_of_late_profiles_is_looked_up_by_one_statement(shop: Deployment) -> None:
+    await head.store(rows.new(shop))
+    batch = [rows.new(shop, minutes=minute) for minute in range(20)]
+    with count_queries() as queries:
+        assert await sync_to_async(insert_once)(batch) == [True] * 20
+    assert verbs(queries) == ["INSERT", "WITH", "INSERT"]
+
+
+def recent(of: Deployment) -> NewProfile:
+    return replace(rows.new(of), time=timezone.now())
+
+
+def verbs(statements: Sequence[str]) -> list[str]:
+    """Return the first words of the statements, without those that begin and end transactions."""
+    words = [sql.split()[0] for sql in statements]
+    return [word for word in words if word in {"WITH", "SELECT", "INSERT", "UPDATE", "DELETE"}]
 
 
 async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
