@@ -76,9 +76,16 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
 
 
 def _uncovered(now: datetime) -> QuerySet[Block]:
-    """Return the hour blocks of closed days that no day block covers."""
+    """Return the hour blocks of closed days that no day block covers, without level-0 blocks.
+
+    Level-0 blocks of closed days are of late profiles, and more are likely to follow.
+    """
     return Block.objects.filter(
-        level=BlockLevel.HOUR, covered_by=None, quarantined=False, end__lte=days_before(now)
+        level=BlockLevel.HOUR,
+        is_part=False,
+        covered_by=None,
+        quarantined=False,
+        end__lte=days_before(now),
     )
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from typing import NamedTuple
 
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast, Length, Substr
@@ -51,7 +52,8 @@ def pending_hours(
 ) -> list[tuple[HourRows, Sequence[Source]]]:
     """Return the closed hours that have head rows or level-0 blocks, sorted.
 
-    Each comes with its level-0 blocks in order of time.
+    Each comes with its level-0 blocks in order of time. Hours that still get late profiles are left
+    out.
     """
     level0_blocks = _level0_blocks(project, now)
     series = pending_series(now, project) if series is None else series
@@ -60,7 +62,22 @@ def pending_hours(
     for at in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[at : at + _SERVICES_A_STATEMENT]
         found.update(_hours(_pending_rows(project, now).filter(service__in=some)))
-    return [(hour, level0_blocks.get(hour, [])) for hour in sorted(found)]
+    pending = [(hour, level0_blocks.get(hour, [])) for hour in sorted(found)]
+    return [
+        (hour, [block.source for block in blocks])
+        for hour, blocks in pending
+        if not _gets_late_profiles(hour, [block.created for block in blocks], now)
+    ]
+
+
+def _gets_late_profiles(hour: HourRows, created: Sequence[datetime], now: datetime) -> bool:
+    """Return True if level-0 blocks were made of late profiles since MARGIN.
+
+    More are likely to follow. The hour waits for them, so that it gets one block, but for an HOUR
+    at most. `created` has the times of its level-0 blocks.
+    """
+    late = [time for time in created if hour.start + HOUR + MARGIN <= time <= now]
+    return bool(late) and max(late) > now - MARGIN and min(late) > now - HOUR
 
 
 def _hours(rows: QuerySet[Profile]) -> Iterator[HourRows]:
@@ -86,15 +103,20 @@ def pending_level0(now: datetime) -> QuerySet[Block]:
     )
 
 
-def _level0_blocks(project: int, now: datetime) -> Mapping[HourRows, Sequence[Source]]:
+class _Level0Block(NamedTuple):
+    source: Source
+    created: datetime
+
+
+def _level0_blocks(project: int, now: datetime) -> Mapping[HourRows, Sequence[_Level0Block]]:
     """Return the level-0 blocks of closed hours, by hour and in order of time."""
     rows = pending_level0(now).filter(project=project).order_by("start", "pk")
-    found = defaultdict[HourRows, list[Source]](list)
-    for service, type_, start, pk, length, profiles in rows.values_list(
-        "service", "type", "start", "pk", "length", "profiles"
+    found = defaultdict[HourRows, list[_Level0Block]](list)
+    for service, type_, start, pk, length, profiles, created in rows.values_list(
+        "service", "type", "start", "pk", "length", "profiles", "created"
     ):
-        source = Source(pk, length, profiles, is_block=True)
-        found[HourRows(service, type_, hour_of(start))].append(source)
+        block = _Level0Block(Source(pk, length, profiles, is_block=True), created)
+        found[HourRows(service, type_, hour_of(start))].append(block)
     return found
 
 

@@ -1,7 +1,8 @@
-"""Compaction of open hours: many settled head rows become a level-0 block.
+"""Compaction into level-0 blocks: many settled head rows of an hour become one block.
 
 A query reads such a block in the time of merging a few rows. When the hour is closed, its level-0
-blocks and remaining rows become one hour block (hour_blocks.py).
+blocks and remaining rows become one hour block (hour_blocks.py). Profiles that arrive when their
+hour is closed, an import for example, become level-0 blocks too, without delay.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +13,9 @@ from typing import NamedTuple
 from django.db.models.functions import Length
 
 from profiles.compaction.head_to_blocks import BlockBatch, HourRows, Source, shares
-from profiles.compaction.pending_series import LONG, PendingSeries, pending_series
+from profiles.compaction.pending_series import LEFT, LONG, PendingSeries, pending_series
 from profiles.compaction.windows import HOUR, hour_of, hours_before, settled_before
 from profiles.models import Profile
-
-# Minimum of rows of an hour whose rows are all settled: no more will join them, so that waiting
-# for LONG rows would be in vain.
-LEFT = 16
 
 
 class _Row(NamedTuple):
@@ -30,7 +27,7 @@ class _Row(NamedTuple):
 def compact_long_heads(
     project: int, now: datetime, found: Sequence[PendingSeries] | None = None
 ) -> int:
-    """Compact the settled rows of all long series of a project.
+    """Compact the settled rows of all long series of a project, and late rows of closed hours.
 
     Return how many profiles left the head. `found` is the result of `pending_series(now, project)`
     if the caller has it already; it may be older than a compaction of hours, because the rows are
@@ -39,7 +36,7 @@ def compact_long_heads(
     moved, settled = 0, settled_before(now)
     batch = BlockBatch(project)
     for series in pending_series(now, project) if found is None else found:
-        if not series.is_long:
+        if not (series.is_long or series.is_late):
             continue
         for start, rows in groupby(_rows(series, now, settled), key=lambda row: hour_of(row.time)):
             sources = [Source(row.pk, row.size) for row in rows]
@@ -53,15 +50,19 @@ def compact_long_heads(
 
 
 def _rows(series: PendingSeries, now: datetime, settled: datetime) -> Iterable[_Row]:
-    """Return the settled rows of hours that are not closed, in order of time."""
+    """Return the settled rows in order of time.
+
+    Rows of closed hours are included if the series has late ones, rows of other hours if it is
+    long.
+    """
     rows = Profile.objects.filter(
         project=series.project,
         service=series.service,
         type=series.type,
-        time__gte=hours_before(now),
-        time__lt=settled,
-        stored_at__lt=settled,
+        time__lt=settled if series.is_long else hours_before(now),
         quarantined=False,
     )
+    if not series.is_late:
+        rows = rows.filter(time__gte=hours_before(now))
     found = rows.order_by("time", "pk").values_list("time", "pk", Length("tree"))
     return [_Row(*row) for row in found]

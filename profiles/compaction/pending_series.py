@@ -2,7 +2,7 @@
 
 A series is the profiles of one project, service and type; blocks are made per series. The
 statement runs every minute and must not read the whole head: it skips from series to series in
-the index (a loose index scan) and counts at most 64 rows of each.
+the index (a loose index scan) and counts at most 256 rows of each.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,14 @@ from profiles.models import Block, BlockLevel, Profile
 # Settled rows of an open hour from which on they become a level-0 block. A query of fewer rows is
 # about as fast as a query of their block, and smaller blocks cost more to build.
 LONG = 64
+# Minimum of rows of an hour whose rows are all settled: no more will join them, so that waiting
+# for LONG rows would be in vain.
+LEFT = 16
 # Minimum time between two compactions of a series; profiles in between share the next block.
 APART = timedelta(minutes=4, seconds=30)
+# Settled rows of a series from which on it is compacted within APART too, as an import needs it:
+# queries of so many rows take 60 ms more than those of their block.
+MANY = 256
 _ORDER = "ORDER BY p.project_id, p.service, p.type, p.time LIMIT 1"
 
 
@@ -29,28 +35,31 @@ class PendingSeries(NamedTuple):
     project: int
     service: str
     type: str
-    is_closed: bool  # it has rows of closed hours
-    is_long: bool  # it has LONG rows before `settled_before`, of any hour and time of storing
+    is_closed: bool  # it has rows of closed hours, stored before MARGIN, and no block within APART
+    # It has LONG rows before `settled_before`, of any hour, and no block within APART; or MANY.
+    is_long: bool
+    is_late: bool  # it has LEFT rows of closed hours
 
 
 def pending_series(now: datetime, project: int | None = None) -> list[PendingSeries]:
     """Return the series with rows to compact, of all projects or of one.
 
-    No series with such rows is missing, unless it had a new block within APART; a few series
-    without such rows may be included.
+    A few series without enough rows in any one hour may be included.
     """
     adapted = connection.ops.adapt_datetimefield_value
     within: Sequence[Any] = [] if project is None else [project]
     times = [
         *(adapted(hours_before(now)), adapted(now - MARGIN)),
-        *(adapted(settled_before(now)), LONG, LONG),
+        *(adapted(settled_before(now)), MANY),
+        *(adapted(hours_before(now)), LEFT),
         *(adapted(now - 2 * DAY), adapted(now - APART), adapted(now)),
+        *(LONG, MANY, LEFT),
     ]
     with connection.cursor() as cursor:
         cursor.execute(_statement(project is not None), [*within, *times])
         return [
-            PendingSeries(pk, service, type_, bool(is_closed), bool(is_long))
-            for pk, service, type_, is_closed, is_long in cursor.fetchall()
+            PendingSeries(pk, service, type_, *map(bool, flags))
+            for pk, service, type_, *flags in cursor.fetchall()
         ]
 
 
@@ -76,16 +85,25 @@ def _statement(of_one: bool) -> str:
                 EXISTS (
                     SELECT 1 {rows} AND p.time < %s AND p.stored_at < %s AND NOT p.set_aside
                 ) AS is_closed,
-                (SELECT count(*) FROM (SELECT 1 {rows} AND p.time < %s LIMIT %s) first) = %s
-                    AS is_long
+                (SELECT count(*) FROM (SELECT 1 {rows} AND p.time < %s LIMIT %s) first) AS settled,
+                (SELECT count(*) FROM (
+                    SELECT 1 {rows} AND p.time < %s AND NOT p.set_aside LIMIT %s
+                ) first) AS late,
+                NOT EXISTS (
+                    SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}
+                    AND b.level = '{BlockLevel.HOUR}' AND b.start > %s
+                    AND b.created > %s AND b.created <= %s
+                ) AS is_apart
             FROM series s JOIN {head} q ON q.id = s.id
+        ), pending AS (
+            SELECT q.project_id, q.service, q.type,
+                q.is_closed AND q.is_apart AS is_closed,
+                (q.settled >= %s AND q.is_apart) OR q.settled = %s AS is_long,
+                q.late = %s AS is_late
+            FROM found q
         )
-        SELECT q.project_id, q.service, q.type, q.is_closed, q.is_long FROM found q
-        WHERE (q.is_closed OR q.is_long) AND NOT EXISTS (
-            SELECT 1 FROM {blocks} b WHERE {same_series.format("b")}
-            AND b.level = '{BlockLevel.HOUR}' AND b.start > %s
-            AND b.created > %s AND b.created <= %s
-        )
+        SELECT q.project_id, q.service, q.type, q.is_closed, q.is_long, q.is_late FROM pending q
+        WHERE q.is_closed OR q.is_long OR q.is_late
         ORDER BY q.project_id, q.service, q.type
     """  # noqa: S608
 

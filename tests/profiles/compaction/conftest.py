@@ -27,4 +27,4 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the row counts from which level 0 blocks are built."""
     for module in (pending_series, level0):
         monkeypatch.setattr(module, "LONG", FEW)
-    monkeypatch.setattr(level0, "LEFT", FEW - 1)
+        monkeypatch.setattr(module, "LEFT", FEW - 1)

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from profiles.compaction import day_rollup, hour_blocks
+from profiles.compaction import day_rollup, hour_blocks, level0
+from profiles.compaction.pending_series import LEFT
 from profiles.compaction.windows import days_before
 from profiles.models import Blob, Block, BlockLevel
 from projects.models import Deployment, Project
@@ -52,6 +53,18 @@ def test_busy_hours_stay_as_they_are(
     made = set(Block.objects.values_list("pk", flat=True))
     assert day_rollup.roll_up_days(project.pk, later) == 1
     assert set(Block.objects.get(level=BlockLevel.DAY).covers.values_list("pk", flat=True)) == made
+
+
+def test_a_day_waits_until_its_level_0_blocks_are_hour_blocks(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    for minute in range(LEFT):
+        rows.stored(shop, minutes=minute)
+    assert level0.compact_long_heads(project.pk, later) == LEFT
+    assert day_rollup.projects_with_pending_days(later) == []
+    assert day_rollup.roll_up_days(project.pk, later) == 0
+    hour_blocks.compact_hours(project.pk, later)
+    assert day_rollup.roll_up_days(project.pk, later) == 1
 
 
 def test_late_profiles_are_waited_for_before_the_day_is_summed_again(

@@ -65,13 +65,64 @@ def test_what_is_settled_of_a_long_head_becomes_a_part(project: Project, shop: D
 
 
 @pytest.mark.usefixtures("few")
-def test_what_is_not_settled_or_has_just_come_stays(project: Project, shop: Deployment) -> None:
+def test_what_is_not_settled_stays(project: Project, shop: Deployment) -> None:
     stored(shop, 1, 2, 3)
     assert pack(project, 2.9) == 0
-    Profile.objects.update(stored_at=at(2))
-    assert pack(project, 1) == pack(project, 3.5) == 0
-    Profile.objects.update(stored_at=rows.NOON)
     assert pack(project, 3.5) == 3
+
+
+@pytest.mark.usefixtures("few")
+def test_late_profiles_of_an_open_hour_are_settled_at_once(
+    project: Project, shop: Deployment
+) -> None:
+    stored(shop, 1, 2, 3)
+    Profile.objects.update(stored_at=at(3.5))
+    assert pack(project, 3.5) == 3
+
+
+@pytest.mark.usefixtures("few")
+def test_late_profiles_of_closed_hours_become_level_0_blocks_at_once(
+    project: Project, shop: Deployment
+) -> None:
+    """Check an import of two closed hours in two batches, and that these hours are closed later."""
+    now = rows.NOON + 3 * HOUR
+    stored(shop, 1, 2, 61, 62, 63, 121)
+    Profile.objects.update(stored_at=now)
+    before = stock(project)
+    assert level0.compact_long_heads(project.pk, now) == 5
+    Block.objects.update(created=now)
+    assert blocks() == [(2, True), (3, True)]
+    assert stock(project) == before
+    stored(shop, 3, 4)
+    before = stock(project)
+    assert hour_blocks.projects_with_pending_hours(now + MINUTE) == [project.pk]
+    assert level0.compact_long_heads(project.pk, now + MINUTE) == 2
+    Block.objects.filter(created__gt=now).update(created=now + MINUTE)
+    Profile.objects.update(stored_at=now + 11 * MINUTE)
+    hour_blocks.compact_hours(project.pk, now + 10 * MINUTE)
+    assert blocks() == [(2, True), (2, True), (3, False)]
+    hour_blocks.compact_hours(project.pk, now + 11 * MINUTE)
+    assert blocks() == [(4, False), (3, False)]
+    assert stock(project) == before
+
+
+def blocks() -> list[tuple[int, bool]]:
+    """Return the profiles of each block, and whether it is of level 0."""
+    return list(Block.objects.order_by("start", "pk").values_list("profiles", "is_part"))
+
+
+@pytest.mark.usefixtures("few")
+def test_an_hour_with_late_profiles_is_closed_after_an_hour_at_the_latest(
+    project: Project, shop: Deployment
+) -> None:
+    now = rows.NOON + 3 * HOUR
+    for minutes in (0, 61):
+        stored(shop, 1, 2)
+        assert level0.compact_long_heads(project.pk, now + minutes * MINUTE) == 2
+        created = now + minutes * MINUTE
+        Block.objects.filter(created__gt=created).update(created=created)
+    hour_blocks.compact_hours(project.pk, now + 61 * MINUTE)
+    assert blocks() == [(4, False)]
 
 
 @pytest.mark.usefixtures("few")
@@ -110,6 +161,20 @@ def test_the_next_part_waits_for_more(project: Project, shop: Deployment) -> Non
     assert pack(project, nearly) == 0
     assert pack(project, nearly + 0.2) == 3
     assert Block.objects.filter(is_part=True).count() == 2
+
+
+@pytest.mark.usefixtures("few")
+def test_many_rows_do_not_wait(
+    project: Project, shop: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("profiles.compaction.pending_series.MANY", 4)
+    stored(shop, 1, 2, 3)
+    pack(project, 4)
+    Block.objects.update(created=at(4))
+    stored(shop, 5, 6, 7)
+    assert pack(project, 8.2) == 0
+    stored(shop, 8)
+    assert pack(project, 8.2) == 4
 
 
 @pytest.mark.usefixtures("few")
@@ -282,6 +347,7 @@ def test_parts_that_a_day_has_summed_meanwhile_are_left_alone(
 
     def beaten(project: int, new: Sequence[NewBlock], sources: Sources) -> list[Block]:
         monkeypatch.setattr(head_to_blocks, "replace_sources", replace_sources)
+        Block.objects.update(is_part=False)  # as another worker leaves it
         assert day_rollup.roll_up_days(project, later) == 1
         return replace_sources(project, new, sources)
 

@@ -32,13 +32,15 @@ def test_only_those_that_have_something_to_do_are_due(
     stored(shop, 1, type=ProfileType.WALL)
     now = rows.NOON + 72 * MINUTE
     assert [each[1:] for each in pending_series(rows.NOON + 30 * MINUTE)] == [
-        ("long", "CPU", False, True)
+        ("long", "CPU", False, True, False)
     ]
     assert [each[1:] for each in pending_series(now, theirs.pk)] == [
-        ("long", "CPU", True, True),
-        ("short", "CPU", True, False),
+        ("long", "CPU", True, True, True),
+        ("short", "CPU", True, False, True),
     ]
-    assert [each[1:] for each in pending_series(now, project.pk)] == [("shop", "WALL", True, False)]
+    assert [each[1:] for each in pending_series(now, project.pk)] == [
+        ("shop", "WALL", True, False, False)
+    ]
     assert hour_blocks.projects_with_pending_hours(now) == [project.pk, theirs.pk]
 
 
