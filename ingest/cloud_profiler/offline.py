@@ -75,23 +75,22 @@ def _row(
     claims = (packed.time_ns, profile.start_ns)
     start = profile_time.started(claims, datetime.now(UTC), retention, duration)
     origin = UploadOrigin(target, registered.agent, profile.type, sent.labels)
-    return row(origin, start, _name_id(registered.deployment, profile, packed), packed)
+    time_ns = packed.time_ns or profile.start_ns or 0
+    name_id, former_name_id = (
+        _name_id(registered.deployment, profile, time_ns, body_hash)
+        for body_hash in (packed.body_hash, packed.former_hash)
+    )
+    return row(origin, start, name_id, packed, "" if former_name_id == name_id else former_name_id)
 
 
-def _name_id(deployment: int, profile: OfflineProfile, packed: DecodedUpload) -> str:
+def _name_id(deployment: int, profile: OfflineProfile, time_ns: int, body_hash: bytes) -> str:
     """Derive a name from the identity of an upload, so that a repeated upload finds the first.
 
     The time is the one claimed by the sender. Without a claim, the same bytes are the same profile
     whenever they are sent.
     """
     identity = orjson.dumps(
-        [
-            packed.body_hash.hex(),
-            deployment,
-            profile.type,
-            profile.sent.labels,
-            packed.time_ns or profile.start_ns or 0,
-        ],
+        [body_hash.hex(), deployment, profile.type, profile.sent.labels, time_ns],
         option=orjson.OPT_SORT_KEYS,
     )
     identity_hash = blake2b(identity, digest_size=24).digest()

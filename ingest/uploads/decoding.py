@@ -24,7 +24,8 @@ _NO_REPORT = SelfReport()
 class DecodedUpload:
     """Decoded profile in the form in which it is stored."""
 
-    body_hash: bytes
+    body_hash: bytes  # of the profile after gunzip
+    former_hash: bytes  # of the bytes as they were sent, see NewProfile.former_hash
     tree: bytes  # encoded columns of the call tree, see profiles.engine.encoding.codec
     samples: int
     weight: int
@@ -42,7 +43,8 @@ def decode_upload(body: bytes, raw: bytes, type: ProfileType) -> DecodedUpload:
     """
     decoded: DecodedProfile = decode_profile(raw, type, decode_limits())
     return DecodedUpload(
-        body_hash=hash_of(body),
+        body_hash=hash_of(raw),
+        former_hash=hash_of(body),
         tree=encode_columns(decoded.columns),
         samples=decoded.samples,
         weight=decoded.weight,

@@ -19,7 +19,13 @@ class UploadOrigin:
     labels: dict[str, str]
 
 
-def row(origin: UploadOrigin, when: ProfileTime, name_id: str, packed: DecodedUpload) -> NewProfile:
+def row(
+    origin: UploadOrigin,
+    when: ProfileTime,
+    name_id: str,
+    packed: DecodedUpload,
+    former_name_id: str = "",
+) -> NewProfile:
     target = origin.target
     return NewProfile(
         project=target.project,
@@ -37,4 +43,6 @@ def row(origin: UploadOrigin, when: ProfileTime, name_id: str, packed: DecodedUp
         weight=packed.weight,
         totals=packed.totals,
         tree=packed.tree,
+        former_hash=packed.former_hash,
+        former_name_id=former_name_id,
     )

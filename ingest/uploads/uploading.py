@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import claimed_size, gunzip
 from profiles.storage import disk, head
 from profiles.storage.head import Conflict, NewProfile, Unstorable
+from profiles.storage.new_profile import Copy
 from profiles.storage.upload_future import UploadFuture, complete
 from projects.profile_types import ProfileType
 from projects.registration import agent_reports, registry
@@ -44,12 +46,12 @@ async def store_upload(
     admission = await quotas.admit_profile(project, len(body))
     upload = _Upload(type, body, make_row)
     try:
-        stored = await upload.stored()
+        outcome = await upload.stored()
     except Exception:
         await quotas.release(admission)
         raise
     new = upload.new
-    if stored:
+    if outcome is True:
         registry.note_profiled(new.deployment, type)
         if new.agent is not None:
             agent_reports.note_profile(new.agent, type, self_report(upload.packed.comments))
@@ -57,6 +59,8 @@ async def store_upload(
                 agent_reports.note_warning(new.agent, " ".join(upload.packed.warnings))
     else:
         await quotas.release(admission)
+    if isinstance(outcome, Copy):
+        new = replace(new, name_id=outcome.name_id)
     return Stored(new, upload.packed.warnings)
 
 
@@ -76,8 +80,8 @@ class _Upload:
         self._type, self._body, self._make_row = type, body, make_row
         self._awaited = UploadFuture()
 
-    async def stored(self) -> bool:
-        """Decode and store the profile; return False if the head or a block already has it.
+    async def stored(self) -> bool | Copy:
+        """Decode and store the profile, and return what profiles.storage.head.store returns.
 
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """

@@ -2,9 +2,10 @@
 
 The unique constraint of the insert detects a copy in the head, and a profile that was captured just
 now can only be there. An out-of-order profile may be in a block, and an uploaded profile without a
-time of its own may be repeated at any time. `find_copies` looks up all of those of a batch with one
-statement. It runs after the insert, in the same transaction: compaction moves a profile in one
-commit, so that a copy that left the head before the insert is in a block that is visible now.
+time of its own may be repeated at any time; one that version 0.2.0 would have named otherwise may
+be stored under its former name. `find_copies` looks up all of those of a batch with one statement.
+It runs after the insert, in the same transaction: compaction moves a profile in one commit, so that
+a copy that left the head before the insert is in a block that is visible now.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from profiles.models import TimeSource
 from profiles.storage.blobs import BlobError
 from profiles.storage.block_reader import BlockLocation, sources
 from profiles.storage.insert_statements import Name, select_copies
-from profiles.storage.new_profile import NewProfile
+from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable
 
 # Blocks whose names are cached: up to 1 MB each, for 4,096 profiles.
@@ -42,50 +43,59 @@ class BlocksUnread(Exception):
         self.new, self.blocks = new, blocks
 
 
-def may_be_compacted(new: NewProfile) -> bool:
-    """Return False if a copy of the profile can only be in the head, which is the usual case."""
+def may_be_elsewhere(new: NewProfile) -> bool:
+    """Return False if a copy can only be in the head and under this name, as it usually is."""
+    return bool(new.former_name_id) or _may_be_in_block(new)
+
+
+def _may_be_in_block(new: NewProfile) -> bool:
     is_old = new.time < in_the_head_since(timezone.now())
     return is_old or new.time_source == TimeSource.ARRIVAL
 
 
-def is_same(stored_hash: bytes, new: NewProfile) -> bool:
-    """Return True if the stored profile has the same bytes; raise Conflict otherwise."""
-    if stored_hash != new.body_hash:
+def require_same(copy: Copy, new: NewProfile) -> Copy:
+    """Return the copy if it was made of the same bytes; raise Conflict otherwise."""
+    if copy.body_hash not in {new.body_hash, new.former_hash}:
         raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
-    return True
+    return copy
 
 
-def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, bytes | BlocksUnread]:
-    """Return the body hashes of profiles in blocks, by one statement.
+def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, Copy | BlocksUnread]:
+    """Return the copies of profiles in blocks or under former names, by one statement.
 
     The value is BlocksUnread if the profile may be in a block whose names are not cached. Blocks
     are not read here, because the head's writer thread must not wait for the blob store.
     """
-    copies: dict[Name, bytes | BlocksUnread] = {}
+    copies: dict[Name, Copy | BlocksUnread] = {}
     unread: dict[Name, BlocksUnread] = {}
     for row in select_copies([(new, _block_time(new)) for new in profiles]):
         new = profiles[row.position]
         name = new.project, new.name_id
-        if row.block is None:  # found by its name, which contains the hash of its bytes
-            copies[name] = new.body_hash
+        if row.name_id is not None:  # a name of CreateOfflineProfile has the hash of the bytes
+            copies[name] = Copy(row.name_id, new.body_hash)
         elif row.block in new.absent_from:
             continue
         elif (names := _names_by_block.get(row.block)) is None:
             found = unread.setdefault(name, BlocksUnread(new, {}))
             found.blocks[row.block] = BlockLocation(row.key, row.offset, row.length)
-        elif new.name_id in names:
-            copies[name] = names[new.name_id]
+        elif copy := _copy_in(names, new):
+            copies[name] = copy
     return {**unread, **copies}
 
 
-def is_in_blocks(new: NewProfile, blocks: Mapping[int, BlockLocation]) -> bool:
-    """Return True if one of the blocks has the profile, and cache their names. Blocking.
+def copy_in_blocks(new: NewProfile, blocks: Mapping[int, BlockLocation]) -> Copy | None:
+    """Return the copy of a profile in one of the blocks, and cache their names. Blocking.
 
     Raise Conflict if other bytes are stored under the name, and StoreUnavailable if a block cannot
     be read.
     """
-    hashes = [_names(pk, location).get(new.name_id) for pk, location in blocks.items()]
-    return any(is_same(stored_hash, new) for stored_hash in hashes if stored_hash is not None)
+    copies = [_copy_in(_names(pk, location), new) for pk, location in blocks.items()]
+    return next((require_same(copy, new) for copy in copies if copy), None)
+
+
+def _copy_in(names: Names, new: NewProfile) -> Copy | None:
+    found = [name for name in (new.name_id, new.former_name_id) if name in names]
+    return Copy(found[0], names[found[0]]) if found else None
 
 
 def _block_time(new: NewProfile) -> datetime:
@@ -93,7 +103,9 @@ def _block_time(new: NewProfile) -> datetime:
 
     Profiles timed by their arrival are found by their names, at any time (DeduplicationKey).
     """
-    return _NO_BLOCK if new.time_source == TimeSource.ARRIVAL else new.time
+    if new.time_source == TimeSource.ARRIVAL or not _may_be_in_block(new):
+        return _NO_BLOCK
+    return new.time
 
 
 def _names(pk: int, location: BlockLocation) -> Names:

@@ -20,7 +20,7 @@ from common.disk_space import is_disk_full
 from profiles.storage import deduplication, disk
 from profiles.storage.deduplication import BlocksUnread, Conflict
 from profiles.storage.insert import Outcome, Rejected, Unstorable, insert_once
-from profiles.storage.new_profile import NewProfile
+from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable, UploadFuture, complete
 
 __all__ = [
@@ -99,7 +99,7 @@ class Writer:
             return [self._arrivals.popleft() for _ in range(count)]
 
     def _write(self, batch: list[_Arrival]) -> None:
-        outcomes: Sequence[bool | Exception]
+        outcomes: Sequence[bool | Copy | Exception]
         try:
             outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
             disk.note_stored()
@@ -145,10 +145,10 @@ _start = threading.Lock()
 def enter(new: NewProfile, awaited: UploadFuture) -> None:
     """Queue a profile for the head, from any thread, and complete `awaited` after the commit.
 
-    The result is True for a new profile and False if the same bytes are stored under its name
-    already; an error is Conflict (other bytes under this name), Rejected, Unstorable, DiskFull,
-    StoreUnavailable, or BlocksUnread, which `stored` handles. Raise StoreUnavailable if the profile
-    cannot be queued.
+    The result is True for a new profile, False if the same bytes are stored under its name already,
+    and a Copy if they are stored under its former name. An error is Conflict (other bytes under
+    this name), Rejected, Unstorable, DiskFull, StoreUnavailable, or BlocksUnread, which `stored`
+    handles. Raise StoreUnavailable if the profile cannot be queued.
     """
     global _writer
     with _start:
@@ -157,17 +157,18 @@ def enter(new: NewProfile, awaited: UploadFuture) -> None:
     _writer.enter(new, awaited)
 
 
-async def store(new: NewProfile) -> bool:
+async def store(new: NewProfile) -> bool | Copy:
     """Store a profile in the head and wait for the commit.
 
-    Return True for a new profile and False for a repeated one. Raise the errors of `enter`.
+    Return True for a new profile, and False or a Copy for a repeated one. Raise the errors of
+    `enter`.
     """
     awaited = UploadFuture()
     enter(new, awaited)
     return await stored(awaited)
 
 
-async def stored(awaited: UploadFuture) -> bool:
+async def stored(awaited: UploadFuture) -> bool | Copy:
     """Wait for the commit of a profile that was passed to `enter`, and return as `store` does.
 
     If the profile may be in blocks whose names are not cached, search them and queue it again.
@@ -177,8 +178,9 @@ async def stored(awaited: UploadFuture) -> bool:
             return await awaited.result()
         except BlocksUnread as unread:
             new, blocks = unread.new, unread.blocks
-        if await database_pool.run(deduplication.is_in_blocks, new, blocks):
-            return False
+        copy = await database_pool.run(deduplication.copy_in_blocks, new, blocks)
+        if copy is not None:
+            return False if copy.name_id == new.name_id else copy
         new = replace(new, absent_from=new.absent_from | blocks.keys())
         awaited = UploadFuture()
         enter(new, awaited)

@@ -11,11 +11,11 @@ from profiles.storage.deduplication import (
     BlocksUnread,
     Conflict,
     find_copies,
-    is_same,
-    may_be_compacted,
+    may_be_elsewhere,
+    require_same,
 )
 from profiles.storage.insert_statements import Name, add_usage, delete_profiles, insert_profiles
-from profiles.storage.new_profile import NewProfile
+from profiles.storage.new_profile import Copy, NewProfile
 from projects.models import Deployment
 from projects.usage.day_usage import utc_day
 
@@ -30,8 +30,9 @@ class Unstorable(Exception):
     """The database cannot represent a value of this profile."""
 
 
-Outcome = bool | BlocksUnread | Conflict | Rejected | Unstorable
-Copies = dict[Name, bytes | BlocksUnread]  # body hashes of stored profiles
+# True: stored. False: stored already. Copy: stored already under its former name.
+Outcome = bool | Copy | BlocksUnread | Conflict | Rejected | Unstorable
+Copies = dict[Name, Copy | BlocksUnread]
 
 # Errors that the database or its driver raises for the values of one row: a text with a NUL or a
 # lone surrogate, a number that is too large. All other errors concern the database itself.
@@ -42,9 +43,10 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     """Store the new profiles of a batch in one commit and return an outcome for each profile.
 
     True means stored, False that the same bytes were stored already. With `search_blocks`, copies
-    are found not only in the head but also in blocks; BlocksUnread means that blocks have to be
-    read for that, and that the profile is not stored. If a profile makes the commit fail, the batch
-    is bisected: a bad profile fails alone and costs its batch O(log n) commits instead of n.
+    are found not only in the head but also in blocks and under former names (Copy); BlocksUnread
+    means that blocks have to be read for that, and that the profile is not stored. If a profile
+    makes the commit fail, the batch is bisected: a bad profile fails alone and costs its batch
+    O(log n) commits instead of n.
     """
     try:
         with transaction.atomic():
@@ -92,7 +94,8 @@ def _insert_new(batch: Sequence[NewProfile], search_blocks: bool) -> list[Outcom
     if stored:
         _count(stored)
         _note_types(stored)
-    copies |= {_name(new): new.body_hash for new in stored}  # for repetitions in the batch
+    # For repetitions in the batch.
+    copies |= {_name(new): Copy(new.name_id, new.body_hash) for new in stored}
     new_ones = {first[_name(new)] for new in stored}
     return [at in new_ones or _compared(copies, new) for at, new in enumerate(batch)]
 
@@ -110,7 +113,7 @@ def _find_copies(
         copies |= _copies_in_head([new for new in profiles if _name(new) not in added])
     if not search_blocks:
         return copies
-    searched = [new for new in profiles if _name(new) not in copies and may_be_compacted(new)]
+    searched = [new for new in profiles if _name(new) not in copies and may_be_elsewhere(new)]
     return copies | find_copies(searched) if searched else copies
 
 
@@ -119,23 +122,26 @@ def _name(new: NewProfile) -> Name:
 
 
 def _copies_in_head(batch: Sequence[NewProfile]) -> Copies:
-    """Return the body hashes of those profiles of the batch whose names are in the head."""
+    """Return the copies of those profiles of the batch whose names are in the head."""
     rows = Profile.objects.filter(
         project__in={new.project for new in batch}, name_id__in={new.name_id for new in batch}
     ).values_list("project_id", "name_id", "body_hash")
-    return {(project, name_id): bytes(body_hash) for project, name_id, body_hash in rows}
+    return {
+        (project, name_id): Copy(name_id, bytes(body_hash)) for project, name_id, body_hash in rows
+    }
 
 
 def _compared(copies: Copies, new: NewProfile) -> Outcome:
-    stored_hash = copies.get(_name(new))
-    if stored_hash is None:
+    copy = copies.get(_name(new))
+    if copy is None:
         raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
-    if isinstance(stored_hash, BlocksUnread):
-        return BlocksUnread(new, stored_hash.blocks)
+    if isinstance(copy, BlocksUnread):
+        return BlocksUnread(new, copy.blocks)
     try:
-        return not is_same(stored_hash, new)
+        require_same(copy, new)
     except Conflict as conflict:
         return conflict
+    return False if copy.name_id == new.name_id else copy
 
 
 def _count(stored: Sequence[NewProfile]) -> None:

@@ -45,21 +45,22 @@ class CopyRow(NamedTuple):
     """Row of `select_copies`: a profile found by its name, or a block that may have it."""
 
     position: int  # of the profile in the sequence
-    block: int | None  # Block.pk; None: found by its name
+    name_id: str | None  # under which it is stored; None: it may be in this block
+    block: int  # Block.pk
     key: str  # of the block's blob
     offset: int  # bytes, in the blob
     length: int  # bytes
 
 
 def select_copies(profiles: Sequence[tuple[NewProfile, datetime]]) -> list[CopyRow]:
-    """Find the deduplication keys of profiles, and the hour blocks of the given times."""
+    """Find profiles by their deduplication keys, former names and hour blocks of these times."""
     adapted = connection.ops.adapt_datetimefield_value
     values = [
         value
         for index, (new, time) in enumerate(profiles)
         for value in (
             *(index, new.project, new.service, new.type.value),
-            *(adapted(time - _LONGEST_BLOCK), adapted(time), new.name_id),
+            *(adapted(time - _LONGEST_BLOCK), adapted(time), new.name_id, new.former_name_id),
         )
     ]
     with connection.cursor() as cursor:
@@ -119,18 +120,23 @@ def _insert(rows: int) -> str:
 def _copies(rows: int) -> str:
     blocks, blobs = Block._meta.db_table, Blob._meta.db_table
     keys = DeduplicationKey._meta.db_table
-    columns = "i, project_id, service, type, since, time, name_id"
+    head = Profile._meta.db_table
+    columns = "i, project_id, service, type, since, time, name_id, former_name_id"
     return f"""
-        WITH wanted({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s", rows)})
-        SELECT wanted.i, b.id, f.key, b."offset", b.length FROM wanted
+        WITH wanted({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
+        SELECT wanted.i, NULL, b.id, f.key, b."offset", b.length FROM wanted
         JOIN {blocks} b ON b.project_id = wanted.project_id AND b.service = wanted.service
             AND b.type = wanted.type AND b.level = '{BlockLevel.HOUR}'
             AND b.start > wanted.since AND b.start <= wanted.time
             AND b.first <= wanted.time AND b.last >= wanted.time AND NOT b.set_aside
         JOIN {blobs} f ON f.id = b.blob_id
         UNION ALL
-        SELECT wanted.i, NULL, NULL, NULL, NULL FROM wanted
-        JOIN {keys} k ON k.project_id = wanted.project_id AND k.name_id = wanted.name_id
+        SELECT wanted.i, k.name_id, NULL, NULL, NULL, NULL FROM wanted
+        JOIN {keys} k ON k.project_id = wanted.project_id
+            AND k.name_id IN (wanted.name_id, wanted.former_name_id)
+        UNION ALL
+        SELECT wanted.i, p.name_id, NULL, NULL, NULL, NULL FROM wanted
+        JOIN {head} p ON p.project_id = wanted.project_id AND p.name_id = wanted.former_name_id
     """  # noqa: S608
 
 

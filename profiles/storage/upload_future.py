@@ -5,9 +5,12 @@ import logging
 import time
 from collections.abc import Iterable
 
+from profiles.storage.new_profile import Copy
+
 log = logging.getLogger(__name__)
 
-Outcome = bool | Exception  # True: stored. False: stored already.
+# True: stored. False: stored already. Copy: stored already under its former name.
+Outcome = bool | Copy | Exception
 WAIT_SECONDS = 15.0
 
 
@@ -23,10 +26,10 @@ class UploadFuture:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[bool] = self._loop.create_future()
+        self._future: asyncio.Future[bool | Copy] = self._loop.create_future()
         self.entered: float | None = None  # time.monotonic() when the head's writer queued it
 
-    async def result(self) -> bool:
+    async def result(self) -> bool | Copy:
         """Wait for the outcome and return it, or raise it if it is an exception.
 
         Raise StoreUnavailable WAIT_SECONDS after the profile was queued for the head.

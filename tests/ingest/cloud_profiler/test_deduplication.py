@@ -1,8 +1,10 @@
 """Repeated uploads, detected in the head and in blocks."""
 
+import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import blake2b
 
 import httpx
 import pytest
@@ -19,7 +21,7 @@ from profiles.storage.upload_future import UploadFuture
 from projects.models import DayUsage, Project
 from tests.connections import count_connections
 from tests.ingest.client import Client, assert_refused
-from tests.ingest.pprof import profile
+from tests.ingest.pprof import SIMPLE, profile
 from tests.queries import count_queries
 from tests.wake_ups import count_wakes
 
@@ -32,6 +34,27 @@ def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> N
     assert first.content == second.content
     assert Profile.objects.count() == 1
     assert DayUsage.objects.get().profiles == 1
+
+
+def test_a_sender_may_compress_a_profile_again(agent: Client, name: str) -> None:
+    first, second = agent.upload(name), agent.upload(name, compressed_again(SIMPLE))
+    assert second.status_code == 200
+    assert first.content == second.content
+    assert Profile.objects.count() == 1
+
+
+def compressed_again(body: bytes) -> bytes:
+    """Return another gzip of the same profile."""
+    again = gzip.compress(gzip.decompress(body), compresslevel=1, mtime=1)
+    assert again != body
+    return again
+
+
+def test_a_profile_that_version_0_2_0_stored_is_recognised(agent: Client, name: str) -> None:
+    first = agent.upload(name)
+    Profile.objects.update(body_hash=blake2b(SIMPLE, digest_size=16).digest())
+    assert agent.upload(name).content == first.content
+    assert_refused(agent.upload(name, profile({("main",): (9, 9)})), 409, "ALREADY_EXISTS")
 
 
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:

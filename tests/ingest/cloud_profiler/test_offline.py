@@ -1,5 +1,6 @@
 """CreateOfflineProfile: `POST /v2/projects/{project}/profiles:createOffline`."""
 
+import gzip
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from ingest.uploads import decoding
 from profiles.compaction import hour_blocks
 from profiles.models import Profile, TimeSource
+from profiles.storage import deduplication
+from profiles.storage.new_profile import hash_of
 from projects.models import DayUsage, Deployment, Project, Quota
 from tests.ingest.client import DEPLOYMENT, Client, assert_refused
 from tests.ingest.pprof import SIMPLE, profile
@@ -76,6 +80,34 @@ def test_the_same_again_is_stored_once(agent: Client) -> None:
     first, second = agent.offline(body), agent.offline(body)
     assert first.json() == second.json()
     assert Profile.objects.count() == 1
+
+
+def test_the_same_compressed_again_is_stored_once(agent: Client) -> None:
+    again = gzip.compress(gzip.decompress(SIMPLE), compresslevel=1, mtime=1)
+    assert agent.offline().json()["name"] == agent.offline(again).json()["name"]
+    assert Profile.objects.count() == 1
+
+
+@pytest.mark.parametrize("age", [timedelta(days=2), timedelta(seconds=30), None])
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_profile_that_version_0_2_0_stored_is_recognised(
+    age: timedelta | None,
+    is_compacted: bool,
+    agent: Client,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = at(now() - age) if age else SIMPLE
+    with monkeypatch.context() as former:
+        former.setattr(decoding, "hash_of", lambda _raw: hash_of(body))
+        first = agent.offline(body).json()
+    if is_compacted:
+        hour_blocks.compact_hours(project.pk, now() + timedelta(days=1))
+        monkeypatch.setattr(deduplication, "in_the_head_since", lambda now: now)
+    again = agent.offline(body)
+    assert (again.status_code, again.json()["name"]) == (200, first["name"])
+    assert Profile.objects.count() == (0 if is_compacted else 1)
+    assert DayUsage.objects.get().profiles == 1
 
 
 @pytest.mark.parametrize(
