@@ -1,7 +1,7 @@
 """Project with known agents and issued profile names, in a server's database.
 
-Run `python -m benchmarks.prepared PROJECT NAMES AGENTS [TYPE …]` in the server's environment; it
-prints JSON.
+Run `python -m benchmarks.prepared PROJECT NAMES AGENTS AGO [TYPE …]` in the server's environment;
+it prints JSON.
 """
 
 import json
@@ -32,18 +32,20 @@ def prepare(
     names: int = 0,
     agents: int = 1,
     types: Sequence[str] = ("CPU",),
+    ago: int = 0,
 ) -> Prepared:
     """Prepare the project in a separate process, because the environment configures Django.
 
-    The names cycle through `types`.
+    The names cycle through `types`. Their times of issue are spread evenly from `ago` to `ago / 2`
+    seconds before now.
     """
-    numbers = [str(names), str(agents)]
+    numbers = [str(names), str(agents), str(ago)]
     command = [sys.executable, "-m", "benchmarks.prepared", project, *numbers, *types]
     done = subprocess.run(command, env=server.environment, capture_output=True, check=True)
     return Prepared(**json.loads(done.stdout))
 
 
-def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Prepared:
+def _fill(project_id: str, names: int, agents: int, ago: int, types: Sequence[str]) -> Prepared:
     from django.utils import timezone  # noqa: PLC0415  needs django.setup()
 
     from ingest.cloud_profiler.names import Issued, issue  # noqa: PLC0415
@@ -66,12 +68,19 @@ def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Pre
         )
         for i in range(agents)
     )
-    by_type = [
-        Issued(ProfileType(type), project.pk, deployments[0].pk, rows[0].pk, time.time())
-        for type in types
+    start = time.time() - ago
+    issued = [
+        Issued(
+            type=ProfileType(types[i % len(types)]),
+            project=project.pk,
+            deployment=deployments[0].pk,
+            agent=rows[0].pk,
+            issued=start + ago / 2 * i / names,
+        )
+        for i in range(names)
     ]
     return Prepared(
-        names=[issue(by_type[i % len(types)], project_id) for i in range(names)],
+        names=[issue(each, project_id) for each in issued],
         agents=[(agent.deployment.service, agent.identity) for agent in rows],
     )
 
@@ -79,5 +88,6 @@ def _fill(project_id: str, names: int, agents: int, types: Sequence[str]) -> Pre
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
     django.setup()
-    filled = _fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    project, names, agents, ago, *types = sys.argv[1:]
+    filled = _fill(project, int(names), int(agents), int(ago), types)
     print(json.dumps(asdict(filled)))

@@ -16,7 +16,7 @@ from benchmarks.prepared import prepare
 from benchmarks.table import Figure, show
 from tests.server import RunningServer, running_server
 
-UPLOADS, ALONE, HANDSHAKES, WARM_UP, CONNECTIONS = 3000, 750, 6000, 300, 8
+UPLOADS, ALONE, LATE, HANDSHAKES, WARM_UP, CONNECTIONS = 3000, 750, 1500, 6000, 300, 8
 QUIET = {"FLAMEWATCH_POLL_TIMEOUT_SECONDS": "0", "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60"}
 
 
@@ -31,11 +31,20 @@ def main() -> int:
         figures = [
             *measure(server, "upload", uploads[:first], CONNECTIONS, limit=3.0),
             *measure(server, "upload, one after the other", uploads[first:], 1),
+            *measure(server, "upload, five minutes late", late_uploads(server), CONNECTIONS),
             *measure(
                 server, "handshake, known agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
             ),
         ]
     return 0 if show(f"Uploads of {len(go_profile()) / 1000:.0f} kB of gzip", figures) else 1
+
+
+def late_uploads(server: RunningServer) -> list[bytes]:
+    """Return uploads of another project under names that were issued five to ten minutes ago."""
+    project = server.add_project("Late Shop", "bob@example.org")
+    key = server.add_key(project)
+    names = prepare(server, project, names=LATE + WARM_UP, ago=600).names
+    return [upload(project, key, name) for name in names]
 
 
 def upload(project: str, key: str, name: str) -> bytes:
