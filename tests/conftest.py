@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -53,7 +54,7 @@ def tables_emptied_by_delete() -> Iterator[None]:
 def database_dropped_by_force() -> Iterator[None]:
     """Drop PostgreSQL's test database although threads of the pools keep connections to it."""
 
-    def destroy(creation: DatabaseCreation, name: str, verbosity: int) -> None:
+    def destroy(creation: Any, name: str, verbosity: int) -> None:
         with creation._nodb_cursor() as cursor:
             quoted = creation.connection.ops.quote_name(name)
             cursor.execute(f"DROP DATABASE {quoted} WITH (FORCE)")

@@ -69,7 +69,7 @@ def find_copies(profiles: Sequence[NewProfile]) -> dict[Name, Copy | BlocksUnrea
     copies: dict[Name, Copy | BlocksUnread] = {}
     unread: dict[Name, BlocksUnread] = {}
     for row in select_copies([(new, _block_time(new)) for new in profiles]):
-        new = profiles[row.index]
+        new = profiles[row.position]
         name = new.project, new.name_id
         if row.name_id is not None:  # a name of CreateOfflineProfile has the hash of the bytes
             copies[name] = Copy(row.name_id, new.body_hash)

@@ -44,7 +44,7 @@ def insert_profiles(profiles: Sequence[NewProfile]) -> set[Name]:
 class CopyRow(NamedTuple):
     """Row of `select_copies`: a profile found by its name, or a block that may have it."""
 
-    index: int  # of the profile
+    position: int  # of the profile in the sequence
     name_id: str | None  # under which it is stored; None: it may be in this block
     block: int  # Block.pk
     key: str  # of the block's blob

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from common import database_pool
+from common.fair_threads import FairThreads
 from common.thread_pool import ThreadPool
 from profiles.queries import concurrency
 from projects.models import Project
@@ -48,7 +49,7 @@ async def test_a_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) ->
 
 async def test_a_thread_of_queries_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = concurrency.LIMITS
-    threads = concurrency.FairThreads("test", limits)
+    threads = FairThreads("test", limits)
     monkeypatch.setattr(concurrency, "_threads", threads)
     with count_connections() as opened:
         for _ in range(3 * limits.threads):

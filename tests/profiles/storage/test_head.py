@@ -1,10 +1,12 @@
 """Head: every acknowledged profile is stored exactly once."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -174,24 +176,28 @@ def verbs(statements: Sequence[str]) -> list[str]:
 
 
 async def test_the_writer_keeps_its_connection_until_the_database_closes_it(
-    shop: Deployment,
+    shop: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    losses = [False, False, True]
+
+    def insert_or_lose(batch: Sequence[head.NewProfile]) -> list[inserting.Outcome]:
+        if losses and losses.pop(0):
+            close_by_database()
+        return insert(batch)
+
+    monkeypatch.setattr(head, "_writer", head.Writer(insert_or_lose))
     await head.store(rows.new(shop))
     with count_connections() as opened:
         assert await head.store(rows.new(shop)) is True
     assert opened == []
-    await sync_to_async(close_other_connections)()
     assert await head.store(rows.new(shop)) is True
 
 
-def close_other_connections() -> None:
-    """Let PostgreSQL close all connections but this one; SQLite has no server that could."""
+def close_by_database() -> None:
+    """Let PostgreSQL close this thread's connection; SQLite has no server that could."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+        with contextlib.suppress(psycopg.OperationalError):
+            connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
 async def test_a_type_whose_commit_failed_is_noted_by_the_next(shop: Deployment) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from profiles.storage.upload_future import UploadFuture, complete
+from profiles.storage.upload_future import Outcome, UploadFuture, complete
 from tests.wake_ups import count_wakes
 
 
@@ -12,7 +12,7 @@ async def test_many_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     wakes = count_wakes(monkeypatch)
     many = [UploadFuture() for _ in range(50)]
     results = asyncio.gather(*(awaited.result() for awaited in many), return_exceptions=True)
-    outcomes = [True, False, True, ValueError("bad"), KeyError("worse")] * 10
+    outcomes: list[Outcome] = [True, False, True, ValueError("bad"), KeyError("worse")] * 10
     complete(zip(many, outcomes, strict=True))
     assert await results == outcomes
     assert len(wakes) == 1
@@ -33,7 +33,7 @@ def test_a_loop_that_is_closed_keeps_no_other_from_being_told() -> None:
     async def make() -> UploadFuture:
         return UploadFuture()
 
-    async def later() -> bool:
+    async def later() -> object:
         mine = UploadFuture()
         complete([(gone, True), (mine, True)])
         return await mine.result()

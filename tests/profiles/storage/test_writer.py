@@ -70,7 +70,7 @@ async def writer(database: Database) -> AsyncIterator[Writer]:
     await asyncio.to_thread(made.stop)
 
 
-async def store(writer: Writer) -> bool:
+async def store(writer: Writer) -> object:
     outcome = UploadFuture()
     writer.enter(NEW, outcome)
     return await outcome.result()
