@@ -32,12 +32,17 @@ def see(
     return asyncio.run(registry.seen(project.pk, deployment, agent))
 
 
+def row_of(known: RegisteredAgent) -> Agent:
+    assert known.agent is not None
+    return Agent.objects.get(pk=known.agent)
+
+
 def test_a_new_agent_is_added_with_its_deployment(project: Project) -> None:
     known = see(project)
     deployment = Deployment.objects.get(pk=known.deployment)
     assert (deployment.service, deployment.zone, deployment.version) == ("checkout", "eu", "1.4")
     assert deployment.language == "python"
-    agent = Agent.objects.get(pk=known.agent)
+    agent = row_of(known)
     assert (agent.deployment, agent.hostname) == (deployment, "host-1")
     assert agent.types == ["CPU", "WALL"]
     assert known.profiled == frozenset()
@@ -111,9 +116,9 @@ def test_what_changed_is_written_behind(project: Project) -> None:
     heap = frozenset({ProfileType.HEAP})
     changed = AgentSeen(ANNA.identity, "host-9", "flamewatch-python/2", heap)
     see(project, DeploymentKey("checkout", "eu", "1.4", "go"), changed)
-    assert Agent.objects.get(pk=known.agent).types == ["CPU", "WALL"]
+    assert row_of(known).types == ["CPU", "WALL"]
     write_behind.write_now()
-    agent = Agent.objects.get(pk=known.agent)
+    agent = row_of(known)
     assert agent.last_seen > agent.first_seen
     assert (agent.hostname, agent.user_agent) == ("host-9", "flamewatch-python/2")
     assert agent.types == ["HEAP"]
@@ -286,7 +291,7 @@ def test_ids_made_up_for_each_request_fill_neither_the_table_nor_the_caches(
 
 def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) -> None:
     known = see(project, agent=AgentSeen("c" * 32, "ho\x00st\n" + "x" * 300, "\ud800agent"))
-    agent = Agent.objects.get(pk=known.agent)
+    agent = row_of(known)
     assert agent.hostname.startswith("hostxxx")
     assert agent.user_agent == "agent"
 
