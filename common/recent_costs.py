@@ -1,5 +1,6 @@
 """Thread seconds that tenants have used lately, for a fair order of their jobs."""
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -64,7 +65,7 @@ class RecentCosts:
             return self._decayed(account, now) + account.running * now - account.started
 
     def _decayed(self, account: _Account, now: float) -> float:
-        return account.ended * 0.5 ** ((now - account.at) / self._half_life)
+        return account.ended * math.exp2((account.at - now) / self._half_life)
 
     def _forget_oldest(self) -> None:
         """Forget an idle tenant among the oldest ones; busy ones are as many as threads."""

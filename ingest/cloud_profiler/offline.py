@@ -35,7 +35,7 @@ async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
     credentials.require_write(access)
     credentials.require_own(access, project)
     with uploads.account(access.project) as charge:
-        profile = await read_upload(request, wire.offline_profile, charge)
+        profile = await read_upload(request, access.project, wire.offline_profile, charge)
         check_size(profile.sent.body)
         registered = await _register(access, request, profile)
         target = await deployments.target(access.project, registered.deployment)

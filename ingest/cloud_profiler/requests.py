@@ -61,21 +61,24 @@ def _query(text: bytes) -> dict[str, str]:
     return dict(pairs)
 
 
-async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:
+async def read_upload(
+    request: UploadRequest, project: int, read: Callable[[Message], T], charge: Charge
+) -> T:
     """Read the body and convert its JSON message by `read`, a pure function.
 
-    Charge the bytes of the body, and again those that a Content-Encoding unpacks to.
+    Charge the bytes of the body, and again those that a Content-Encoding unpacks to. Thread time
+    counts for the project (its pk).
     """
     allowed = _allowed()
     bodies.check_declared_size(request.headers, LIMIT, allowed)
     body = await bodies.read(request.receive, LIMIT, allowed, charge)
     if "content-encoding" in request.headers:
         unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
-        body = await decode_pool.run(unpack, len(body))
+        body = await decode_pool.run(project, unpack, len(body))
         charge(len(body))
     elif len(body) <= ON_LOOP_BYTES:
         return read(parse_upload(body))
-    return await decode_pool.run(lambda: read(parse_upload(body)), len(body))
+    return await decode_pool.run(project, lambda: read(parse_upload(body)), len(body))
 
 
 def check_size(profile: bytes) -> None:

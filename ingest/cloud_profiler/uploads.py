@@ -35,7 +35,7 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     issued = await _issued(request, project, name_id)
     note_authenticated(request.scope)
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
-        sent = await read_upload(request, wire.sent_profile, charge)
+        sent = await read_upload(request, issued.project, wire.sent_profile, charge)
         check_size(sent.body)
         label_values.count(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)

@@ -1,26 +1,45 @@
-"""Threads that decode profiles.
+"""Threads that decode profiles, in the order of their projects' recent cost.
 
 Decoding releases the GIL. On the event loop it would delay the long polls of thousands of agents.
 Large profiles have a thread of their own, so that small profiles, which are decoded within a
 millisecond, do not queue behind them.
 """
 
+import asyncio
 import os
 from collections.abc import Callable
 from typing import TypeVar
 
-from common.thread_pool import Job, ThreadPool
+from common.fair_threads import FairLimits, FairThreads
+from common.thread_pool import Job
 
 # At least 2: on two cores a single thread takes 10 % less CPU time for small profiles, but decodes
 # a third fewer large ones.
 THREADS = max(2, min(8, os.cpu_count() or 2))
 LARGE_BYTES = 2**19  # size of the body as it is sent
 LARGE_RAW_BYTES = 8 * 2**20  # size of the profile after gunzip
+_UNLIMITED = 2**62
 
 T = TypeVar("T")
 
-_small = ThreadPool("flamewatch-decode", THREADS)
-_large = ThreadPool("flamewatch-decode-large", 1)
+
+def _threads(name: str, threads: int) -> FairThreads:
+    """Return threads that one project may use alone.
+
+    Their queue needs no limit: the budget of uploads bounds the memory of what waits in it.
+    """
+    limits = FairLimits(
+        threads=threads,
+        running_of_tenant=threads,
+        running_of_client=threads,
+        waiting_of_tenant=_UNLIMITED,
+        waiting=_UNLIMITED,
+    )
+    return FairThreads(name, limits)
+
+
+_small = _threads("flamewatch-decode", THREADS)
+_large = _threads("flamewatch-decode-large", 1)
 
 
 def is_large(body_bytes: int, raw_bytes: int = 0) -> bool:
@@ -28,11 +47,13 @@ def is_large(body_bytes: int, raw_bytes: int = 0) -> bool:
     return body_bytes >= LARGE_BYTES or raw_bytes > LARGE_RAW_BYTES
 
 
-def start(job: Job, *, large: bool) -> None:
+def start(project: int, job: Job, *, large: bool) -> None:
     """Queue a job that decodes a profile and handles its own exceptions: nobody awaits it."""
-    (_large if large else _small).start(job)
+    (_large if large else _small).start(("project", project), job)
 
 
-async def run(function: Callable[[], T], size: int) -> T:
+async def run(project: int, function: Callable[[], T], size: int) -> T:
     """Call `function` for a body of `size` bytes in a decode thread; return its result."""
-    return await (_large if is_large(size) else _small).run(function)
+    threads = _large if is_large(size) else _small
+    tenant = ("project", project)
+    return await asyncio.wrap_future(threads.submit(tenant, tenant, function))

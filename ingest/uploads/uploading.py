@@ -44,7 +44,7 @@ async def store_upload(
     """
     disk.require_room()
     admission = await quotas.admit_profile(project, len(body))
-    upload = _Upload(type, body, make_row)
+    upload = _Upload(project, type, body, make_row)
     try:
         outcome = await upload.stored()
     except Exception:
@@ -75,9 +75,13 @@ class _Upload:
     new: NewProfile
 
     def __init__(
-        self, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
+        self,
+        project: int,
+        type: ProfileType,
+        body: bytes,
+        make_row: Callable[[DecodedUpload], NewProfile],
     ) -> None:
-        self._type, self._body, self._make_row = type, body, make_row
+        self._project, self._type, self._body, self._make_row = project, type, body, make_row
         self._awaited = UploadFuture()
 
     async def stored(self) -> bool | Copy:
@@ -86,7 +90,7 @@ class _Upload:
         Raise what decoding raises, and what profiles.storage.head.store raises.
         """
         large = decode_pool.is_large(len(self._body), claimed_size(self._body))
-        decode_pool.start(partial(self._decode, large), large=large)
+        decode_pool.start(self._project, partial(self._decode, large), large=large)
         return await head.stored(self._awaited)
 
     def _decode(self, is_large: bool) -> None:
@@ -105,7 +109,8 @@ class _Upload:
             if is_large or allowed == small:
                 complete([(self._awaited, _without_frames(error))])
             else:
-                decode_pool.start(partial(self._decode, is_large=True), large=True)
+                job = partial(self._decode, is_large=True)
+                decode_pool.start(self._project, job, large=True)
         except Exception as error:
             complete([(self._awaited, _without_frames(error))])
         else:

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import threading
+from functools import partial
 
 import pytest
 
@@ -18,8 +19,8 @@ SECONDS = 30.0  # more than any test takes
 def test_small_profiles_do_not_wait_for_large_ones() -> None:
     release, small = threading.Event(), threading.Event()
     for _ in range(THREADS + 1):
-        start(lambda: release.wait(SECONDS) and None, large=True)
-    start(small.set, large=False)
+        start(1, lambda: release.wait(SECONDS) and None, large=True)
+    start(1, small.set, large=False)
     assert small.wait(SECONDS)
     release.set()
 
@@ -53,7 +54,7 @@ async def test_a_body_is_unpacked_once_where_its_claim_is_true(
         return gunzip.gunzip(body, max_raw)
 
     monkeypatch.setattr(uploading, "gunzip", gunzip_noted)
-    upload = uploading._Upload(ProfileType.CPU, body, lambda decoded: pytest.fail("no profile"))
+    upload = uploading._Upload(1, ProfileType.CPU, body, lambda decoded: pytest.fail("no profile"))
     with pytest.raises(BadProfile):  # zeros are no pprof
         async with asyncio.timeout(SECONDS):
             await upload.stored()
@@ -61,4 +62,41 @@ async def test_a_body_is_unpacked_once_where_its_claim_is_true(
 
 
 def test_the_thread_of_large_profiles_is_one() -> None:
-    assert decode_pool._large._threads == 1
+    assert decode_pool._large.limits.threads == 1
+
+
+async def test_the_profile_of_an_idle_project_is_decoded_before_anothers_backlog(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decode_pool, "_large", decode_pool._threads("decode-of-test", 1))
+    busy, idle = 10**6, 10**6 + 1  # of no other test
+    release, order = threading.Event(), list[int]()
+    running = threading.Event()
+
+    def wait() -> None:
+        running.set()
+        release.wait(SECONDS)
+
+    start(busy, wait, large=True)
+    assert running.wait(SECONDS)
+    waiting = [
+        asyncio.create_task(decode_pool.run(project, partial(order.append, project), LARGE_BYTES))
+        for project in (busy, busy, idle)
+    ]
+    while decode_pool._large.waiting < len(waiting):  # noqa: ASYNC110  there is no event
+        await asyncio.sleep(0)
+    release.set()
+    await asyncio.gather(*waiting)
+    assert order == [idle, busy, busy]
+
+
+def test_an_error_that_nobody_awaits_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise ValueError("no such luck")
+
+    ended = threading.Event()
+    pool = decode_pool._threads("decode-of-test", 1)
+    pool.start("A", fail)
+    pool.start("A", ended.set)
+    assert ended.wait(SECONDS)
+    assert "no such luck" in caplog.text

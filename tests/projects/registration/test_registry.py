@@ -32,12 +32,17 @@ def see(
     return asyncio.run(registry.seen(project.pk, deployment, agent))
 
 
+def row_of(registered: RegisteredAgent) -> Agent:
+    assert registered.agent is not None
+    return Agent.objects.get(pk=registered.agent)
+
+
 def test_a_new_agent_is_added_with_its_deployment(project: Project) -> None:
     registered = see(project)
     deployment = Deployment.objects.get(pk=registered.deployment)
     assert (deployment.service, deployment.zone, deployment.version) == ("checkout", "eu", "1.4")
     assert deployment.language == "python"
-    agent = Agent.objects.get(pk=registered.agent)
+    agent = row_of(registered)
     assert (agent.deployment, agent.hostname) == (deployment, "host-1")
     assert agent.types == ["CPU", "WALL"]
     assert registered.profiled == frozenset()
@@ -111,9 +116,9 @@ def test_changes_are_written_by_the_write_behind_buffer(project: Project) -> Non
     heap = frozenset({ProfileType.HEAP})
     changed = AgentSeen(ANNA.identity, "host-9", "flamewatch-python/2", heap)
     see(project, DeploymentKey("checkout", "eu", "1.4", "go"), changed)
-    assert Agent.objects.get(pk=registered.agent).types == ["CPU", "WALL"]
+    assert row_of(registered).types == ["CPU", "WALL"]
     write_behind.write_now()
-    agent = Agent.objects.get(pk=registered.agent)
+    agent = row_of(registered)
     assert agent.last_seen > agent.first_seen
     assert (agent.hostname, agent.user_agent) == ("host-9", "flamewatch-python/2")
     assert agent.types == ["HEAP"]
@@ -215,11 +220,11 @@ def test_a_deployment_stores_so_many_new_agents_a_day_and_serves_the_others(
     project: Project, settings: Settings
 ) -> None:
     settings.NEW_AGENTS_PER_DAY = 3
-    known = [see(project, agent=one) for one in fleet(0, 5)]
-    assert [one.agent is None for one in known] == [False] * 3 + [True] * 2
-    assert len({one.deployment for one in known}) == 1
+    seen = [see(project, agent=one) for one in fleet(0, 5)]
+    assert [one.agent is None for one in seen] == [False] * 3 + [True] * 2
+    assert len({one.deployment for one in seen}) == 1
     assert Agent.objects.count() == 3
-    assert see(project, agent=fleet(0, 1)[0]) == known[0], "a stored agent goes on"
+    assert see(project, agent=fleet(0, 1)[0]) == seen[0], "a stored agent goes on"
     other = DeploymentKey("checkout", version="2")
     assert see(project, other, fleet(4, 5)[0]).agent is not None
 
@@ -289,8 +294,8 @@ def test_ids_made_up_for_each_request_fill_neither_the_table_nor_the_caches(
 
 
 def test_a_header_with_what_a_database_refuses_does_no_harm(project: Project) -> None:
-    known = see(project, agent=AgentSeen("c" * 32, "ho\x00st\n" + "x" * 300, "\ud800agent"))
-    agent = Agent.objects.get(pk=known.agent)
+    registered = see(project, agent=AgentSeen("c" * 32, "ho\x00st\n" + "x" * 300, "\ud800agent"))
+    agent = row_of(registered)
     assert agent.hostname.startswith("hostxxx")
     assert agent.user_agent == "agent"
 

@@ -107,7 +107,7 @@ async def test_it_tells_how_long_an_agent_captures_still(slow_queue: LongPollQue
     await claimed(wait)
     (doing,) = await asyncio.to_thread(slow_queue.activities, [(1, "a")])
     assert not doing.waiting
-    assert 0 < doing.capturing_for <= LONG * 1.1
+    assert 0 < doing.capturing_for <= LONG * 1.1 + 0.001, "Redis has whole milliseconds, rounded up"
 
 
 async def test_a_request_is_claimed_by_one_agent_only(queue: LongPollQueue) -> None:
