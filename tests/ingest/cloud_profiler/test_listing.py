@@ -109,6 +109,7 @@ def test_another_projects_path_is_404(stranger: Client, reader: Client) -> None:
         ("pageSize", "-1"),
         ("pageToken", "x"),
         ("pageToken", "ä"),
+        ("pageToken", "MH4xfgA"),  # 0~1~NUL
         ("type", "GPU"),
         ("start", "yesterday"),
         ("end", "2026-01-01T00:00:00"),
