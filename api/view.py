@@ -14,10 +14,8 @@ from common.minute_counter import counter
 from endpoints import credentials
 from endpoints.api_view import WireView
 from endpoints.errors import NotFound, TooManyQueries
-from endpoints.params import query_string
+from endpoints.params import reader
 from projects.credentials.authentication import Access
-
-_KEY = "key"  # query parameter that may carry the API key
 
 
 def _nothing(request: ApiRequest) -> ApiQuery:
@@ -35,7 +33,7 @@ class ApiQueryView(WireView):
         await _admit(access)
         api_request = _api_request(request, access)
         query = self.query(api_request)
-        api_request.parameters.one(_KEY)
+        api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
         body = await execute(access, partial(body_of, query, may_compress(request)))
         return respond(request, api_request, query, body)
@@ -61,7 +59,7 @@ def _api_request(request: HttpRequest, access: Access) -> ApiRequest:
     return ApiRequest(
         project=access.project,
         project_id=access.project_id,
-        parameters=query_string.parse(request.META.get("QUERY_STRING", "")),
+        parameters=reader.parse(request.META.get("QUERY_STRING", "")),
         now=timezone.now(),
         preferred=request.get_preferred_type,
     )

@@ -215,7 +215,7 @@ def test_hostile_names_are_text(signed_in: Client, project: Project) -> None:
 
 
 def test_what_cannot_be_read_is_said(signed_in: Client) -> None:
-    html = shown(signed_in, state="asleep", show="pods", page="-3", find="\0")
+    html = shown(signed_in, state="asleep", show="pods", page="-3")
     assert "state=asleep could not be read; showing all instead." in html
     assert "show=pods could not be read; showing agents instead." in html
     assert "page=-3 could not be read; showing 1 instead." in html
