@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from api.formats import JSON, ResultFormat, named
 from endpoints.errors import NotAcceptable
 from endpoints.params import values
-from endpoints.params.query_string import Parameters
+from endpoints.params.parameter import Parameter
+from endpoints.params.reader import StrictReader
 from profiles.query import ExportFile, QueryContext
 
 
@@ -17,7 +19,7 @@ class ApiRequest:
 
     project: int  # Project.pk
     project_id: str
-    parameters: Parameters
+    parameters: StrictReader
     now: datetime
     preferred: Callable[[Sequence[str]], str | None]  # media type, by Accept
 
@@ -26,8 +28,8 @@ class ApiRequest:
 
         Raise NotAcceptable if Accept names no allowed format.
         """
-        names = tuple(form.name for form in allowed)
-        text = self.parameters.read("format", lambda text: values.one_of(text, names), "")
+        one_of = partial(values.one_of, allowed=tuple(form.name for form in allowed))
+        text = self.parameters.read(Parameter("format", "Format of the response", one_of, ""))
         if text:
             return named(text, allowed)
         types = {media: form for form in allowed for media in form.accepted}

@@ -12,11 +12,9 @@ from common.asgi import scope_of
 from endpoints import credentials
 from endpoints.api_view import WireView
 from endpoints.errors import NotFound
-from endpoints.params import query_string
+from endpoints.params import reader
 from endpoints.query_execution import admit_query, execute
 from projects.credentials.authentication import Access
-
-_KEY = "key"  # query parameter that may carry the API key
 
 
 def _nothing(request: ApiRequest) -> ApiQuery:
@@ -34,7 +32,7 @@ class ApiQueryView(WireView):
         await admit_query(access)
         api_request = _api_request(request, access)
         query = self.query(api_request)
-        api_request.parameters.one(_KEY)
+        api_request.parameters.read(credentials.KEY)
         api_request.parameters.done()
         body = await execute(access, partial(body_of, query, may_compress(request)))
         return respond(request, api_request, query, body)
@@ -52,7 +50,7 @@ def _api_request(request: HttpRequest, access: Access) -> ApiRequest:
     return ApiRequest(
         project=access.project,
         project_id=access.project_id,
-        parameters=query_string.parse(request.META.get("QUERY_STRING", "")),
+        parameters=reader.parse(request.META.get("QUERY_STRING", "")),
         now=timezone.now(),
         preferred=request.get_preferred_type,
     )

@@ -21,7 +21,7 @@ from common.disk_space import DiskFull, is_disk_full
 from common.request_body import TooSlow
 from endpoints import errors
 from endpoints.durations import seconds
-from endpoints.params.query_string import BadParameter
+from endpoints.params.reader import BadParameter
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import InvalidQuery, TooManyQueriesWaiting
 from profiles.storage.disk import DATABASE_FULL

@@ -5,16 +5,32 @@ import subprocess
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from api.urls import urlpatterns
+from endpoints.params.parameter import Family, Parameter, Repeated
 from profiler_site.cli import command
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
 MAX_LINE = 200  # characters, except in tables and code
+# Modules that declare URL parameters of the query API and of pages.
+API = (
+    *("endpoints.credentials", "endpoints.params.selection", "endpoints.params.view"),
+    "endpoints.params.lists",
+    *(f"api.resources.{name}" for name in ("deployments", "history", "profiles", "top")),
+)
+PAGES_OF_SITE = (
+    *("frontend.queries.params", "frontend.queries.list_params"),
+    *(
+        f"frontend.pages.{name}.params"
+        for name in ("agents", "compare", "history", "profiles", "services")
+    ),
+)
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _INLINE_CODE = re.compile(r"`[^`\n]+`")
@@ -61,6 +77,13 @@ def settings() -> set[str]:
     return {name for path in sources for name in _SETTING.findall(path.read_text())}
 
 
+def parameters(*modules: ModuleType) -> set[str]:
+    """Return the URL parameters that the modules declare or read, as the documentation has them."""
+    declared = [each for module in modules for each in vars(module).values()]
+    names = {each.name for each in declared if isinstance(each, (Parameter, Repeated))}
+    return names | {f"{each.prefix}NAME" for each in declared if isinstance(each, Family)}
+
+
 def links(page: Path) -> list[str]:
     return _LINK.findall(_INLINE_CODE.sub("code", prose(page)))
 
@@ -101,6 +124,15 @@ def test_every_page_of_the_docs_is_linked() -> None:
     }
     pages = {path.resolve() for path in DOCS.rglob("*.md")}
     assert pages - linked == set()
+
+
+@pytest.mark.parametrize(("page", "names"), [("api", API), ("urls", PAGES_OF_SITE)])
+def test_every_parameter_is_documented(page: str, names: tuple[str, ...]) -> None:
+    text = (DOCS / "reference" / f"{page}.md").read_text()
+    declared = parameters(*(import_module(name) for name in names))
+    assert declared
+    undocumented = {name for name in declared if not re.search(rf"`{re.escape(name)}[`=]", text)}
+    assert undocumented == set()
 
 
 def test_the_code_mentions_no_page_that_is_gone() -> None:

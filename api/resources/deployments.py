@@ -7,19 +7,20 @@ from api.documents import dumps, head
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
+from endpoints.params.parameter import Parameter
+from endpoints.params.selection import SERVICE
 from profiles.query import QueryContext
 from projects.models import Deployment
 from projects.registration import deployments
 
-USUAL, MOST = 100, 1000  # rows of a page
+AFTER = Parameter("page", "Token of a page", partial(values.count, most=2**63 - 1), 0)
+SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
 
 
 def query(request: ApiRequest) -> ApiQuery:
     request.form(JSON)
     read = request.parameters.read
-    service = read("service", values.short, "")
-    after = read("page", partial(values.count, most=2**63 - 1), 0)
-    size = read("size", partial(values.count, most=MOST), USUAL)
+    service, after, size = read(SERVICE), read(AFTER), read(SIZE)
 
     def run(context: QueryContext) -> bytes:
         rows = deployments.list_page(request.project, service, size + 1, after)

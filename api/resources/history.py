@@ -1,17 +1,29 @@
 """`…/history`: the cost of functions over time, in steps."""
 
+from functools import partial
 from typing import Any
 
 from api.documents import dumps, metric_json, selected
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
-from endpoints.params.query_string import Parameters
+from endpoints.params.lists import FUNCTION, STEP
+from endpoints.params.parameter import Parameter, Repeated
 from endpoints.params.selection import read_selection
 from endpoints.params.view import read_view
-from profiles.query import BadFilterPattern, HistoryResult, QueryContext, matcher, run_history
+from profiles.query import HistoryResult, QueryContext, matcher, run_history
 
-USUAL, MOST = 5, 50  # functions
+SIZE = Parameter("size", "Number of functions", partial(values.count, most=50), 5)
+
+
+def _pattern(text: str) -> str:
+    """Return a substring of function names, or a regular expression between slashes."""
+    matcher(text)
+    return text
+
+
+SHOW = Repeated("show", "Only functions that match one of these patterns", _pattern)
+HIDE = Repeated("hide", "Only functions that match none of these patterns", _pattern)
 
 
 def query(request: ApiRequest) -> ApiQuery:
@@ -19,10 +31,9 @@ def query(request: ApiRequest) -> ApiQuery:
     parameters = request.parameters
     selection = read_selection(parameters, request.project, request.now)
     view = read_view(parameters)
-    step = parameters.read("step", values.span, None)
-    names = parameters.several("function")
-    show, hide = _patterns(parameters, "show"), _patterns(parameters, "hide")
-    size = parameters.read("size", lambda text: values.count(text, MOST), USUAL)
+    step, names = parameters.read(STEP), parameters.several(FUNCTION)
+    show, hide = parameters.several(SHOW), parameters.several(HIDE)
+    size = parameters.read(SIZE)
 
     def run(context: QueryContext) -> bytes:
         result = run_history(
@@ -31,17 +42,6 @@ def query(request: ApiRequest) -> ApiQuery:
         return dumps(_document(request, result))
 
     return ApiQuery(run, selection.end)
-
-
-def _patterns(parameters: Parameters, name: str) -> tuple[str, ...]:
-    """Read patterns: substrings of function names, or regular expressions between slashes."""
-    texts = parameters.several(name)
-    try:
-        for text in texts:
-            matcher(text)
-    except BadFilterPattern as error:
-        raise parameters.bad(name, str(error)) from error
-    return texts
 
 
 def _document(request: ApiRequest, result: HistoryResult) -> dict[str, Any]:

@@ -7,19 +7,20 @@ from api.documents import dumps, selected
 from api.formats import JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
+from endpoints.params.lists import CURSOR, PROFILE_ORDER
+from endpoints.params.parameter import Parameter
 from endpoints.params.selection import read_selection
-from profiles.query import ProfileOrder, ProfileRow, QueryContext, run_profiles
+from profiles.query import ProfileRow, QueryContext, run_profiles
 
-USUAL, MOST = 100, 1000  # rows of a page
+SIZE = Parameter("size", "Rows of a page", partial(values.count, most=1000), 100)
 
 
 def query(request: ApiRequest) -> ApiQuery:
     request.form(JSON)
     parameters = request.parameters
     selection = read_selection(parameters, request.project, request.now)
-    page = parameters.read("page", values.short, "")
-    order = ProfileOrder(parameters.read("order", _order, ProfileOrder.NEWEST.value))
-    size = parameters.read("size", partial(values.count, most=MOST), USUAL)
+    page, order = parameters.read(CURSOR), parameters.read(PROFILE_ORDER)
+    size = parameters.read(SIZE)
 
     def run(context: QueryContext) -> bytes:
         result = run_profiles(context, selection, page=page, size=size, order=order)
@@ -28,10 +29,6 @@ def query(request: ApiRequest) -> ApiQuery:
         return dumps({**fields, "rows": rows, "next_page": result.next_page})
 
     return ApiQuery(run, selection.end)
-
-
-def _order(text: str) -> str:
-    return values.one_of(text, tuple(each.value for each in ProfileOrder))
 
 
 def _row(request: ApiRequest, row: ProfileRow) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from profiles.query import QueryContext, run_services
 
 def query(request: ApiRequest) -> ApiQuery:
     request.form(JSON)
-    within = read_range(request.parameters, request.now)
+    start, end = read_range(request.parameters, request.now).bounds(request.now)
 
     def run(context: QueryContext) -> bytes:
-        result = run_services(context, within.start, within.end)
+        result = run_services(context, start, end)
         rows = [asdict(row) for row in result.rows]
-        return dumps({**head(request), "start": within.start, "end": within.end, "services": rows})
+        return dumps({**head(request), "start": start, "end": end, "services": rows})
 
-    return ApiQuery(run, within.end)
+    return ApiQuery(run, end)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from api.documents import dumps, metric_json, selected
 from api.formats import CSV, JSON
 from api.requests import ApiQuery, ApiRequest
 from endpoints.params import values
-from endpoints.params.query_string import Parameters
+from endpoints.params.lists import FUNCTION_SORT
+from endpoints.params.parameter import Parameter
 from endpoints.params.selection import read_selection
 from endpoints.params.view import read_view
 from profiles.query import (
@@ -21,13 +23,13 @@ from profiles.query import (
 )
 
 MOST_ROWS = 1_000_000
+SIZE = Parameter("size", "Number of rows", partial(values.count, most=MOST_ROWS), MOST_ROWS)
 _KEYS: dict[str, Callable[[FunctionRow], int | str]] = {
     "self": lambda row: -row.self,
     "total": lambda row: -row.total,
     "count": lambda row: -row.count,
     "name": lambda row: row.name,
 }
-_SORTS = (*_KEYS, *(f"-{name}" for name in _KEYS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def query(request: ApiRequest) -> ApiQuery:
     form = request.form(JSON, CSV)
     selection = read_selection(parameters, request.project, request.now)
     view = read_view(parameters)
-    rows = _rows(parameters)
+    rows = _Rows(parameters.read(FUNCTION_SORT), parameters.read(SIZE))
 
     def run(context: QueryContext) -> bytes | ExportFile:
         if form is CSV:
@@ -60,13 +62,6 @@ def query(request: ApiRequest) -> ApiQuery:
         return _json(request, run_top(context, selection, view), rows)
 
     return ApiQuery(run, selection.end, form)
-
-
-def _rows(parameters: Parameters) -> _Rows:
-    return _Rows(
-        sort=parameters.read("sort", lambda text: values.one_of(text, _SORTS), "self"),
-        size=parameters.read("size", lambda text: values.count(text, MOST_ROWS), MOST_ROWS),
-    )
 
 
 def _json(request: ApiRequest, result: TopResult, rows: _Rows) -> bytes:

@@ -1,1 +1,1 @@
-"""Strict parsing and validation of URL query parameters (docs/reference/api.md)."""
+"""Declarations of URL query parameters, and their reader (docs/reference/urls.md, api.md)."""

@@ -1,94 +1,140 @@
-"""Selection of profiles and time range from query parameters."""
+"""Selection of profiles and time range: their parameters, and how they combine."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
+from typing import NamedTuple
 
-from endpoints.params import values
-from endpoints.params.query_string import Parameters
+from endpoints.params import parameter, values
+from endpoints.params.parameter import Family, Parameter, Repeated
+from endpoints.params.reader import Reader, StrictReader
+from endpoints.params.values import Now
 from profiles.query import Selection
 from projects.profile_types import ProfileType
 
+SERVICE = parameter.text("service", "Name of the service")
+TYPE = Parameter(
+    "type",
+    "Profile type",
+    lambda text: ProfileType(values.one_of(text, tuple(each.value for each in ProfileType))),
+    None,
+)
+SPAN = Parameter("span", "Length of the range", values.span, None)
+END, FROM, TO = (
+    Parameter(name, meaning, values.moment, None, values.with_zone)
+    for name, meaning in (
+        ("end", "End of the range (exclusive), or now"),
+        ("from", "Start of the range (inclusive), instead of its length"),
+        ("to", "End of a range that is given by its start"),
+    )
+)
+ZONE = Repeated("zone", "Only profiles of these zones", values.short, values.cut)
+VERSION = Repeated("version", "Only profiles of these versions", values.short, values.cut)
+LABEL = Family(
+    "label.",
+    "Only profiles whose label of this name has one of these values",
+    values.short,
+    values.cut,
+    unnamed="has no name of a label behind its point",
+    most_used=10,
+)
+WEIGHT = Parameter("weight", "Only the top n percent of profiles by total", values.percent, None)
+WEIGHTS = Parameter(
+    "weights", "Only profiles whose total is in this range, inclusive", values.weights, None
+)
+PROFILE = parameter.text("profile", "Only one profile, by the last part of its name")
+
 DEFAULT_SPAN = timedelta(hours=1)
-_ABSOLUTE, _RELATIVE = ("from", "to"), ("span", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Time range, start <= time < end."""
+class TimeRange:
+    """Time range of length `span`, start <= time < end."""
 
-    start: datetime
-    end: datetime
+    span: timedelta = DEFAULT_SPAN
+    end: datetime | None = None  # None: now, moving with the clock
 
-    @property
-    def span(self) -> timedelta:
-        return self.end - self.start
+    def bounds(self, now: datetime) -> tuple[datetime, datetime]:
+        """Return start and end."""
+        end = self.end or now
+        return end - self.span, end
 
 
-def read_range(of: Parameters, now: datetime, default: Range | None = None) -> Range:
+DEFAULT_RANGE = TimeRange()
+
+
+def read_range(of: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE) -> TimeRange:
     """Read a time range from `from` and `to`, or from `span` and `end`.
 
     A missing end is the end of `default`, a missing start lies the span of `default` before the
-    end; without a `default`, the range is the DEFAULT_SPAN up to `now`. Raise BadParameter if
-    both pairs are given, and for a range that is empty or longer than LONGEST_SPAN (400 days).
+    end. Reject ranges that are empty or longer than LONGEST_SPAN (400 days). If both pairs are
+    given, which the strict policy rejects, `from` and `to` count.
     """
-    moment = partial(values.time, now=now)
-    default = default or Range(now - DEFAULT_SPAN, now)
-    if of.has(*_ABSOLUTE) and of.has(*_RELATIVE):
-        raise of.bad("from", "and to stand alone, without span and end")
-    length = of.read("span", values.span, default.span)
-    end = of.read("to", moment, None) or of.read("end", moment, default.end)
-    start = of.read("from", moment, end - length)
-    if not timedelta(0) < end - start <= values.LONGEST_SPAN:
-        longest = values.LONGEST_SPAN.days
-        raise of.bad("from", f"has to be before the end, by {longest} days at most")
-    return Range(start, end)
+    of.expect(SPAN, TO, END, FROM)
+    is_absolute = of.has(FROM, TO)
+    if is_absolute and of.has(SPAN, END):
+        of.conflict(FROM, "and to stand alone, without span and end")
+    moment, start = of.read(TO if is_absolute else END), of.read(FROM)
+    end = default.end if moment is None else None if moment is Now.NOW else moment
+    if start is None:
+        return TimeRange(of.read(SPAN) or default.span, end)
+    span = (end or now) - (now if start is Now.NOW else start)
+    if timedelta(0) < span <= values.LONGEST_SPAN:
+        return TimeRange(span, end)
+    longest = values.LONGEST_SPAN.days
+    reason = f"has to be before the end, by {longest} days at most"
+    of.reject(FROM, of.text(FROM), ValueError(reason))
+    return TimeRange(default.span, end)
 
 
-def read_selection(of: Parameters, project: int, now: datetime) -> Selection:
-    """Read a selection of one service and type of the project with the pk `project`."""
-    service = of.required("service")
-    type_ = of.required("type")
-    within = read_range(of, now)
-    plain = Selection(
-        project=project,
-        service=of.read("service", values.short, service),
-        type=ProfileType(of.read("type", _profile_type, type_)),
-        start=within.start,
-        end=within.end,
+class Narrowing(NamedTuple):
+    """Restrictions to some profiles of a service and type; empty ones select all."""
+
+    zones: tuple[str, ...]
+    versions: tuple[str, ...]
+    labels: dict[str, tuple[str, ...]]
+    weight: float | None
+    weights: tuple[int, int] | None
+    profile: str
+
+
+def read_narrowing(of: Reader) -> Narrowing:
+    return Narrowing(
+        labels={name: _distinct(found) for name, found in of.family(LABEL).items()},
+        zones=_distinct(of.several(ZONE)),
+        versions=_distinct(of.several(VERSION)),
+        weight=of.read(WEIGHT),
+        weights=of.read(WEIGHTS),
+        profile=of.read(PROFILE),
     )
-    return _narrowed(plain, of)
 
 
-def read_other_side(of: Parameters, first: Selection, now: datetime) -> Selection:
+def read_selection(of: StrictReader, project: int, now: datetime) -> Selection:
+    """Read a selection of one service and type of the project with the pk `project`."""
+    service, type_ = of.required(SERVICE), of.required(TYPE)
+    start, end = read_range(of, now).bounds(now)
+    return _narrowed(Selection(project, service, type_, start, end), of)
+
+
+def read_other_side(of: StrictReader, first: Selection, now: datetime) -> Selection:
     """Read the second selection of a comparison: `first` with the parameters in `of` replaced."""
-    within = read_range(of, now, Range(first.start, first.end))
-    return _narrowed(replace(first, start=within.start, end=within.end), of)
+    range_of_first = TimeRange(first.end - first.start, first.end)
+    start, end = read_range(of, now, range_of_first).bounds(now)
+    return _narrowed(replace(first, start=start, end=end), of)
 
 
-def _narrowed(plain: Selection, of: Parameters) -> Selection:
-    labels = dict(plain.labels)
-    for name, allowed in of.starting("label.").items():
-        if not name:
-            raise of.bad("label.", "has no name of a label behind its point")
-        labels[name] = _short(of, f"label.{name}", allowed)
+def _narrowed(plain: Selection, of: StrictReader) -> Selection:
+    own = read_narrowing(of)
+    labels = dict(plain.labels) | own.labels
     return replace(
         plain,
-        zones=_short(of, "zone", of.several("zone")) or plain.zones,
-        versions=_short(of, "version", of.several("version")) or plain.versions,
+        zones=own.zones or plain.zones,
+        versions=own.versions or plain.versions,
         labels=tuple((name, allowed) for name, allowed in labels.items() if allowed),
-        weight=of.read("weight", values.percent, plain.weight),
-        weights=of.read("weights", values.weights, plain.weights),
-        profile=of.read("profile", values.short, plain.profile),
+        weight=own.weight or plain.weight,
+        weights=own.weights or plain.weights,
+        profile=own.profile or plain.profile,
     )
 
 
-def _short(of: Parameters, name: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        return tuple(dict.fromkeys(values.short(text) for text in texts))
-    except ValueError as error:
-        raise of.bad(name, str(error)) from error
-
-
-def _profile_type(text: str) -> str:
-    return values.one_of(text, tuple(type_.value for type_ in ProfileType))
+def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 
 LONGEST_SPAN = timedelta(days=400)
 MAX_TEXT = 512  # characters of a service, zone, version or label
@@ -9,20 +10,40 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 YEARS = range(2000, 2200)
 
 
-def time(text: str, now: datetime) -> datetime:
-    """Parse an RFC 3339 time with a time zone, or the word `now`; return it in UTC."""
-    if text == "now":
-        return now
+class Now(Enum):
+    """The word `now` in place of a time."""
+
+    NOW = "now"
+
+
+def moment(text: str) -> datetime | Now:
+    """Parse a time as `time` does, or the word `now`."""
+    return Now.NOW if text == Now.NOW.value else time(text)
+
+
+def time(text: str) -> datetime:
+    """Parse an RFC 3339 time with a time zone; return it in UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None or moment.year not in YEARS:
-        raise ValueError(
-            f"{_shown(text)} is neither now nor an RFC 3339 time with a zone, like "
-            "2026-11-21T09:30:00Z (in an address a + has to be written %2B)"
-        )
-    return moment.astimezone(UTC)
+    if moment is not None and moment.tzinfo and moment.year in YEARS:
+        moment = moment.astimezone(UTC)
+        if moment.year in YEARS:  # in UTC, too
+            return moment
+    raise ValueError(
+        f"{_shown(text)} is neither now nor an RFC 3339 time with a zone, like "
+        "2026-11-21T09:30:00Z (in an address a + has to be written %2B)"
+    )
+
+
+def with_zone(text: str) -> str:
+    """Return a time without a time zone as one in UTC, and any other text unchanged."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo else moment.replace(tzinfo=UTC).isoformat()
 
 
 def span(text: str) -> timedelta:
@@ -65,17 +86,28 @@ def count(text: str, most: int) -> int:
     return int(text)
 
 
+def page(text: str) -> int:
+    """Parse a page number, at least 1, of which the first nine digits count."""
+    if not re.fullmatch(r"[0-9]+", text) or int(text[:9]) < 1:
+        raise ValueError(f"{_shown(text)} is no number of a page")
+    return int(text[:9])
+
+
 def one_of(text: str, allowed: tuple[str, ...]) -> str:
     if text not in allowed:
         raise ValueError(f"{_shown(text)} is none of {', '.join(allowed)}")
     return text
 
 
-def short(text: str) -> str:
-    """Return the text if it has at most MAX_TEXT characters."""
-    if len(text) > MAX_TEXT:
-        raise ValueError(f"may have {MAX_TEXT} characters; this one has {len(text):,}")
+def short(text: str, most: int = MAX_TEXT) -> str:
+    """Return the text if it has at most `most` characters."""
+    if len(text) > most:
+        raise ValueError(f"may have {most:,} characters; this one has {len(text):,}")
     return text
+
+
+def cut(text: str, most: int = MAX_TEXT) -> str:
+    return text[:most]
 
 
 def _shown(text: str) -> str:

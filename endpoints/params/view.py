@@ -1,7 +1,8 @@
-"""View of the selected profiles from query parameters."""
+"""View of the selected profiles: its parameters, and how they combine."""
 
-from endpoints.params import values
-from endpoints.params.query_string import Parameters
+from endpoints.params import parameter, values
+from endpoints.params.parameter import Parameter, Repeated
+from endpoints.params.reader import StrictReader
 from profiles.query import (
     FilterOption,
     Group,
@@ -14,27 +15,7 @@ from profiles.query import (
 )
 
 ANY_UNIT = ""
-
-
-def read_view(of: Parameters) -> View:
-    """Read a view: its metric, filters, shape, focus, group and root.
-
-    A metric without a unit matches by its name. Raise BadParameter for an invalid filter.
-    """
-    metric = of.read("metric", values.short, "")
-    return View(
-        metric=Metric(metric, ANY_UNIT) if metric else None,
-        filters=tuple(_filter(of, text) for text in of.several("f")),
-        shape=Shape(of.read("view", _shape, Shape.TOP_DOWN.value)),
-        focus=of.one("focus") or None,
-        group=Group(of.read("group", _group, Group.FUNCTION.value)),
-        root=of.read("root", values.node, None),
-    )
-
-
-def read_order(of: Parameters) -> Order:
-    """Read the order of sibling nodes."""
-    return Order(of.read("sort", _order, Order.WEIGHT.value))
+MAX_NAME = 10_000  # characters of the name of a function or file
 
 
 def parse_filter(text: str) -> ViewFilter:
@@ -52,20 +33,31 @@ def filter_text(of: ViewFilter) -> str:
     return f"{of.option}:{of.value}"
 
 
-def _filter(of: Parameters, text: str) -> ViewFilter:
-    try:
-        return parse_filter(text)
-    except ValueError as error:
-        raise of.bad("f", str(error)) from error
+METRIC = parameter.text("metric", "Name of the sample value")
+FILTER = Repeated("f", "Filter: an option, a colon and a pattern", parse_filter, most_used=20)
+SHAPE = parameter.member("view", "Direction of the call tree", Shape.TOP_DOWN)
+FOCUS = parameter.text("focus", "Full name of a function: only stacks that contain it", MAX_NAME)
+GROUP = parameter.member("group", "Nodes for functions or for lines", Group.FUNCTION)
+ROOT = Parameter("root", "Id of a node: only the subtree below it", values.node, None)
+SORT = parameter.member("sort", "Order of siblings", Order.WEIGHT)
 
 
-def _shape(text: str) -> str:
-    return values.one_of(text, tuple(each.value for each in Shape))
+def read_view(of: StrictReader) -> View:
+    """Read a view: its metric, filters, shape, focus, group and root.
+
+    A metric without a unit matches by its name. Raise BadParameter for an invalid filter.
+    """
+    metric = of.read(METRIC)
+    return View(
+        metric=Metric(metric, ANY_UNIT) if metric else None,
+        filters=of.several(FILTER),
+        shape=of.read(SHAPE),
+        focus=of.read(FOCUS) or None,
+        group=of.read(GROUP),
+        root=of.read(ROOT),
+    )
 
 
-def _group(text: str) -> str:
-    return values.one_of(text, tuple(each.value for each in Group))
-
-
-def _order(text: str) -> str:
-    return values.one_of(text, tuple(each.value for each in Order))
+def read_order(of: StrictReader) -> Order:
+    """Read the order of sibling nodes."""
+    return of.read(SORT)

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from endpoints.params.selection import LABEL
 from frontend.components.display_names import type_name
 from frontend.components.services import by_last_seen
 from frontend.components.time_ranges import OFFERED, span_name
 from frontend.components.units import format_count, format_value
 from frontend.queries.form_address import TOGETHER
-from frontend.queries.params import LABEL, PageParams, span_text, time_text
+from frontend.queries.params import PageParams, span_text, time_text
 from profiles.query import DEFAULT_METRICS, Metric, OptionsResult, ServiceName
 from projects.profile_types import ProfileType
 
@@ -112,7 +113,7 @@ def _labels(params: PageParams, options: OptionsResult) -> list[LabelField]:
     names = dict.fromkeys([*chosen, *list(options.labels)[:_MOST_LABELS]])
     return [
         LabelField(
-            LABEL + name,
+            LABEL.prefix + name,
             name,
             [*chosen.get(name, ()), ""],
             [choice.value for choice in options.labels.get(name, ())[:_MOST_VALUES]],

@@ -1,33 +1,49 @@
 """URL parameters shared by the pages: selection and view, see docs/reference/urls.md."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from endpoints.params import values
-from endpoints.params.selection import DEFAULT_SPAN
-from endpoints.params.view import filter_text, parse_filter
-from profiles.query import BadFilterPattern, Metric, Order, Selection, Shape, View, ViewFilter
+from endpoints.params import parameter, values
+from endpoints.params.lists import FUNCTION_SORT
+from endpoints.params.parameter import Parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.selection import (
+    DEFAULT_RANGE,
+    DEFAULT_SPAN,
+    LABEL,
+    SERVICE,
+    TYPE,
+    TimeRange,
+    read_narrowing,
+    read_range,
+)
+from endpoints.params.view import FILTER, FOCUS, METRIC, ROOT, filter_text
+from frontend.queries.notices import Notice, notices_of
+from profiles.query import Metric, Order, Selection, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
-_T = TypeVar("_T")
-_MOST_FILTERS = 20
-_MOST_VALUES = 50  # values of one repeated parameter
+VIEWS = (*(shape.value for shape in Shape), "list")
+VIEW = parameter.choice("view", "Direction of the graph, or the list", VIEWS)
+ORDER = parameter.member("order", "Order of siblings", Order.WEIGHT)
+COLOUR = parameter.choice("colour", "Colours of the graph", ("package", "self", "total"))
+RECURSION = parameter.flag("recursion", "`folded` collapses recursion", "folded")
+SEARCH = parameter.text("search", "Pattern of the search box")
+FRAME = Parameter(
+    "frame",
+    "Id of the node that the graph zooms to",
+    lambda text: f"{values.node(text):016x}",
+    "",
+)
+ALL_ROWS = parameter.flag("all", "`1` shows every row of the list of functions")
+SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
+# Other pages use these names for parameters of their own.
+OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name)
 
-SORTS = ("self", "total", "count", "name")
-COLOURS = ("package", "self", "total")
-VIEWS = ("flame", "bottomup", "list")
-ORDERS = ("weight", "name")
-DEFAULT_SORT, DEFAULT_COLOUR = SORTS[0], COLOURS[0]
-DEFAULT_VIEW, DEFAULT_ORDER = VIEWS[0], ORDERS[0]
-LABEL = "label."  # prefix of label parameters
-_MOST_LABELS = 10
-_LONGEST_NAME = 10_000  # characters of a function name
+DEFAULT_SORT, DEFAULT_COLOUR = FUNCTION_SORT.default, COLOUR.default
+DEFAULT_VIEW, DEFAULT_ORDER = VIEW.default, ORDER.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +65,7 @@ class PageParams:
     view: str = DEFAULT_VIEW
     focus: str = ""  # full name of a function
     root: int | None = None  # id of a node: only the stacks below it
-    order: str = DEFAULT_ORDER  # of sibling frames
+    order: Order = DEFAULT_ORDER  # of sibling frames
     recursion: bool = False  # fold recursive calls
     search: str = ""
     sort: str = DEFAULT_SORT
@@ -82,7 +98,7 @@ class PageParams:
             shape=Shape.BOTTOM_UP if self.view == Shape.BOTTOM_UP else Shape.TOP_DOWN,
             focus=self.focus or None,
             root=self.root,
-            order=Order(self.order),
+            order=self.order,
         )
 
     def of_the_data(self) -> "PageParams":
@@ -111,7 +127,7 @@ class PageParams:
             ("end", time_text(self.end) if self.end else ""),
             ("weights", weights_text(self.weights) if self.weights else ""),
             ("profile", self.profile),
-            *((LABEL + name, value) for name, allowed in self.labels for value in allowed),
+            *((LABEL.prefix + name, value) for name, allowed in self.labels for value in allowed),
             ("weight", percent_text(self.weight) if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
@@ -148,113 +164,47 @@ class ParsedParams:
     notices: tuple[str, ...]
 
 
-def read(query: QueryDict, now: datetime) -> ParsedParams:
-    reader = _Reader(query, now)
-    return ParsedParams(reader.params(), tuple(reader.notices))
+def read(of: LenientReader, now: datetime) -> ParsedParams:
+    return ParsedParams(page_params(of, now), notices_of(of))
 
 
-def without(query: QueryDict, *names: str) -> QueryDict:
-    """Return the query without parameters whose meaning differs on a page."""
-    left = query.copy()
-    for name in names:
-        left.pop(name, None)
-    return left
+def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_RANGE) -> PageParams:
+    """Read the parameters that the pages share; `of` collects the invalid ones."""
+    within, narrowing = read_range(of, now, default), read_narrowing(of)
+    sort = of.read(FUNCTION_SORT)
+    return PageParams(
+        service=of.read(SERVICE),
+        type=of.read(TYPE),
+        zones=narrowing.zones,
+        versions=narrowing.versions,
+        span=within.span,
+        end=within.end,
+        weights=narrowing.weights,
+        profile=narrowing.profile,
+        labels=tuple(narrowing.labels.items()),
+        weight=narrowing.weight,
+        metric=of.read(METRIC),
+        filters=_filters(of),
+        view=of.read(VIEW),
+        focus=of.read(FOCUS),
+        root=of.read(ROOT),
+        order=of.read(ORDER),
+        recursion=of.read(RECURSION),
+        search=of.read(SEARCH),
+        sort=sort.removeprefix("-"),
+        reverse=sort.startswith("-"),
+        colour=of.read(COLOUR),
+        frame=of.read(FRAME),
+        all_rows=of.read(ALL_ROWS),
+    )
 
 
-class _Reader:
-    def __init__(self, query: QueryDict, now: datetime) -> None:
-        self.query = query
-        self.now = now
-        self.notices: list[str] = []
-
-    def params(self) -> PageParams:
-        span, end = self._range()
-        sort = self.query.get("sort", DEFAULT_SORT)
-        return PageParams(
-            service=_plain(self.query.get("service", "")),
-            type=self._read("type", ProfileType, None),
-            zones=self._several("zone"),
-            versions=self._several("version"),
-            span=span,
-            end=end,
-            weights=self._read("weights", values.weights, None),
-            profile=_plain(self.query.get("profile", "")),
-            labels=self._labels(),
-            weight=self._read("weight", values.percent, None),
-            metric=_plain(self.query.get("metric", "")),
-            filters=self._filters(),
-            view=self._one_of("view", self.query.get("view", DEFAULT_VIEW), VIEWS),
-            focus=self.query.get("focus", "").replace("\0", "")[:_LONGEST_NAME],
-            root=self._read("root", values.node, None),
-            order=self._one_of("order", self.query.get("order", DEFAULT_ORDER), ORDERS),
-            recursion=self.query.get("recursion") == "folded",
-            search=_plain(self.query.get("search", "")),
-            sort=self._one_of("sort", sort.removeprefix("-"), SORTS),
-            reverse=sort.startswith("-"),
-            colour=self._one_of("colour", self.query.get("colour", DEFAULT_COLOUR), COLOURS),
-            frame=self._read("frame", lambda text: f"{values.node(text):016x}", "") or "",
-            all_rows=self.query.get("all") == "1",
-        )
-
-    def _labels(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        names = sorted(name for name in self.query if name.startswith(LABEL))[:_MOST_LABELS]
-        found = ((_plain(name.removeprefix(LABEL)), self._several(name)) for name in names)
-        return tuple((name, allowed) for name, allowed in found if name and allowed)
-
-    def _filters(self) -> tuple[ViewFilter, ...]:
-        texts = self.query.getlist("f")
-        found = []
-        for text in texts[:_MOST_FILTERS]:
-            try:
-                found.append(parse_filter(text.replace("\0", "")))
-            except BadFilterPattern as error:
-                self.notices.append(str(error))
-            except ValueError:
-                self._notice("f", text)
-        if len(texts) > _MOST_FILTERS:
-            sentence = _("The address has more than %(n)d filters; the others were left out.")
-            self.notices.append(sentence % {"n": _MOST_FILTERS})
-        return tuple(dict.fromkeys(found))
-
-    def _range(self) -> tuple[timedelta, datetime | None]:
-        """Return span and end, from the parameters `from` and `to` or `span` and `end`."""
-        end_name = "to" if "from" in self.query or "to" in self.query else "end"
-        end = self._read(end_name, self._time, None)
-        start = self._read("from", self._time, None)
-        if start is None:
-            return self._read("span", values.span, DEFAULT_SPAN) or DEFAULT_SPAN, end
-        span = (end or self.now) - start
-        if timedelta(0) < span <= values.LONGEST_SPAN:
-            return span, end
-        self._notice("from", self.query.get("from", ""))
-        return DEFAULT_SPAN, end
-
-    def _time(self, text: str) -> datetime | None:
-        return None if text == "now" else parse_time(text)
-
-    def _several(self, name: str) -> tuple[str, ...]:
-        texts = self.query.getlist(name)
-        return tuple(dict.fromkeys(_plain(text) for text in texts if text))[:_MOST_VALUES]
-
-    def _one_of(self, name: str, value: str, allowed: tuple[str, ...]) -> str:
-        if value not in allowed:
-            self._notice(name, value)
-            return allowed[0]
-        return value
-
-    def _read(self, name: str, parse: Callable[[str], _T], default: _T | None) -> _T | None:
-        text = self.query.get(name, "")
-        if not text:
-            return default
-        try:
-            return parse(text)
-        except (ValueError, OverflowError):
-            self._notice(name, text)
-            return default
-
-    def _notice(self, name: str, value: str) -> None:
-        sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
-        self.notices.append(sentence % {"name": name, "value": value[:60]})
+def _filters(of: LenientReader) -> tuple[ViewFilter, ...]:
+    filters = of.several(FILTER)
+    if len(of.all(FILTER.name)) > FILTER.most_used:
+        sentence = _("The address has more than %(n)d filters; the others were left out.")
+        of.reject(FILTER, "", Notice(sentence % {"n": FILTER.most_used}))
+    return filters
 
 
 def span_text(span: timedelta) -> str:
@@ -264,16 +214,6 @@ def span_text(span: timedelta) -> str:
         if seconds % values.UNITS[unit] == 0:
             return f"{seconds // values.UNITS[unit]}{unit}"
     return f"{seconds}s"
-
-
-def parse_time(text: str) -> datetime:
-    """Parse an RFC 3339 time; without a time zone it is UTC. Raise `ValueError` otherwise."""
-    time = datetime.fromisoformat(text)
-    if time.year in values.YEARS:
-        time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-    if time.year not in values.YEARS:  # in its own zone, or in UTC
-        raise ValueError(text)
-    return time
 
 
 def time_text(time: datetime) -> str:
@@ -287,8 +227,3 @@ def percent_text(percent: float) -> str:
 
 def weights_text(weights: tuple[int, int]) -> str:
     return f"{weights[0]}..{weights[1]}"
-
-
-def _plain(text: str) -> str:
-    """Remove NUL, which PostgreSQL rejects in text, and limit the length."""
-    return text.replace("\0", "")[: values.MAX_TEXT]

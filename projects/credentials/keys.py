@@ -41,7 +41,8 @@ def parse(text: str) -> KeyParts:
     head, _, rest = text.removeprefix("fw_").partition("_")
     secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
     shape = text.startswith("fw_") and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
-    if not shape or not text.isascii() or checksum != _checksum(head + secret):
+    legible = text.isascii() and text.isprintable()  # databases reject NUL in the id
+    if not shape or not legible or checksum != _checksum(head + secret):
         raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")
     return KeyParts(head, secret)
 

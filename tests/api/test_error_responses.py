@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from common import write_behind
-from endpoints.params.query_string import MAX_QUERY
+from endpoints.params.reader import MAX_QUERY
 from profiles.query import QueryContext
 from projects.credentials import keys
 from projects.models import DayRejections, Deployment, Project
@@ -73,6 +73,8 @@ def test_a_parameter_that_cannot_be_used_is_400_and_named(
         ("a=" + "b" * MAX_QUERY, "parameters may have 16,384 bytes"),
         ("&".join(f"a{i}=b" for i in range(201)), "may have 200 parameters"),
         ("service=%ff", "have to be UTF-8"),
+        ("nonsense=%00", "nonsense: may not have the character NUL"),
+        ("key=%00", "key: may not have the character NUL"),
         ("service=" + "s" * 9000, "service: may have 8,192 characters; here are 9,000"),
     ],
 )

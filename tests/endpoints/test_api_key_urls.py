@@ -78,6 +78,12 @@ def test_a_wrong_key_is_401(address: Address, agent: Client) -> None:
     assert address.ask(wrong, agent.project) == (401, "UNAUTHENTICATED")
 
 
+@pytest.mark.parametrize("path", ["/v2/projects/-/profiles", f"{API}/-/tree", f"{API}/-/services"])
+def test_nul_in_a_key_is_400(path: str, agent: Client) -> None:
+    response = Client(agent.project).request("GET", f"{path}?key=a%00")
+    assert_error_response(response, 400, "INVALID_ARGUMENT", "key: may not have the character NUL")
+
+
 @each
 def test_another_tenant_finds_nothing(address: Address, agent: Client, stranger: Client) -> None:
     assert address.ask(stranger, agent.project) == (404, "NOT_FOUND")

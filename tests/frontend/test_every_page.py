@@ -77,6 +77,11 @@ READ = {
     "agents": ("show", "state", "page"),
 }
 LISTS = ("services", "agents")
+# Other paths with parameters.
+OTHERS = (
+    *("flame/tree", "flame/functions", "flame/lines", "flame/download/pprof", "setup/status"),
+    *("compare/tree", "compare/csv", "history/csv", "profiles/csv"),
+)
 PARAMS = {"service": "checkout", "type": "CPU", "span": "1d"}
 # Values that users and their mail programs put into URLs.
 WRITTEN = ("nonsense", "-1", "99999999999999999999", "١٢", "<b>1</b>", "\u202eabc", "x" * 10_000)
@@ -117,8 +122,28 @@ def test_any_text_is_shown_harmlessly(with_a_profile: Client, path: str) -> None
 @pytest.mark.parametrize("shown", [each for each in FRAGMENTS if each.fragment], ids=str)
 def test_fragments_of_broken_addresses_do_not_fail(with_a_profile: Client, shown: Shown) -> None:
     address, _, _query = shown.address.partition("?")
-    for query in ("", "?" + "&".join(f"{name}=%FF%00" for name in (*FREE, "page", "from", "span"))):
+    for query in ("", "?" + "&".join(f"{name}=%FF" for name in (*FREE, "page", "from", "span"))):
         assert with_a_profile.get(address + query, headers=HTMX).status_code in {200, 204, 400}
+
+
+@pytest.mark.parametrize("page", ["123456789x", "9" * 5000, "0"])
+def test_further_functions_have_any_page_number(with_a_profile: Client, page: str) -> None:
+    query = urlencode(PARAMS | {"page": page})
+    assert with_a_profile.get(f"{P}/flame/functions?{query}").status_code == 200
+
+
+# Databases reject NUL in text, so no page may pass it on.
+@pytest.mark.parametrize("name", ["service", "f", "find", "page", "state", "name", "nonsense"])
+def test_nul_in_a_parameter_is_400(with_a_profile: Client, name: str) -> None:
+    paths = ["/projects/new/id", *(f"{P}/{path}" for path in (*READ, *OTHERS))]
+    requests = [f"{path}?{pair}" for path in paths for pair in (f"{name}=a%00", f"{name}%00=a")]
+    answers = {each: with_a_profile.get(each).status_code for each in requests}
+    assert {each: status for each, status in answers.items() if status != 400} == {}
+
+
+def test_nul_in_a_request_for_a_capture_is_400(with_a_profile: Client) -> None:
+    form = {"service": "checkout\0", "type": "CPU"}
+    assert with_a_profile.post(f"{P}/capture", form).status_code == 400
 
 
 def test_an_address_with_everything_twice_is_read(with_a_profile: Client) -> None:

@@ -3,10 +3,14 @@
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.selection import SERVICE
+from frontend.queries.list_params import FIND, PAGE
+from frontend.queries.notices import replacements_of
 
 STATES: dict[str, Promise] = {
     "all": pgettext_lazy("agents", "all"),
@@ -18,17 +22,17 @@ SHOWN: dict[str, Promise] = {
     "agents": gettext_lazy("Agents"),
     "deployments": gettext_lazy("Deployments"),
 }
-_LONGEST = 255
-_DIGITS = 9
+SHOW = parameter.choice("show", "List of the page", [*SHOWN])
+STATE = parameter.choice("state", "State of the agents", [*STATES])
 
 
 @dataclass(frozen=True, slots=True)
 class AgentQuery:
-    show: str = "agents"
+    show: str = SHOW.default
     find: str = ""
     service: str = ""
-    state: str = "all"
-    page: int = 1
+    state: str = STATE.default
+    page: int = PAGE.default
 
     def address(self, **changed: str | int) -> str:
         """Return the query string with some parameters changed, on page one unless given."""
@@ -46,33 +50,13 @@ class AgentQuery:
         return bool(self.find or self.service or self.state != "all")
 
 
-def read(parameters: QueryDict) -> tuple[AgentQuery, list[str]]:
-    """Parse the parameters; return them with a notice for each invalid one."""
-    notices: list[str] = []
+def read(of: LenientReader) -> tuple[AgentQuery, list[str]]:
+    """Read the parameters; return them with a notice for each invalid one."""
     query = AgentQuery(
-        find=_plain(parameters.get("find", "").strip()),
-        service=_plain(parameters.get("service", "")),
+        show=of.read(SHOW),
+        find=of.read(FIND),
+        service=of.read(SERVICE),
+        state=of.read(STATE),
+        page=of.read(PAGE),
     )
-    for name, allowed in (("show", SHOWN), ("state", STATES)):
-        value = parameters.get(name, getattr(query, name))
-        if value in allowed:
-            query = replace(query, **{name: value})
-        else:
-            notices.append(_unread(name, value, getattr(query, name)))
-    page = parameters.get("page", "1")[:_DIGITS]
-    if page.isascii() and page.isdigit() and int(page) > 0:
-        return replace(query, page=int(page)), notices
-    return query, [*notices, _unread("page", page, "1")]
-
-
-def _plain(text: str) -> str:
-    """Remove NUL, which PostgreSQL rejects in text, and limit the length."""
-    return text.replace("\0", "")[:_LONGEST]
-
-
-def _unread(name: str, value: str, instead: str) -> str:
-    return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
-        "name": name,
-        "value": value[:40],
-        "instead": instead,
-    }
+    return query, replacements_of(of)

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from endpoints.params.reader import LenientReader
 from frontend.fragments import wants_fragment
 from frontend.pages.agents.agent_list import list_agents
 from frontend.pages.agents.deployment_list import list_deployments
@@ -20,7 +21,7 @@ from projects.access import may_capture, membership
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def agents(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
-    query, notices = read(request.GET)
+    query, notices = read(LenientReader.of_query(request.GET))
     project, now = member.project, timezone.now()
     context = {
         "project": project,

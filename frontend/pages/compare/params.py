@@ -6,21 +6,49 @@ side B. Without any override, B is the range of the same length just before A.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qs, urlencode
 
-from django.http import QueryDict
-from django.utils.translation import gettext as _
-
-from frontend.queries.params import DEFAULT_VIEW, PageParams, without
-from frontend.queries.params import read as read_asked
+from endpoints.params import parameter
+from endpoints.params.parameter import Parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.selection import (
+    END,
+    FROM,
+    LABEL,
+    SPAN,
+    TO,
+    VERSION,
+    WEIGHT,
+    WEIGHTS,
+    ZONE,
+)
+from frontend.queries.notices import notices_of
+from frontend.queries.params import (
+    ALL_ROWS,
+    DEFAULT_VIEW,
+    OTHER_MEANINGS,
+    PageParams,
+    page_params,
+)
 
 PREFIX = "b."
+_RANGE = frozenset({SPAN.name, END.name, FROM.name, TO.name})
 # Parameters that may differ; service, type, metric and filters are shared by both sides.
-_OVERRIDDEN = ("zone", "version", "span", "end", "from", "to", "weight", "weights")
-_LABEL = "label."
-_RANGE = {"span", "end", "from", "to"}
+_OVERRIDDEN = _RANGE | {ZONE.name, VERSION.name, WEIGHT.name, WEIGHTS.name}
 SORTS = ("total", "self", "name")
 VIEWS = ("difference", "sides", "list")
+
+SIDE = Parameter(
+    "side",
+    "How the two sides are shown",
+    lambda text: text if text in VIEWS else VIEWS[0],
+    VIEWS[0],
+)
+ABSOLUTE = parameter.flag("values", "`absolute` shows values instead of shares", "absolute")
+REAL = parameter.flag("real", "`1` shows significant changes only")
+SORT = parameter.sort("sort", "Column that sorts the changes", SORTS)
+# The graph checks the id itself.
+FRAME = parameter.text("frame", "Id of the node that the graph zooms to", 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,49 +114,38 @@ class CompareQuery:
         return urlencode(said)
 
 
-def read(query: QueryDict, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
-    """Parse the parameters; return them with a notice for each invalid one."""
-    reading = read_asked(without(query, "sort", "frame", "all"), now)
-    a = _plain(reading.params)
-    own = {name.removeprefix(PREFIX) for name in query if name.startswith(PREFIX)}
+def read(of: LenientReader, now: datetime) -> tuple[CompareQuery, tuple[str, ...]]:
+    """Read the parameters; return them with a notice for each invalid one."""
+    params = page_params(of.without(*OTHER_MEANINGS), now)
+    a = _plain(params)
+    own = {name.removeprefix(PREFIX) for name in of.names if name.startswith(PREFIX)}
     before = not any(_differs(name) for name in own)
-    unread: tuple[str, ...] = ()
     b = replace(a, end=(a.end or now) - a.span)
     if not before:
-        of_b = read_asked(_of_b(query, a, own), now)
-        b, unread = _plain(of_b.params), of_b.notices
-    order, unordered = _order(query.get("sort", ""))
-    return CompareQuery(
+        b = _plain(page_params(_of_b(of, a, own), now))
+    sort = of.read(SORT)
+    query = CompareQuery(
         a=a,
         b=b,
         before=before,
-        view=query.get("side", "") if query.get("side", "") in VIEWS else VIEWS[0],
-        absolute=query.get("values") == "absolute",
-        real=query.get("real") == "1",
-        sort=order.removeprefix("-"),
-        reverse=order.startswith("-"),
-        all_rows=query.get("all") == "1",
-        search=reading.params.search,
-    ), (*reading.notices, *unread, *unordered)
+        view=of.read(SIDE),
+        absolute=of.read(ABSOLUTE),
+        real=of.read(REAL),
+        sort=sort.removeprefix("-"),
+        reverse=sort.startswith("-"),
+        all_rows=of.read(ALL_ROWS),
+        search=params.search,
+    )
+    return query, notices_of(of)
 
 
-def _order(text: str) -> tuple[str, tuple[str, ...]]:
-    if not text or text.removeprefix("-") in SORTS:
-        return text or SORTS[0], ()
-    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
-    return SORTS[0], (sentence % {"name": "sort", "value": text[:60]},)
-
-
-def _of_b(query: QueryDict, a: PageParams, own: set[str]) -> QueryDict:
+def _of_b(of: LenientReader, a: PageParams, own: set[str]) -> LenientReader:
     """Return A's parameters with the overrides of B applied."""
-    parameters = QueryDict(a.parameters(), mutable=True)
-    if {"from", "to"} & own:
-        for name in _RANGE & parameters.keys():
-            del parameters[name]
-    for name in own:
-        if _differs(name):
-            parameters.setlist(name, query.getlist(f"{PREFIX}{name}"))
-    return parameters
+    parameters = _grouped(a)
+    if {FROM.name, TO.name} & own:
+        parameters = {name: found for name, found in parameters.items() if name not in _RANGE}
+    overrides = {name: of.all(f"{PREFIX}{name}") for name in own if _differs(name)}
+    return of.replaced(parameters | overrides)
 
 
 def _plain(params: PageParams) -> PageParams:
@@ -137,11 +154,8 @@ def _plain(params: PageParams) -> PageParams:
 
 
 def _grouped(params: PageParams) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, value in parse_qsl(params.parameters(), keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    return found
+    return parse_qs(params.parameters(), keep_blank_values=True)
 
 
 def _differs(name: str) -> bool:
-    return name in _OVERRIDDEN or name.startswith(_LABEL)
+    return name in _OVERRIDDEN or name.startswith(LABEL.prefix)

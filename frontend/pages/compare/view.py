@@ -10,13 +10,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.pages.compare import view_model as compare_page
 from frontend.pages.compare.changes import columns, table
 from frontend.pages.compare.comparison import found_or_compared
-from frontend.pages.compare.params import VIEWS, read
+from frontend.pages.compare.params import FRAME, VIEWS, read
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
+from frontend.queries.params import SEEN
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -43,11 +45,12 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    query, notices = read(request.GET, now)
+    of = LenientReader.of_query(request.GET)
+    query, notices = read(of, now)
     context = {
         "project": project,
         "here": "compare",
-        "frame": request.GET.get("frame", "")[:16],
+        "frame": of.read(FRAME),
         "views": VIEWS,
         **compare_page.context(query_context(request, project), project, query, notices, now),
     }
@@ -86,15 +89,15 @@ def compare_csv(request: HttpRequest, project_id: str) -> HttpResponse:
 
 def _result(request: HttpRequest, project: Project, context: QueryContext) -> CompareResult:
     now = timezone.now()
-    query, _notices = read(request.GET, now)
+    of = LenientReader.of_query(request.GET)
+    query, _notices = read(of, now)
     service, type_ = query.a.service, query.a.type
-    seen = request.GET.get("seen", "")[:100]
     if not service or type_ is None:
         sentence = _("The address must name a service and a type.")
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
     a, b = (side.selection(project.pk, service, type_, now) for side in (query.a, query.b))
     try:
-        return found_or_compared(context, query, (a, b), seen)
+        return found_or_compared(context, query, (a, b), of.read(SEEN))
     except InvalidQuery as error:
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:

@@ -15,8 +15,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 from django_htmx.middleware import HtmxDetails
 
+from endpoints.params.reader import LenientReader
 from frontend.components.display_names import type_name
-from frontend.queries.params import PageParams, read
+from frontend.queries.params import PageParams, page_params
 from projects.access import may_capture, membership
 from projects.models import Member, User
 from projects.profile_types import INSTANTANEOUS, ProfileType
@@ -35,7 +36,7 @@ def flame_capture(request: HttpRequest, project_id: str) -> HttpResponse:
     member = membership(request.user, project_id)
     if not may_capture(member):
         raise PermissionDenied(_("Viewers cannot capture profiles. Ask a member of the project."))
-    params = read(request.POST, timezone.now()).params
+    params = page_params(LenientReader.of_query(request.POST), timezone.now())
     sentence, is_rejected = _request_capture(member, params, cast("User", request.user))
     if HtmxDetails(request):
         context = {"sentence": sentence, "is_rejected": is_rejected}

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from frontend.queries.params import DEFAULT_VIEW, LABEL, PageParams
+from endpoints.params.selection import LABEL
+from frontend.queries.params import DEFAULT_VIEW, PageParams
 from profiles.query import MenuChoice, OptionsResult
 from projects.models import Project
 
@@ -51,7 +52,10 @@ def _rest(params: PageParams, options: OptionsResult) -> tuple[str, list[str]] |
     chosen = [
         *([("version", options.versions, params.versions)] if params.versions else []),
         *([("zone", options.zones, params.zones)] if params.zones else []),
-        *((LABEL + name, options.labels.get(name, ()), values) for name, values in params.labels),
+        *(
+            (LABEL.prefix + name, options.labels.get(name, ()), values)
+            for name, values in params.labels
+        ),
     ]
     if len(chosen) != 1:
         return None

@@ -9,9 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params.reader import LenientReader
 from frontend.components.downloads import ENDINGS, download_name
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import read
+from frontend.queries.params import page_params
 from profiles.query import (
     DeadlinePassed,
     ExportFile,
@@ -35,7 +36,7 @@ def flame_download(request: HttpRequest, project_id: str, form: str) -> HttpResp
     if form not in ENDINGS:
         raise Http404
     now = timezone.now()
-    params = read(request.GET, now).params
+    params = page_params(LenientReader.of_query(request.GET), now)
     if not params.service or params.type is None:
         sentence = _("The address must name a service and a type.")
         return _error(HTTPStatus.BAD_REQUEST, sentence)

@@ -9,14 +9,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.view import MAX_NAME
 from frontend.pages.flame.lines_table import lines_table
 from frontend.queries.page_query import DEADLINE_SECONDS, find_metric, query_context
-from frontend.queries.params import PageParams, read
+from frontend.queries.params import PageParams, page_params
 from profiles.query import DeadlinePassed, InvalidQuery, Selection, run_lines
 from projects.access import project_for
 from projects.models import Deployment, Project
 
-_LONGEST = 10_000  # characters of a function or file name
+NAME = parameter.text("name", "Full name of a function", MAX_NAME)
+FILE = parameter.text("file", "File of the function", MAX_NAME)
 
 
 @login_required
@@ -25,15 +29,15 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     """Render the lines of a function, given by `name` and `file` beside the page's parameters."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    params = read(request.GET, now).params
+    of = LenientReader.of_query(request.GET)
+    params = page_params(of, now)
     if not params.service or params.type is None:
         return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
-    name, file = (request.GET.get(key, "")[:_LONGEST] for key in ("name", "file"))
     context = query_context(request, project)
     try:
         metric = find_metric(context, selection, params.metric)
-        result = run_lines(context, selection, params.shown(metric), name, file)
+        result = run_lines(context, selection, params.shown(metric), of.read(NAME), of.read(FILE))
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:

@@ -8,9 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params.reader import LenientReader
 from frontend.pages.flame.merged_tree import found_or_merged
 from frontend.queries.page_query import DEADLINE_SECONDS, query_context
-from frontend.queries.params import read
+from frontend.queries.params import SEEN, page_params
 from profiles.query import DeadlinePassed, FocusResult, InvalidQuery, focus_json, tree_json
 from projects.access import project_for
 
@@ -24,14 +25,14 @@ def flame_tree(request: HttpRequest, project_id: str) -> HttpResponse:
         return _error(HTTPStatus.UNAUTHORIZED, _("Sign in to see this project."))
     project = project_for(request.user, project_id)
     now = timezone.now()
-    params = read(request.GET, now).params
+    of = LenientReader.of_query(request.GET)
+    params = page_params(of, now)
     if not params.service or params.type is None:
         return _error(HTTPStatus.BAD_REQUEST, _("The address must name a service and a type."))
     selection = params.selection(project.pk, params.service, params.type, now)
     context = query_context(request, project)
     try:
-        seen = request.GET.get("seen", "")[:100]
-        drawn = found_or_merged(context, params, selection, seen).drawn
+        drawn = found_or_merged(context, params, selection, of.read(SEEN)).drawn
         body = (
             focus_json(context, drawn)
             if isinstance(drawn, FocusResult)

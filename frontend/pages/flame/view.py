@@ -10,10 +10,11 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
+from endpoints.params.reader import LenientReader
 from frontend.pages.flame.flame_page import flame_page, not_in_time
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
-from frontend.queries.params import read
+from frontend.queries.params import SEEN, read
 from profiles.query import DeadlinePassed
 from projects.access import may_capture, membership
 
@@ -29,14 +30,15 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    reading = read(request.GET, now)
+    of = LenientReader.of_query(request.GET)
+    reading, seen = read(of, now), of.read(SEEN)
     htmx = HtmxDetails(request)
     shown, empty = None, None
     context = query_context(request, member.project)
     try:
         with context.snapshot:
             query = page_query(context, member.project, reading, now)
-            if query and htmx and "seen" in request.GET and request.GET["seen"] == seen_now(query):
+            if query and htmx and seen and seen == seen_now(query):
                 return HttpResponse(status=HTTPStatus.NO_CONTENT)
             shown = flame_page(query) if query else None
     except DeadlinePassed:

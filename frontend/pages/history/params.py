@@ -2,23 +2,42 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from endpoints.params import values
-from frontend.queries.params import DEFAULT_VIEW, PageParams, span_text, without
-from frontend.queries.params import read as read_asked
+from endpoints.params import parameter, values
+from endpoints.params.lists import FUNCTION, STEP
+from endpoints.params.parameter import Parameter
+from endpoints.params.reader import LenientReader
+from endpoints.params.selection import DEFAULT_RANGE, FROM, SPAN, TO, TimeRange
+from frontend.queries.notices import Notice, notices_of
+from frontend.queries.params import (
+    DEFAULT_VIEW,
+    OTHER_MEANINGS,
+    PageParams,
+    page_params,
+    span_text,
+)
 
 DEFAULT_SPAN = timedelta(days=7)
 STEPS = tuple(
     timedelta(seconds=seconds) for seconds in (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 )
 MOST_STEPS = 400
-MOST_CHOSEN = 5  # selected functions: one per dash pattern of the charts
+MOST_CHOSEN = FUNCTION.most_used  # selected functions: one per dash pattern of the charts
 _FEWEST = 24  # steps of a range when the URL gives no step
-_LONGEST = 512
+
+TOP = Parameter(
+    "top",
+    "Number of functions, chosen by self value",
+    partial(values.count, most=MOST_CHOSEN),
+    MOST_CHOSEN,
+)
+PERCENT = parameter.flag("values", "`percent` shows shares", "percent")
+SHOW = parameter.text("show", "Regular expression that names of functions must match")
+HIDE = parameter.text("hide", "Regular expression that names of functions must not match")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +47,8 @@ class HistoryQuery:
     functions: tuple[str, ...] = ()  # function names; empty: the top functions by self
     top: int = MOST_CHOSEN  # number of top functions
     percent: bool = False
-    show: str = ""  # regular expression that function names must match
-    hide: str = ""  # regular expression that function names must not match
+    show: str = ""
+    hide: str = ""
 
     @property
     def shown_step(self) -> timedelta:
@@ -58,46 +77,28 @@ def steps_for(span: timedelta) -> list[timedelta]:
     return [step for step in STEPS if 2 <= span / step <= MOST_STEPS] or [default_step(span)]
 
 
-def read(query: QueryDict, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
-    """Parse the parameters; return them with a notice for each invalid one."""
-    own = without(query, "sort", "frame", "all")
-    if not {"span", "from", "to"} & own.keys():
-        own["span"] = span_text(DEFAULT_SPAN)
-    reading = read_asked(own, now)
-    plain = reading.params.of_the_data()
+def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
+    """Read the parameters; return them with a notice for each invalid one."""
+    own = of.without(*OTHER_MEANINGS)
+    default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
+    plain = page_params(own, now, default).of_the_data()
     params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")
-    step, unread = _step(query.get("step", ""), params.span)
-    top, unranked = _top(query.get("top", ""))
-    names = [name.replace("\0", "")[:_LONGEST] for name in query.getlist("function") if name]
-    return HistoryQuery(
+    query = HistoryQuery(
         params=params,
-        step=step,
-        functions=tuple(dict.fromkeys(names))[:MOST_CHOSEN],
-        top=top,
-        percent=query.get("values") == "percent",
-        show=query.get("show", "").replace("\0", "")[:_LONGEST],
-        hide=query.get("hide", "").replace("\0", "")[:_LONGEST],
-    ), (*reading.notices, *unread, *unranked)
+        step=_step(of, params.span),
+        functions=of.several(FUNCTION),
+        top=of.read(TOP),
+        percent=of.read(PERCENT),
+        show=of.read(SHOW),
+        hide=of.read(HIDE),
+    )
+    return query, notices_of(of)
 
 
-def _step(text: str, span: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
-    if not text:
-        return None, ()
-    try:
-        step = values.span(text)
-    except ValueError:
-        sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
-        return None, (sentence % {"name": "step", "value": text[:60]},)
-    if span / step <= MOST_STEPS:
-        return step, ()
+def _step(of: LenientReader, span: timedelta) -> timedelta | None:
+    step = of.read(STEP)
+    if step is None or span / step <= MOST_STEPS:
+        return step
     sentence = _("This range has more than %(n)d steps of that length; longer ones are shown.")
-    return None, (sentence % {"n": MOST_STEPS},)
-
-
-def _top(text: str) -> tuple[int, tuple[str, ...]]:
-    if text in {f"{count}" for count in range(1, MOST_CHOSEN + 1)}:
-        return int(text), ()
-    if not text:
-        return MOST_CHOSEN, ()
-    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
-    return MOST_CHOSEN, (sentence % {"name": "top", "value": text[:60]},)
+    of.reject(STEP, of.text(STEP), Notice(sentence % {"n": MOST_STEPS}))
+    return None

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.pages.history import view_model as history_page
 from frontend.pages.history.params import read
@@ -27,7 +28,7 @@ def history(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    query, notices = read(request.GET, now)
+    query, notices = read(LenientReader.of_query(request.GET), now)
     context = {
         "project": project,
         "here": "history",
@@ -42,7 +43,7 @@ def history_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the history as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, _notices = read(request.GET, now)
+    query, _notices = read(LenientReader.of_query(request.GET), now)
     try:
         context = query_context(request, project)
         of = page_query(context, project, ParsedParams(query.params, ()), now)

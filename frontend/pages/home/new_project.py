@@ -9,15 +9,20 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
 from projects.account_limits import LimitReached
 from projects.models import User
 from projects.project_ids import create_project, suggest
+
+_LONGEST_NAME = 100
+NAME = parameter.text("name", "Name of a project", _LONGEST_NAME)
 
 
 class NewProjectForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
-        max_length=100,
+        max_length=_LONGEST_NAME,
         help_text=_("One per team or product. You can rename it later; its ID does not change."),
     )
 
@@ -39,6 +44,6 @@ def new_project(request: HttpRequest) -> HttpResponse:
 @require_safe
 def suggested_id(request: HttpRequest) -> HttpResponse:
     """Render the fragment with the id that a project of the typed name would get."""
-    name = request.GET.get("name", "")[:100].strip()
+    name = LenientReader.of_query(request.GET).read(NAME).strip()
     context = {"suggested": suggest(name) if name else ""}
     return render(request, "frontend/home/suggested_id.html", context)

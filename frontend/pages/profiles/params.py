@@ -4,16 +4,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from django.http import QueryDict
-from django.utils.translation import gettext as _
-
-from endpoints.params.values import LONGEST_SPAN
-from frontend.queries.params import PageParams, parse_time, time_text, without
-from frontend.queries.params import read as read_asked
+from endpoints.params import parameter, values
+from endpoints.params.lists import CURSOR, PROFILE_ORDER
+from endpoints.params.reader import LenientReader
+from frontend.queries.notices import notices_of
+from frontend.queries.params import PageParams, page_params
 from profiles.query import ProfileOrder, Selection
 from projects.profile_types import ProfileType
 
-_LONGEST_PAGE = 120
+PICK_FROM = parameter.text("pick_from", "Start of the part of the heat map that is selected")
+PICK_TO = parameter.text("pick_to", "End of that part (exclusive)")
+TABLE = parameter.flag("table", "`1` shows the heat map as a table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,49 +58,40 @@ class ProfileQuery:
             return self.params
         start, end = self.picked
         # URLs have whole seconds: round the end up, rather including a profile more than one fewer.
-        end = parse_time(time_text(end)) + timedelta(seconds=1 if end.microsecond else 0)
-        return replace(self.params, span=end - parse_time(time_text(start)), end=end)
+        end = end.replace(microsecond=0) + timedelta(seconds=1 if end.microsecond else 0)
+        return replace(self.params, span=end - start.replace(microsecond=0), end=end)
 
 
-def read(query: QueryDict, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
-    """Parse the parameters; return them with a notice for each invalid one."""
-    reading = read_asked(without(query, "order"), now)
-    order, unordered = _order(query.get("order", ""))
-    picked, unpicked = _picked(query.get("pick_from", ""), query.get("pick_to", ""))
-    return ProfileQuery(
+def read(of: LenientReader, now: datetime) -> tuple[ProfileQuery, tuple[str, ...]]:
+    """Read the parameters; return them with a notice for each invalid one."""
+    params = page_params(of.without(PROFILE_ORDER.name), now)
+    query = ProfileQuery(
         # A single profile belongs on the flame page.
-        params=replace(reading.params.of_the_data(), profile=""),
-        picked=picked,
-        order=order,
-        page=query.get("page", "")[:_LONGEST_PAGE],
-        table=query.get("table") == "1",
-    ), (*reading.notices, *unordered, *unpicked)
+        params=replace(params.of_the_data(), profile=""),
+        order=of.read(PROFILE_ORDER),
+        picked=_picked(of),
+        page=of.read(CURSOR),
+        table=of.read(TABLE),
+    )
+    return query, notices_of(of)
 
 
-def _order(text: str) -> tuple[ProfileOrder, tuple[str, ...]]:
+def _picked(of: LenientReader) -> tuple[datetime, datetime] | None:
+    if not of.has(PICK_FROM, PICK_TO):
+        return None
+    texts = of.text(PICK_FROM), of.text(PICK_TO)
     try:
-        return ProfileOrder(text or ProfileOrder.NEWEST), ()
-    except ValueError:
-        return ProfileOrder.NEWEST, (_unread("order", text),)
-
-
-def _picked(start: str, end: str) -> tuple[tuple[datetime, datetime] | None, tuple[str, ...]]:
-    if not start and not end:
-        return None, ()
-    try:
-        picked = parse_time(start), parse_time(end)
-    except (ValueError, OverflowError):
-        picked = None
-    if picked and timedelta(0) < picked[1] - picked[0] <= LONGEST_SPAN:
-        return picked, ()
-    return None, (_unread("pick_from", f"{start}…{end}"),)
+        start, end = (values.time(values.with_zone(text)) for text in texts)
+        if start >= end:
+            raise ValueError("The start has to be before the end.")
+        if end - start > values.LONGEST_SPAN:
+            raise ValueError("The range is too long.")
+    except (ValueError, OverflowError) as error:
+        of.reject(PICK_FROM, "…".join(texts), error)
+        return None
+    return start, end
 
 
 def moment_text(time: datetime) -> str:
     """Format a time with microseconds, as the steps of a heat map need not be whole seconds."""
     return time.isoformat().replace("+00:00", "Z")
-
-
-def _unread(name: str, value: str) -> str:
-    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
-    return sentence % {"name": name, "value": value[:60]}

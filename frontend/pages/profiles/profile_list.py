@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from frontend.components.units import format_value
 from frontend.pages.profiles.params import ProfileQuery
-from frontend.queries.params import PageParams, parse_time, time_text
+from frontend.queries.params import PageParams, time_text
 from profiles.query import (
     DEFAULT_METRICS,
     Coverage,
@@ -107,6 +107,6 @@ def _line(row: ProfileRow, params: PageParams, unit: str, heaviest: int) -> Prof
 
 def _alone(row: ProfileRow, params: PageParams) -> PageParams:
     """Return parameters for the profile alone, in the smallest range of whole seconds around it."""
-    end = parse_time(time_text(row.time)) + _AROUND
+    end = row.time.replace(microsecond=0) + _AROUND
     alone = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None)
     return replace(alone, profile=row.name_id, span=_AROUND, end=end)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from endpoints.params.reader import LenientReader
 from frontend.components.downloads import csv_file
 from frontend.fragments import wants_fragment
 from frontend.pages.profiles import view_model as profile_page
@@ -33,7 +34,7 @@ def profiles(request: HttpRequest, project_id: str) -> HttpResponse:
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
-    query, notices = read(request.GET, now)
+    query, notices = read(LenientReader.of_query(request.GET), now)
     queries = query_context(request, project)
     if wants_fragment(request):
         try:
@@ -62,7 +63,7 @@ def profiles_csv(request: HttpRequest, project_id: str) -> HttpResponse:
     """Return the first CSV_ROWS rows of the list as CSV; a URL without service or type gets 400."""
     project = project_for(request.user, project_id)
     now = timezone.now()
-    query, _notices = read(request.GET, now)
+    query, _notices = read(LenientReader.of_query(request.GET), now)
     if not query.params.service or query.params.type is None:
         sentence = _("The address must name a service and a type.")
         return HttpResponse(sentence, "text/plain; charset=utf-8", HTTPStatus.BAD_REQUEST)

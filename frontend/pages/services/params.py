@@ -4,10 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
+from frontend.queries.list_params import FIND, PAGE
+from frontend.queries.notices import replacements_of
 
 SPANS: dict[str, tuple[timedelta, Promise]] = {
     "1h": (timedelta(hours=1), gettext_lazy("hour")),
@@ -21,15 +24,16 @@ SORTS: dict[str, Promise] = {
     "profiles": gettext_lazy("profiles"),
     "last": gettext_lazy("last profile"),
 }
-_LONGEST = 255
+SPAN = parameter.choice("span", "Range whose profiles the list counts", [*SPANS], "24h")
+SORT = parameter.choice("sort", "Order of the services", [*SORTS])
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceQuery:
     find: str = ""
-    span: str = "24h"
-    sort: str = "name"
-    page: int = 1
+    span: str = SPAN.default
+    sort: str = SORT.default
+    page: int = PAGE.default
 
     def address(self, **changed: str | int) -> str:
         """Return the query string with some parameters changed, on page one unless given."""
@@ -43,25 +47,7 @@ class ServiceQuery:
         return f"?{urlencode(said)}"
 
 
-def read(parameters: QueryDict) -> tuple[ServiceQuery, list[str]]:
-    """Parse the parameters; return them with a notice for each invalid one."""
-    notices: list[str] = []
-    query = ServiceQuery(find=parameters.get("find", "").strip()[:_LONGEST])
-    for name, allowed in (("span", SPANS), ("sort", SORTS)):
-        value = parameters.get(name, getattr(query, name))
-        if value in allowed:
-            query = replace(query, **{name: value})
-        else:
-            notices.append(_unread(name, value, getattr(query, name)))
-    page = parameters.get("page", "1")
-    if page.isascii() and page.isdigit() and int(page[:9]) > 0:
-        return replace(query, page=int(page[:9])), notices
-    return query, [*notices, _unread("page", page, "1")]
-
-
-def _unread(name: str, value: str, instead: str) -> str:
-    return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
-        "name": name,
-        "value": value[:40],
-        "instead": instead,
-    }
+def read(of: LenientReader) -> tuple[ServiceQuery, list[str]]:
+    """Read the parameters; return them with a notice for each invalid one."""
+    query = ServiceQuery(of.read(FIND), of.read(SPAN), of.read(SORT), of.read(PAGE))
+    return query, replacements_of(of)

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from endpoints.params.reader import LenientReader
 from frontend.fragments import wants_fragment
 from frontend.pages.services.params import SORTS, SPANS, read
 from frontend.pages.services.service_list import list_services
@@ -19,7 +20,7 @@ from projects.access import project_for
 @vary_on_headers("HX-Request", "HX-History-Restore-Request")
 def services(request: HttpRequest, project_id: str) -> HttpResponse:
     project = project_for(request.user, project_id)
-    query, notices = read(request.GET)
+    query, notices = read(LenientReader.of_query(request.GET))
     context = {
         "project": project,
         "here": "services",

@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from endpoints.params import parameter
+from endpoints.params.reader import LenientReader
 from frontend.forbidden import only_who_may_change
 from frontend.fragments import wants_fragment
 from frontend.pages.agent_files.files import agent_files
@@ -20,6 +22,8 @@ from projects.access import may_change, membership, project_for
 from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import Member, User
+
+STATE = parameter.text("state", "State that the page shows")
 
 
 @login_required
@@ -49,7 +53,7 @@ def status(request: HttpRequest, project_id: str) -> HttpResponse:
     """
     project = project_for(request.user, project_id)
     now = progress(project)
-    if request.GET.get("state") == now.state:
+    if LenientReader.of_query(request.GET).read(STATE) == now.state:
         return HttpResponse(status=204)
     context = {"project": project, "progress": now}
     return render(request, "frontend/setup/waiting.html", context)

@@ -50,7 +50,8 @@ def read_mark(text: str) -> Key | None:
         key = int(weight or 0), int(time), name
     except ValueError:
         key = None
-    if key is None or abs(key[0]) >= _MOST or not 0 <= key[1] < _LATEST:
+    # Databases reject NUL in text.
+    if key is None or abs(key[0]) >= _MOST or not 0 <= key[1] < _LATEST or "\0" in key[2]:
         raise InvalidQuery(f"{text[:60]!r} is not a page of this list.")
     return key
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from endpoints.params.query_string import BadParameter, Parameters, parse
+from endpoints.params.reader import BadParameter, StrictReader, parse
 from endpoints.params.selection import read_other_side, read_range, read_selection
 from endpoints.params.view import read_order, read_view
 from profiles.query import Selection
@@ -29,7 +29,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(
 @given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(max_size=5), TEXTS), max_size=8))
 def test_any_parameters_are_read_or_rejected(pairs: list[tuple[str, str]]) -> None:
     with contextlib.suppress(BadParameter):  # any other exception is a bug
-        of = Parameters(pairs)
+        of = StrictReader(pairs)
         selection = read_selection(of, 1, NOW)
         read_view(of)
         read_order(of)
@@ -63,9 +63,8 @@ def test_nothing_is_no_parameter(query: str) -> None:
     ],
 )
 def test_ranges(query: str, start: int, end: int) -> None:
-    found = read_range(parse(query), NOW)
-    assert found.start == NOW + timedelta(hours=start)
-    assert found.end == NOW + timedelta(hours=end)
+    found = read_range(parse(query), NOW).bounds(NOW)
+    assert found == (NOW + timedelta(hours=start), NOW + timedelta(hours=end))
 
 
 def sides(**changes: object) -> tuple[Selection, Selection]:

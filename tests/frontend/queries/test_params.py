@@ -1,5 +1,6 @@
 """Conversion between URLs and selections."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,15 +8,38 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.queries.params import ORDERS, SORTS, VIEWS, PageParams, parse_time, read, span_text
+from endpoints.params.lists import FUNCTION_COLUMNS
+from endpoints.params.reader import BadParameter, LenientReader, StrictReader
+from endpoints.params.selection import read_selection
+from endpoints.params.view import read_view
+from frontend.queries.params import (
+    VIEWS,
+    PageParams,
+    ParsedParams,
+    page_params,
+    read,
+    span_text,
+)
 from profiles.query import FilterOption, Order, Shape, View, ViewFilter
 from projects.profile_types import ProfileType
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
+PAIRS = (
+    *(("zone", zone) for zone in ("eu-1", "us-1", "")),
+    *(("version", "2"), ("label.a", "x"), ("label.a", ""), ("label.b", "y"), ("profile", "p-1")),
+    *(("from", "2026-11-19T09:30:00Z"), ("to", "2026-11-20T11:30:00Z"), ("to", "now")),
+    *(("span", "7d"), ("end", "now"), ("end", "2026-11-20T11:30:00+01:00")),
+    *(("weight", "50"), ("weights", "1..5"), ("metric", "cpu"), ("view", "bottomup")),
+    *(("f", "show:a"), ("f", "hide:/b+/"), ("focus", "main"), ("root", "00f1e2d3c4b5a697")),
+)
+
+
+def parsed(query: str) -> ParsedParams:
+    return read(LenientReader.of_query(QueryDict(query)), NOW)
 
 
 def read_params(query: str) -> PageParams:
-    reading = read(QueryDict(query), NOW)
+    reading = parsed(query)
     assert reading.notices == ()
     return reading.params
 
@@ -75,20 +99,21 @@ def test_the_pickers_moment_counts_only_where_it_is_chosen() -> None:
     ],
 )
 def test_an_unreadable_parameter_is_named_and_left_out(query: str) -> None:
-    reading = read(QueryDict(query), NOW)
+    reading = parsed(query)
     assert reading.params == PageParams()
     (notice,) = reading.notices
     assert notice.startswith(f"“{query.split('=', maxsplit=1)[0]}=")
 
 
 def test_a_range_that_runs_backwards_keeps_its_end() -> None:
-    reading = read(QueryDict("from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z"), NOW)
+    reading = parsed("from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z")
     assert reading.params == PageParams(end=datetime(2026, 11, 20, tzinfo=UTC))
     assert len(reading.notices) == 1
 
 
-def test_texts_are_bounded_and_without_nul() -> None:
-    assert read_params("service=a%00b").service == "ab"
+def test_texts_are_bounded_and_nul_is_rejected() -> None:
+    with pytest.raises(BadParameter, match="service: may not have the character NUL"):
+        read_params("service=a%00b")
     assert len(read_params(f"service={'x' * 5000}").service) == 512
     assert len(read_params("&".join(f"zone={i}" for i in range(500))).zones) == 50
 
@@ -98,6 +123,23 @@ def test_a_column_sorts_the_other_way_round_the_second_time() -> None:
     assert (once.sort, once.reverse) == ("total", False)
     assert once.sorted_by("total").reverse
     assert not once.sorted_by("total").sorted_by("name").reverse
+
+
+@given(st.lists(st.sampled_from(PAIRS), max_size=6))
+def test_a_page_selects_what_the_api_selects(pairs: list[tuple[str, str]]) -> None:
+    pairs = [("service", "shop"), ("type", "CPU"), *pairs]
+    try:
+        api = StrictReader(pairs)
+        selection, view = read_selection(api, 7, NOW), read_view(api)
+    except BadParameter:
+        return
+    page = LenientReader(pairs)
+    params = page_params(page, NOW)
+    assert page.issues == []
+    found = params.selection(7, "shop", ProfileType.CPU, NOW)
+    assert replace(found, labels=()) == replace(selection, labels=())
+    assert dict(found.labels) == dict(selection.labels)
+    assert params.shown(view.metric) == replace(view, filters=tuple(dict.fromkeys(view.filters)))
 
 
 def _range(ends: list[int]) -> tuple[int, int]:
@@ -141,10 +183,10 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         view=st.sampled_from(VIEWS),
         focus=texts,
         root=st.none() | st.integers(0, 2**64 - 1),
-        order=st.sampled_from(ORDERS),
+        order=st.sampled_from(Order),
         recursion=st.booleans(),
         search=texts,
-        sort=st.sampled_from(SORTS),
+        sort=st.sampled_from(FUNCTION_COLUMNS),
         reverse=st.booleans(),
         colour=st.sampled_from(["package", "self", "total"]),
         frame=st.sampled_from(["", "00f1e2d3c4b5a697"]),
@@ -176,11 +218,11 @@ def test_a_range_below_a_second_becomes_one_second() -> None:
 
 @pytest.mark.parametrize("text", ["2000-01-01T00:00:00%2B01:00", "2199-12-31T23:59:59-01:00"])
 def test_the_year_of_a_time_counts_in_utc(text: str) -> None:
-    assert read(QueryDict(f"end={text}"), NOW).params.end is None
+    assert parsed(f"end={text}").params.end is None
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    assert parse_time("2026-11-20T22:14") == datetime(2026, 11, 20, 22, 14, tzinfo=UTC)
+    assert read_params("end=2026-11-20T22:14").end == datetime(2026, 11, 20, 22, 14, tzinfo=UTC)
 
 
 def test_filters_keep_their_order_and_a_form_adds_one() -> None:
@@ -203,14 +245,14 @@ def test_filters_keep_their_order_and_a_form_adds_one() -> None:
 
 
 def test_an_expression_that_cannot_be_used_is_explained() -> None:
-    reading = read(QueryDict("f=show:/a(/&f=show:" + "x" * 501), NOW)
+    reading = parsed("f=show:/a(/&f=show:" + "x" * 501)
     assert reading.params == PageParams()
     assert reading.notices[0].startswith("The expression /a(/ cannot be read")
     assert "may have 500 characters" in reading.notices[1]
 
 
 def test_no_address_has_more_filters_than_a_page_shows() -> None:
-    reading = read(QueryDict("&".join(f"f=show:{i}" for i in range(40))), NOW)
+    reading = parsed("&".join(f"f=show:{i}" for i in range(40)))
     assert len(reading.params.filters) == 20
     assert reading.notices == ("The address has more than 20 filters; the others were left out.",)
 

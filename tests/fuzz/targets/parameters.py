@@ -5,8 +5,9 @@ from datetime import timedelta
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
 
-from endpoints.params import query_string
-from endpoints.params.query_string import BadParameter
+from endpoints.errors import BadRequest
+from endpoints.params import reader
+from endpoints.params.reader import BadParameter, LenientReader
 from endpoints.params.selection import read_other_side, read_selection
 from endpoints.params.values import LONGEST_SPAN
 from endpoints.params.view import filter_text, parse_filter, read_order, read_view
@@ -24,7 +25,7 @@ from tests.fuzz.seeds import NOON
 
 def read_api_query(data: bytes) -> None:
     """Read the parameters of a comparison, which has two selections and a view."""
-    of = query_string.parse(data.decode("latin-1"))
+    of = reader.parse(data.decode("latin-1"))
     selection = read_selection(of, 7, NOON)
     view, order = read_view(of), read_order(of)
     other = read_other_side(of.side("b."), selection, NOON)
@@ -37,23 +38,22 @@ def read_api_query(data: bytes) -> None:
         assert not any("\0" in text for text in texts)
         assert hash(each), "a selection is a key of caches"
     assert hash((view, order))
-    for each in view.filters:
-        assert parse_filter(filter_text(each)) == each
+    assert all(parse_filter(filter_text(filter_)) == filter_ for filter_ in view.filters)
 
 
 def read_page_query(data: bytes) -> None:
     """Read the parameters of pages; the addresses that they link to must mean the same."""
     query = QueryDict(data)
-    first = params.read(query, NOON).params
+    first = params.read(LenientReader.of_query(query), NOON).params
     linked = _linked(first)
     assert _linked(linked) == linked
     first.selection(7, "shop", ProfileType.CPU, NOON)
-    profiles_page, _ = profiles.read(query, NOON)
+    profiles_page, _ = profiles.read(LenientReader.of_query(query), NOON)
     profiles_page.selection(7, "shop", ProfileType.CPU, NOON)
     _linked(profiles_page.page_params)
-    history_page, _ = history.read(query, NOON)
+    history_page, _ = history.read(LenientReader.of_query(query), NOON)
     history.steps_for(history_page.params.span)
-    _, notices = history.read(QueryDict(history_page.parameters()), NOON)
+    _, notices = history.read(LenientReader.of_query(QueryDict(history_page.parameters())), NOON)
     assert not notices, f"the history links to parameters that it rejects: {notices}"
     form_address(query).urlencode()
     changed_address(state_of(query), "zone", ["eu-1"]).urlencode()
@@ -61,7 +61,7 @@ def read_page_query(data: bytes) -> None:
 
 def _linked(page: PageParams) -> PageParams:
     """Return the parameters of an address that a page links to."""
-    linked = params.read(QueryDict(page.parameters()), NOON)
+    linked = params.read(LenientReader.of_query(QueryDict(page.parameters())), NOON)
     assert not linked.notices, f"a page links to parameters that it rejects: {linked.notices}"
     return linked.params
 
@@ -89,11 +89,17 @@ _TOKENS = (
 )
 TARGETS = (
     FuzzTarget("api-query", read_api_query, (BadParameter,), lambda: _QUERIES, _TOKENS),
-    FuzzTarget("page-query", read_page_query, (SuspiciousOperation,), lambda: _QUERIES, _TOKENS),
+    FuzzTarget(
+        "page-query",
+        read_page_query,
+        (BadParameter, SuspiciousOperation),
+        lambda: _QUERIES,
+        _TOKENS,
+    ),
     FuzzTarget(
         "upload-query",
         read_upload_query,
-        (requests.BadRequest,),
+        (BadRequest,),
         lambda: [b"key=fw_a&updateMask=profileBytes,labels", b"a=1&" * 25],
         _TOKENS,
         max_size=1024,

@@ -113,6 +113,7 @@ def test_another_projects_path_is_404(stranger: Client, reader: Client) -> None:
         ("pageSize", "-1"),
         ("pageToken", "x"),
         ("pageToken", "ä"),
+        ("pageToken", "MH4xfgA"),  # 0~1~NUL
         ("type", "GPU"),
         ("start", "yesterday"),
         ("start", "0001-01-01T00:00:00+23:59"),

@@ -27,6 +27,11 @@ def test_anything_else_is_malformed(text: str) -> None:
         keys.parse(text)
 
 
+def test_nul_is_malformed_even_with_the_right_checksum() -> None:
+    with pytest.raises(keys.MalformedKey):
+        keys.parse(keys.make("abcdefghi\0", "s" * 32))
+
+
 def test_only_the_secret_matches_its_hash() -> None:
     stored = keys.hash_secret("s" * 32)
     assert keys.matches("s" * 32, stored)

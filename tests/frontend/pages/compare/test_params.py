@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.http import QueryDict
 
+from endpoints.params.reader import LenientReader
 from frontend.pages.compare.params import CompareQuery, read
 
 NOW = datetime(2026, 11, 20, 22, 14, 30, tzinfo=UTC)
@@ -12,7 +13,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def read_query(query: str) -> CompareQuery:
-    found, notices = read(QueryDict(query), NOW)
+    found, notices = read(LenientReader.of_query(QueryDict(query)), NOW)
     assert notices == ()
     return found
 

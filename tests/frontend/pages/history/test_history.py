@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
+from endpoints.params.reader import LenientReader
 from frontend.pages.history.chart import chart
 from frontend.pages.history.params import HistoryQuery, default_step, read, steps_for
 from profiles.query import (
@@ -179,14 +180,14 @@ def test_another_tenants_is_not_found(client: Client, charlie: User, project: Pr
     [("1h", 1), ("6h", 15), ("1d", 60), ("7d", 360), ("30d", 1440), ("400d", 7 * 1440)],
 )
 def test_a_step_suits_the_range(span: str, step: int) -> None:
-    query, notices = read(QueryDict(f"span={span}"), NOON)
+    query, notices = read(LenientReader.of_query(QueryDict(f"span={span}")), NOON)
     assert notices == ()
     assert query.shown_step == timedelta(minutes=step)
     assert query.shown_step in steps_for(query.params.span)
 
 
 def test_without_a_range_it_is_a_week() -> None:
-    query, _ = read(QueryDict(""), NOON)
+    query, _ = read(LenientReader.of_query(QueryDict("")), NOON)
     assert isinstance(query, HistoryQuery)
     assert query.params.span == timedelta(days=7)
     assert default_step(query.params.span) == timedelta(hours=6)

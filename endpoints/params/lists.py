@@ -1,0 +1,19 @@
+"""Parameters of lists and histories, which the query API and the pages have in common."""
+
+from endpoints.params import parameter, values
+from endpoints.params.parameter import Parameter, Repeated
+from profiles.query import ProfileOrder
+
+FUNCTION_COLUMNS = ("self", "total", "count", "name")
+FUNCTION_SORT = parameter.sort("sort", "Column that sorts the functions", FUNCTION_COLUMNS)
+PROFILE_ORDER = parameter.member("order", "Order of profiles", ProfileOrder.NEWEST)
+STEP = Parameter("step", "Length of a step", values.span, None)
+# The strict policy has no limit of its own for names of functions, which may be long.
+FUNCTION = Repeated("function", "Full name of a function", str, values.cut, most_used=5)
+CURSOR = Parameter(
+    "page",
+    "Token of a page, from the page before it",
+    values.short,
+    "",
+    lambda text: values.cut(text, 120),
+)

@@ -1,0 +1,37 @@
+"""Notices of a page about parameters that it could not read."""
+
+from django.utils.translation import gettext as _
+
+from endpoints.params.parameter import Parameter
+from endpoints.params.reader import Issue, LenientReader
+from profiles.query import BadFilterPattern
+
+
+class Notice(ValueError):
+    """Invalid value; the text is the page's own sentence about it."""
+
+
+def notices_of(of: LenientReader) -> tuple[str, ...]:
+    """Return a sentence for each invalid value."""
+    return tuple(_left_out(issue) for issue in of.issues)
+
+
+def replacements_of(of: LenientReader) -> list[str]:
+    """Return a sentence for each invalid value, which names the default that replaces it."""
+    return [_replaced(issue) for issue in of.issues]
+
+
+def _left_out(issue: Issue) -> str:
+    if isinstance(issue.error, (BadFilterPattern, Notice)):
+        return str(issue.error)
+    sentence = _("“%(name)s=%(value)s” in the address could not be read and was left out.")
+    return sentence % {"name": issue.parameter.name, "value": issue.text[:60]}
+
+
+def _replaced(issue: Issue) -> str:
+    default = issue.parameter.default if isinstance(issue.parameter, Parameter) else ""
+    return _("%(name)s=%(value)s could not be read; showing %(instead)s instead.") % {
+        "name": issue.parameter.name,
+        "value": issue.text[:40],
+        "instead": default,
+    }
