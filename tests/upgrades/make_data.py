@@ -2,7 +2,7 @@
 
 Run in a checkout of that commit (b50b1ca5), with its engine built:
 
-    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python .../make_data.py /tmp/old/recorded.json
+    FLAMEWATCH_DATA_DIR=/tmp/old/data PYTHONPATH=. python .../make_data.py /tmp/old/answers.json
 
 With DATABASE_URL it fills an empty PostgreSQL database instead of SQLite. Store the folder (and a
 dump of the database: `pg_dump --inserts --no-owner`) as tests/upgrades/data/<database>.tar.xz, and
@@ -118,7 +118,7 @@ def main(target: Path) -> None:
                     "quarantined_blocks": Block.objects.filter(set_aside=True).count(),
                     "deduplication": KeptName.objects.count(),
                 },
-                "responses": responses,
+                "answers": responses,
             },
             indent=1,
         )

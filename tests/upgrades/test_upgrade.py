@@ -32,7 +32,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> 
     folder, vendor = tmp_path_factory.mktemp("upgrade"), connection.vendor
     with tarfile.open(DATA / f"{vendor}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
-    recorded = json.loads((folder / "recorded.json").read_text())
+    recorded = json.loads((folder / "answers.json").read_text())
     environment = os.environ | {
         "FLAMEWATCH_DATA_DIR": f"{folder}/data",
         "FLAMEWATCH_ALLOWED_HOSTS": "127.0.0.1",
@@ -42,7 +42,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> 
         url = urlsplit(os.environ["DATABASE_URL"])
         restore(url.geturl(), (folder / "data" / "dump.sql").read_text())
         environment["DATABASE_URL"] = url._replace(path=f"/{NAME}").geturl()
-    command = [sys.executable, "-m", "tests.upgrades.today", str(folder / "recorded.json")]
+    command = [sys.executable, "-m", "tests.upgrades.today", str(folder / "answers.json")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     yield recorded, json.loads(done.stdout)
@@ -88,15 +88,15 @@ def test_no_row_is_lost(results: Results) -> None:
 
 def test_queries_give_the_recorded_results(results: Results) -> None:
     recorded, today = results
-    for path, response in recorded["responses"].items():
-        assert_contains(today["responses"][path], response, path)
+    for path, response in recorded["answers"].items():
+        assert_contains(today["answers"][path], response, path)
 
 
 def test_queries_give_the_recorded_results_after_compaction(results: Results) -> None:
     recorded, today = results
     assert today["compacted"]["profiles"] == recorded["rows"]["quarantined"]
-    for path, response in recorded["responses"].items():
-        assert_contains(today["responses_after_compaction"][path], response, path)
+    for path, response in recorded["answers"].items():
+        assert_contains(today["answers_after_compaction"][path], response, path)
 
 
 def test_repeated_uploads_are_recognised(results: Results) -> None:

@@ -1,6 +1,6 @@
 """Use a data folder of an old version with today's code, in a process of its own.
 
-Reads what the old version recorded (recorded.json of make_data.py), prints today's counterparts.
+Reads what the old version recorded (answers.json of make_data.py), prints today's counterparts.
 """
 
 import json
@@ -42,14 +42,14 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
     project = Project.objects.get(project_id=recorded["project"])
     return {
         "rows": before,
-        "responses": _responses(recorded),
+        "answers": _responses(recorded),
         "revoked": _status_with_revoked_key(recorded),
         "issued": _check_name(recorded),
         "signed_in": _signed_in(recorded),
         "uploads": [_upload(recorded, each["message"]) for each in recorded["uploads"]],
         "rows_after_uploads": _rows(),
         "compacted": _compact(project.pk),
-        "responses_after_compaction": _responses(recorded),
+        "answers_after_compaction": _responses(recorded),
         "uploads_after_compaction": [
             _upload(recorded, each["message"]) for each in recorded["uploads"]
         ],
@@ -59,12 +59,12 @@ def main(recorded: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(recorded: dict[str, Any]) -> dict[str, Any]:
     reader = Client(recorded["project"], recorded["keys"]["read"])
-    return {path: reader.request("GET", path).json() for path in recorded["responses"]}
+    return {path: reader.request("GET", path).json() for path in recorded["answers"]}
 
 
 def _status_with_revoked_key(recorded: dict[str, Any]) -> int:
     client = Client(recorded["project"], recorded["keys"]["revoked"])
-    return client.request("GET", next(iter(recorded["responses"]))).status_code
+    return client.request("GET", next(iter(recorded["answers"]))).status_code
 
 
 def _upload(recorded: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
