@@ -6,13 +6,18 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
+from django.contrib.sessions.backends.cached_db import KEY_PREFIX
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
+from django.test import Client
+from pytest_django import Settings
 
 from profiler_site import settings as site_settings
+from projects.models import Project, User
 
 RAN: list[str] = []
 
@@ -87,3 +92,24 @@ def test_a_flood_of_attempts_evicts_neither_counters_nor_sessions() -> None:
         caches["default"].set(f"attempts-{number}", [1.0], 300)
     assert caches["default"].get("attempts") == [1.0]
     assert caches["sessions"].get("session") == {"_auth_user_id": "1"}
+
+
+def test_people_sign_in_with_sessions_and_counters_in_redis(
+    client: Client, alice: User, project: Project, redis_url: str, settings: Settings
+) -> None:
+    in_redis = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": [redis_url],
+        "OPTIONS": site_settings.REDIS_CACHE_OPTIONS,
+    }
+    settings.CACHES = {name: in_redis | {"KEY_PREFIX": name} for name in ("default", "sessions")}
+    wrong = {"login": alice.email, "password": "another sentence"}
+    assert client.post("/account/login/", wrong).status_code == 200
+    right = wrong | {"password": "a sentence works well"}
+    assert client.post("/account/login/", right).headers["Location"] == "/"
+    changed = client.post("/p/acme-shop/settings", {"name": "Acme", "rate": "0.5"}, follow=True)
+    assert "Settings saved" in changed.content.decode()
+    stored = redis.Redis.from_url(redis_url)
+    session: Any = stored.get(f"sessions:1:{KEY_PREFIX}{client.session.session_key}")
+    assert json.loads(session)["_auth_user_id"] == str(alice.pk)
+    assert list(stored.scan_iter("default:1:allauth:rl:*"))
