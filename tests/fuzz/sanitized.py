@@ -52,9 +52,14 @@ def build(folder: Path) -> SanitizedBuild:
     for path in ROOT.iterdir():
         if path.name in _COPIED:
             shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns(*_IGNORED))
-        elif not path.name.startswith(".") and path.name not in ("build", "data", "dist", "node_modules"):
+        elif not path.name.startswith(".") and path.name not in (
+            "build",
+            "data",
+            "dist",
+            "node_modules",
+        ):
             (folder / path.name).symlink_to(path)
-    flags = {"CFLAGS": SANITIZERS, "LDFLAGS": SANITIZERS}
+    flags = {"CFLAGS": SANITIZERS, "LDFLAGS": SANITIZERS, "FLAMEWATCH_ENGINE_FLAGS": "-O1 -g"}
     subprocess.run(
         [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
         cwd=folder,

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
 
+from endpoints.errors import BadRequest
 from endpoints.params import query_string
 from endpoints.params.query_string import BadParameter
 from endpoints.params.selection import read_other_side, read_selection
@@ -37,8 +38,7 @@ def read_api_query(data: bytes) -> None:
         assert not any("\0" in text for text in texts)
         assert hash(each), "a selection is a key of caches"
     assert hash((view, order))
-    for each in view.filters:
-        assert parse_filter(filter_text(each)) == each
+    assert all(parse_filter(filter_text(option)) == option for option in view.filters)
 
 
 def read_page_query(data: bytes) -> None:
@@ -93,7 +93,7 @@ TARGETS = (
     FuzzTarget(
         "upload-query",
         read_upload_query,
-        (requests.BadRequest,),
+        (BadRequest,),
         lambda: [b"key=fw_a&updateMask=profileBytes,labels", b"a=1&" * 25],
         _TOKENS,
         max_size=1024,
