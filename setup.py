@@ -15,7 +15,8 @@ DIRECTIVES = {
     "cdivision": True,
     "show_performance_hints": False,
 }
-FLAGS = ["-O3", "-g0"]
+# The tests with sanitizers replace them.
+FLAGS = os.environ.get("FLAMEWATCH_ENGINE_FLAGS", "-O3 -g0").split()
 # Cython's support code for memoryviews, generated once instead of in each module.
 SUPPORT = "profiles.engine.cython_support"
 

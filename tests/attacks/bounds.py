@@ -104,6 +104,7 @@ class Request:
 class Repeated:
     """Attack by requests in sequence on each of the attacker's connections.
 
+    The connections begin at different requests, at equal distances.
     `allowed` are the statuses that the server may answer; a connection that it closes has none.
     """
 
@@ -118,8 +119,10 @@ class Repeated:
     def __call__(self, site: Site) -> None:
         requests = self.requests(site)
         threads = [
-            threading.Thread(target=self._send, args=(site, requests))
-            for _ in range(self.connections)
+            threading.Thread(
+                target=self._send, args=(site, requests, number * len(requests) // self.connections)
+            )
+            for number in range(self.connections)
         ]
         for thread in threads:
             thread.start()
@@ -136,10 +139,10 @@ class Repeated:
     def __str__(self) -> str:
         return f"{dict(self.answers)} {sorted(self.messages)[:3]}"
 
-    def _send(self, site: Site, requests: Sequence[Request]) -> None:
+    def _send(self, site: Site, requests: Sequence[Request], first: int) -> None:
         until = time.monotonic() + self.seconds
         connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=TIMEOUT_SECONDS)
-        number = 0
+        number = first
         while time.monotonic() < until:
             request = requests[number % len(requests)]
             number += 1

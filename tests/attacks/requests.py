@@ -45,7 +45,7 @@ def bad_rows(site: Site) -> Sequence[Request]:
     named = [
         gzip.compress(assembled([b"cpu\0"], sample_types=types)) for types in ([(3, 2)], [(1, 3)])
     ]
-    texts = [
+    texts: list[dict[str, object]] = [
         {"labels": {"instance": "a\0"}},
         {"labels": {"instance": "\ud800"}},
         {"deployment": {"target": "shop\0"}},

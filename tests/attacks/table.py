@@ -126,7 +126,7 @@ ATTACKS = (
     Attack("times and nesting beyond all limits", _repeated(requests.extreme_times, 400), SMALL),
     Attack(
         "hostile filters",
-        _repeated(requests.hostile_filters, 200, 400, 429, 503, connections=4),
+        _repeated(requests.hostile_filters, 200, 400, 429, 503, 504, connections=4),
         SMALL,
     ),
     Attack(

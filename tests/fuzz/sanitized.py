@@ -60,7 +60,7 @@ def build(folder: Path) -> SanitizedBuild:
             "node_modules",
         ):
             (folder / path.name).symlink_to(path)
-    flags = {"CFLAGS": SANITIZERS, "LDFLAGS": SANITIZERS}
+    flags = {"CFLAGS": SANITIZERS, "LDFLAGS": SANITIZERS, "FLAMEWATCH_ENGINE_FLAGS": "-O1 -g"}
     subprocess.run(
         [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
         cwd=folder,

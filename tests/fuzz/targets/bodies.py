@@ -169,9 +169,9 @@ def _label_bodies() -> tuple[bytes, ...]:
 def _requests() -> tuple[bytes, ...]:
     body = gzip.compress(b"\0" * 70_000, mtime=0)
     return (
-        b"key=fw_a&updateMask=profileBytes\nContent-Length: 5\n\n\x03abcdef",
-        b"\ncontent-encoding: gzip\n\n\0" + body,
-        b"a=%00&b\ncontent-encoding: identity\ncontent-length: 99999999\n\n",
+        b"key=fw_a&updateMask=profileBytes\nContent-Length:5\n\n\x03abcdef",
+        b"\ncontent-encoding:gzip\n\n\0" + body,
+        b"a=%00&b\ncontent-encoding:identity\ncontent-length:99999999\n\n",
         b"&".join([b"a=1"] * 25) + b"\n\n\0",
     )
 

@@ -38,7 +38,7 @@ def read_api_query(data: bytes) -> None:
         assert not any("\0" in text for text in texts)
         assert hash(each), "a selection is a key of caches"
     assert hash((view, order))
-    assert all(parse_filter(filter_text(filter_)) == filter_ for filter_ in view.filters)
+    assert all(parse_filter(filter_text(option)) == option for option in view.filters)
 
 
 def read_page_query(data: bytes) -> None:

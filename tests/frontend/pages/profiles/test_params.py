@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.http import QueryDict
 
+from endpoints.params.reader import LenientReader
 from endpoints.params.values import LONGEST_SPAN
 from frontend.pages.profiles.params import moment_text, read
 from frontend.queries import params
@@ -11,16 +12,14 @@ from frontend.queries import params
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def picked(span: timedelta) -> QueryDict:
-    query = QueryDict(mutable=True)
-    query["pick_from"], query["pick_to"] = moment_text(NOON - span), moment_text(NOON)
-    return query
+def picked(span: timedelta) -> LenientReader:
+    return LenientReader([("pick_from", moment_text(NOON - span)), ("pick_to", moment_text(NOON))])
 
 
 def test_other_pages_can_read_a_region_that_is_picked() -> None:
     page, notices = read(picked(LONGEST_SPAN), NOON)
     assert not notices
-    linked = params.read(QueryDict(page.page_params.parameters()), NOON)
+    linked = params.read(LenientReader.of_query(QueryDict(page.page_params.parameters())), NOON)
     assert (linked.params.span, linked.notices) == (LONGEST_SPAN, ())
 
 
