@@ -21,7 +21,7 @@ _KEY = "key"  # query parameter that may carry the API key
 
 
 def _nothing(request: ApiRequest) -> ApiQuery:
-    raise NotFound("There is nothing at this address.")
+    raise NotFound("Not found: no such URL.")
 
 
 class ApiQueryView(WireView):

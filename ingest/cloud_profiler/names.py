@@ -61,7 +61,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     number, project, deployment, agent, microseconds, _ = _FIELDS.unpack(packed)
     issued = microseconds / 1e6
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
-        raise NotFound("This name has expired: an upload has an hour.")
+        raise NotFound("This profile name has expired: profiles must be uploaded within an hour.")
     return Issued(WIRE_NUMBERS[number], project, deployment, agent, issued)
 
 
@@ -76,7 +76,7 @@ def _verified(name_id: str, project_id: str) -> bytes:
     # Compare the text too: the decoder ignores the unused bits of the last base64 digit.
     whole = base64.urlsafe_b64encode(raw).decode().rstrip("=") == name_id
     if not (whole and hmac.compare_digest(mac, _mac(packed, project_id))):
-        raise NotFound("No profile has been asked for under this name.")
+        raise NotFound("No profile was requested under this name.")
     return packed
 
 

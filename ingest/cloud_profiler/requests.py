@@ -52,7 +52,7 @@ def _query(text: bytes) -> dict[str, str]:
     try:
         return dict(parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS))
     except ValueError:
-        raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
+        raise BadRequest(f"Too many query parameters; the limit is {_MOST_PARAMETERS}.") from None
 
 
 async def read_upload(request: UploadRequest, read: Callable[[Message], T], charge: Charge) -> T:

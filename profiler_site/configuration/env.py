@@ -35,7 +35,7 @@ def _name_in_use(name: str) -> str:
     if os.environ.get(name, "") or not os.environ.get(former, ""):
         return name
     # FutureWarning: Python shows it to the operator; a DeprecationWarning would be hidden.
-    warnings.warn(f"{former} is deprecated: its name is {name} now.", FutureWarning, stacklevel=2)
+    warnings.warn(f"{former} is deprecated; use {name}.", FutureWarning, stacklevel=2)
     return former
 
 
@@ -43,7 +43,7 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
         name = _name_in_use(name)
-        raise BadSetting(f"{name} is {value!r}; it may be {', '.join(allowed)}.")
+        raise BadSetting(f"{name} is {value!r}; allowed values: {', '.join(allowed)}.")
     return value
 
 
@@ -66,9 +66,7 @@ def database(name: str, url: str) -> dj_database_url.DBConfig:
     """
     scheme = url.partition(":")[0]
     if scheme not in DATABASE_SCHEMES:
-        raise BadSetting(
-            f"{name} begins with {scheme!r}; it may begin with {', '.join(DATABASE_SCHEMES)}."
-        )
+        raise BadSetting(f"{name} starts with {scheme!r}; allowed: {', '.join(DATABASE_SCHEMES)}.")
     try:
         return dj_database_url.parse(url)
     except ValueError as error:
@@ -80,7 +78,7 @@ def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: st
     try:
         value = read(raw)
     except ValueError:
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}.") from None
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}.") from None
     if not lowest <= value < float("inf"):
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}, {lowest} or more.")
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}, {lowest} or more.")
     return value

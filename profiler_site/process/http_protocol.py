@@ -60,7 +60,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _refuse_head(self) -> None:
         self._head_is_here()
-        text = f"The head of a request may have {HEAD_BYTES:,} bytes.\n".encode()
+        text = f"Request header too large: the limit is {HEAD_BYTES:,} bytes.\n".encode()
         head = [
             STATUS_LINE[431],
             b"content-type: text/plain; charset=utf-8\r\n",

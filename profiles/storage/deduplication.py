@@ -76,4 +76,4 @@ def _hash_in(row: Block, name_id: str) -> bytes | None:
         identities = open_hour(source).identities
         return dict(zip(identities.name_id, identities.body_hash, strict=True)).get(name_id)
     except (BlobError, BadTree) as error:
-        raise StoreUnavailable(f"Whether it is stored already cannot be read: {error}") from error
+        raise StoreUnavailable(f"The check for duplicates failed: {error}") from error

@@ -52,7 +52,7 @@ def insert(batch: Sequence[NewProfile]) -> list[Outcome]:
     except _VALUE_ERRORS as error:
         if len(batch) == 1:
             log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
-            return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
+            return [Unstorable(f"The database cannot store a value of this profile: {error}")]
     middle = len(batch) // 2
     return [*insert(batch[:middle]), *insert(batch[middle:])]
 
@@ -64,7 +64,7 @@ def _constraint_outcome(new: NewProfile) -> Outcome:
     """
     stored_hashes = _stored_hashes([new])
     if _name(new) not in stored_hashes:
-        return Rejected(f"The database refused profile {new.name_id}.")
+        return Rejected(f"The database rejected profile {new.name_id}.")
     return _compared(stored_hashes, new)
 
 
@@ -104,7 +104,9 @@ def _stored_hashes(batch: Iterable[NewProfile]) -> dict[Name, bytes]:
 def _compared(stored_hashes: Mapping[Name, bytes], new: NewProfile) -> Outcome:
     stored_hash = stored_hashes.get(_name(new))
     if stored_hash is None:
-        raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
+        raise OperationalError(
+            f"Profile {new.name_id} was deleted during the check for duplicates."
+        )
     try:
         return not same(stored_hash, new)
     except Conflict as conflict:
@@ -114,7 +116,7 @@ def _compared(stored_hashes: Mapping[Name, bytes], new: NewProfile) -> Outcome:
 def same(stored_hash: bytes, new: NewProfile) -> bool:
     """Return True if the stored profile has the same bytes; raise Conflict otherwise."""
     if stored_hash != new.body_hash:
-        raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
+        raise Conflict(f"Profile {new.name_id} is already stored with different content.")
     return True
 
 

@@ -22,6 +22,6 @@ def refuse_legacy(raw: bytes) -> None:
     head = raw[:_HEAD]
     if _TEXT.match(head) or head.startswith(_BINARY):
         raise BadProfile(
-            "This is a profile in a legacy format, and only pprof's protocol buffers are read. "
-            "Convert it: go tool pprof -proto FILE > out.pb.gz"
+            "Legacy profile format: only pprof's protocol buffers are supported. "
+            "Convert the file with: go tool pprof -proto FILE > out.pb.gz"
         )

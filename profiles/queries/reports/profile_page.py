@@ -51,7 +51,9 @@ def read_mark(text: str) -> Key | None:
     except ValueError:
         key = None
     if key is None or abs(key[0]) >= _MOST or not 0 <= key[1] < _LATEST:
-        raise InvalidQuery(f"{text[:60]!r} is not a page of this list.")
+        raise InvalidQuery(
+            f"Invalid page {text[:60]!r}: use the next_page of a response for the same list."
+        )
     return key
 
 

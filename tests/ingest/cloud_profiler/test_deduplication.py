@@ -31,7 +31,7 @@ def test_the_same_bytes_again_get_the_same_answer(agent: Client, name: str) -> N
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
     agent.upload(name)
     other = agent.upload(name, profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_refused(other, 409, "ALREADY_EXISTS", "different content")
     assert Profile.objects.get().weight == 40_000_000
 
 
@@ -80,7 +80,7 @@ def test_other_bytes_under_a_name_in_a_block_are_409(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     other = agent.upload(packed[0], profile({("main",): (9, 9)}))
-    assert_refused(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_refused(other, 409, "ALREADY_EXISTS", "different content")
     assert not Profile.objects.exists()
 
 
