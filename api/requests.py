@@ -35,7 +35,7 @@ class ApiRequest:
         types = {media: form for form in allowed for media in form.accepted}
         found = self.preferred([*types])
         if found is None:
-            raise NotAcceptable(f"This address answers {', '.join(types)}.")
+            raise NotAcceptable(f"No acceptable format; available: {', '.join(types)}.")
         return types[found]
 
 

@@ -18,7 +18,7 @@ from projects.credentials.authentication import Access
 
 
 def _nothing(request: ApiRequest) -> ApiQuery:
-    raise NotFound("There is nothing at this address.")
+    raise NotFound("Not found: no such URL.")
 
 
 class ApiQueryView(WireView):

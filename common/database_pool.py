@@ -34,7 +34,8 @@ async def run(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await _sql.run(lambda: with_usable_connection(work))
     except PoolFull as full:
         raise DatabasePoolFull(
-            f"{full.limit} queries wait for the database already. Try again later."
+            f"{full.limit} queries are already waiting for the database, which is the limit. "
+            "Try again later."
         ) from None
 
 

@@ -57,7 +57,7 @@ class DiskSpace:
             return ""
         return (
             f"The server's disk is full: {free:,} bytes are free, and FLAMEWATCH_MIN_FREE_BYTES "
-            f"asks for {least:,}. Free some space; what waits is taken again by itself."
+            f"requires {least:,}. Free some space; uploads resume automatically."
         )
 
 

@@ -98,7 +98,7 @@ class RedisCounter:
             return bool(await self._increment(keys=[self._key(key, minute)], args=[allowed]))
         except RedisError as error:
             logger.warning(
-                "The %s a minute are counted by each process alone: %s", self._name, error
+                "Redis failed; each process counts the %s per minute alone: %s", self._name, error
             )
             return await self._fallback.increment(key, minute, allowed)
 
@@ -106,7 +106,11 @@ class RedisCounter:
         try:
             await self._decrement(keys=[self._key(key, minute)])
         except RedisError as error:
-            logger.warning("One of the %s that failed stays counted: %s", self._name, error)
+            logger.warning(
+                "Redis failed; a failed one stays in the count of %s per minute: %s",
+                self._name,
+                error,
+            )
 
     def count(self, key: int, minute: int) -> int:
         try:

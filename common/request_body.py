@@ -68,8 +68,8 @@ async def read_body(receive: Receive, allowed: int, charge: Charge = uncharged) 
 
 def _why(size: int, at_end: bool) -> str:
     if at_end:
-        return f"The body was not complete after {READ_SECONDS:g} s, with {size:,} bytes."
+        return f"The body was not complete after {READ_SECONDS:g} s; received {size:,} bytes."
     return (
-        f"The body came too slowly: {size:,} bytes so far, and in the last {WINDOW_SECONDS:g} s "
-        f"fewer than {WINDOW_BYTES:,}. Send at least {WINDOW_BYTES / WINDOW_SECONDS:,.0f} a second."
+        f"Upload too slow: received {size:,} bytes, of them fewer than {WINDOW_BYTES:,} in the "
+        f"last {WINDOW_SECONDS:g} s. Send at least {WINDOW_BYTES / WINDOW_SECONDS:,.0f} per second."
     )

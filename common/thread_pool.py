@@ -22,7 +22,7 @@ class PoolFull(Exception):
     """The pool has as many jobs as it may have."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"{limit} jobs are queued or running already.")
+        super().__init__(f"{limit} jobs are already queued or running, which is the limit.")
         self.limit = limit
 
 
@@ -128,7 +128,7 @@ class ThreadPool:
             try:
                 job()
             except Exception:
-                log.exception("A job of the thread pool %s failed.", self._name)
+                log.exception("Job of the thread pool %s failed.", self._name)
             del job  # frees its memory now: the next job may come much later
             if self._started < self._threads:
                 self._idle.release()

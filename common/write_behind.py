@@ -136,7 +136,9 @@ async def _flush_or_log() -> None:
     try:
         await flush()
     except (Error, database_pool.DatabasePoolFull) as error:
-        logger.warning("Last-seen times and counts could not be written, will try again: %s", error)
+        logger.warning(
+            "Buffered counters and last-seen times could not be written; retrying: %s", error
+        )
 
 
 def clear_all() -> None:

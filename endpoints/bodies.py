@@ -31,7 +31,7 @@ def check_declared_size(headers: Mapping[str, str], limit: str, allowed: int) ->
     if not text:
         return
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise BadRequest("Content-Length has to be a number.")
+        raise BadRequest("Content-Length must be a number.")
     if int(text) > allowed:
         raise BodyTooLarge(limit, allowed, int(text))
 
@@ -46,7 +46,7 @@ def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -
     if encoding == "identity":
         return body
     if encoding != "gzip":
-        raise BadRequest("Content-Encoding may be gzip or nothing.")
+        raise BadRequest("Unsupported Content-Encoding; only gzip is supported.")
     of_its_size = max(ANY_RATIO_BYTES, MAX_RATIO * len(body))
     try:
         return gunzip(body, min(allowed, of_its_size))
@@ -57,4 +57,4 @@ def decoded(body: bytes, headers: Mapping[str, str], limit: str, allowed: int) -
             f"Content-Encoding: gzip, a body of {len(body):,} bytes,", of_its_size
         ) from None
     except BadProfile:
-        raise BadRequest("The body is not gzip, as its Content-Encoding says.") from None
+        raise BadRequest("Content-Encoding is gzip, but the body is not valid gzip.") from None

@@ -29,7 +29,9 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
 async def access(text: str, scope: Scope) -> Access:
     """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
     if not text:
-        raise NoKey("Send an API key: Authorization: Bearer KEY, x-goog-api-key, or ?key=")
+        raise NoKey(
+            "Missing API key: send Authorization: Bearer KEY, X-Goog-Api-Key: KEY, or ?key=KEY."
+        )
     found = await authenticate(text)
     note_authenticated(scope)
     return found
@@ -37,15 +39,15 @@ async def access(text: str, scope: Scope) -> Access:
 
 def require_write(access: Access) -> None:
     if not access.may_write:
-        raise WrongScope("This key may read, but not send profiles; it takes a key with write.")
+        raise WrongScope("This key cannot send profiles: it lacks the scope write.")
 
 
 def require_read(access: Access) -> None:
     if not access.may_read:
-        raise WrongScope("This key may send profiles, but not read them; it takes one with read.")
+        raise WrongScope("This key cannot read profiles: it lacks the scope read.")
 
 
 def require_own(access: Access, project_id: str) -> None:
     """Raise NotFound unless the project of the path is the key's project or OWN_PROJECT."""
     if project_id not in {OWN_PROJECT, access.project_id}:
-        raise NotFound("There is no such project, or this key belongs to another.")
+        raise NotFound("No such project, or this key belongs to another one.")

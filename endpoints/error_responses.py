@@ -46,15 +46,15 @@ class Rule(NamedTuple):
 
 
 _DATABASE_UNAVAILABLE = Rule(
-    503, "UNAVAILABLE", _SOON, "The database cannot be reached now; try again later."
+    503, "UNAVAILABLE", _SOON, "The database is not available. Try again later."
 )
-_UNKNOWN = Rule(500, "INTERNAL", _SOON, "The server failed; its log says why.")
+_UNKNOWN = Rule(500, "INTERNAL", _SOON, "Internal server error; see the server's log.")
 
 _RULES: dict[type[Exception], Rule] = {
     errors.BadField: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     errors.BadRequest: Rule(400, "INVALID_ARGUMENT", _SELDOM),
     BadProfile: Rule(400, "INVALID_ARGUMENT", _SELDOM),
-    SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "The request cannot be read."),
+    SuspiciousOperation: Rule(400, "INVALID_ARGUMENT", _SELDOM, "Malformed request."),
     errors.NoKey: Rule(401, "UNAUTHENTICATED", _SELDOM),
     KeyRejected: Rule(401, "UNAUTHENTICATED", _SELDOM),
     errors.WrongScope: Rule(403, "PERMISSION_DENIED", _SELDOM),
@@ -62,10 +62,12 @@ _RULES: dict[type[Exception], Rule] = {
     errors.PlainHttp: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
     Unstorable: Rule(
-        400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot hold."
+        400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot store."
     ),
-    Rejected: Rule(404, "NOT_FOUND", _SELDOM, "What this profile belongs to is gone."),
-    Http404: Rule(404, "NOT_FOUND", _SELDOM, "There is nothing at this address."),
+    Rejected: Rule(
+        404, "NOT_FOUND", _SELDOM, "The project or deployment of this profile was deleted."
+    ),
+    Http404: Rule(404, "NOT_FOUND", _SELDOM, "Not found: no such URL."),
     errors.WrongMethod: Rule(405, "UNIMPLEMENTED", _SELDOM),
     errors.NotAcceptable: Rule(406, "INVALID_ARGUMENT", _SELDOM),
     BadParameter: Rule(400, "INVALID_ARGUMENT", _SELDOM),
@@ -180,9 +182,9 @@ def _of_queue(error: TooManyQueriesWaiting) -> ErrorResponse:
 def _log(rule: Rule, error: Exception) -> None:
     """Log an unavailable dependency as one line, and an unexpected exception with its stack."""
     if rule is _UNKNOWN:
-        log.error("A request failed", exc_info=error)
+        log.error("Internal error; the request got a 500 response", exc_info=error)
     else:
-        log.warning("A request was put off: %s", error)
+        log.warning("Request answered with %d, the client retries: %s", rule.status, error)
 
 
 def _spread(delay: float) -> float:

@@ -51,7 +51,7 @@ class WrongMethod(Exception):
     """Method that the path does not support."""
 
     def __init__(self, allowed: str) -> None:
-        super().__init__(f"This address takes {allowed} only.")
+        super().__init__(f"This URL supports {allowed} only.")
         self.allowed = allowed
 
 
@@ -68,8 +68,8 @@ class TooManyLabelValues(Exception):
 
     def __init__(self, name: str, allowed: int) -> None:
         super().__init__(
-            f"FLAMEWATCH_MAX_LABEL_VALUES allows {allowed:,} values of a label a day; "
-            f"the label {name!r} has had as many."
+            f"FLAMEWATCH_MAX_LABEL_VALUES allows {allowed:,} distinct values of a label per day, "
+            f"and the label {name!r} has reached them. Use a label with fewer values."
         )
 
 
@@ -81,7 +81,7 @@ class Throttled(Exception):
     """Handshake without a capture request; the agent retries after `retry_after` seconds."""
 
     def __init__(self, retry_after: float, reason: str = "") -> None:
-        super().__init__(reason or "No profile is wanted now; ask again after the delay.")
+        super().__init__(reason or f"Nothing to capture now (retry in {retry_after:.0f} s).")
         self.retry_after = retry_after
 
 
@@ -94,8 +94,8 @@ class TooManyQueries(Exception):
 
     def __init__(self, allowed: int, resets_in: float) -> None:
         super().__init__(
-            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries a minute of a project; "
-            f"ask again in {resets_in:.0f} s."
+            f"FLAMEWATCH_QUERIES_PER_MINUTE allows {allowed:,} queries per minute and project "
+            f"(retry in {resets_in:.0f} s)."
         )
         self.resets_in = resets_in
 
@@ -104,8 +104,6 @@ class QueryTooSlow(Exception):
     """Query whose result was not ready before the deadline."""
 
     def __init__(self, seconds: float, waited_for: str = "") -> None:
-        ask = "ask for a shorter range, fewer zones or versions, or a part of the stacks."
-        super().__init__(
-            f"FLAMEWATCH_QUERY_SECONDS allows {seconds:g} s, and the answer was not ready"
-            + (f". {waited_for}" if waited_for else f"; {ask}")
-        )
+        advice = "Select a shorter range, fewer zones or versions, or fewer stacks."
+        limit = f"{seconds:g} s (FLAMEWATCH_QUERY_SECONDS)"
+        super().__init__(f"Query timed out after {limit}. {waited_for or advice}")

@@ -32,9 +32,9 @@ def parse(body: bytes) -> Message:
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadRequest(f"The body is not JSON: {error}") from None
+        raise BadRequest(f"The body is not valid JSON: {error}") from None
     if not isinstance(message, dict):
-        raise BadRequest("The body has to be a JSON object.")
+        raise BadRequest("The body must be a JSON object.")
     if _ESCAPED_NUL in body:  # or the same text after an escaped backslash
         require_no_nul_in_json(message)
     return message
@@ -52,7 +52,7 @@ def parse_upload(body: bytes) -> Message:
         return parse(body)
     start, stop = match.end(), body.find(b'"', match.end())
     if stop < 0:
-        raise BadRequest("The body is not JSON: its profile has no end.")
+        raise BadRequest("The body is not valid JSON: profileBytes is not terminated.")
     _require_small(len(body) - (stop - start))
     message = parse(body[:start] + _PLACEHOLDER.encode() + body[stop:])
     name = match[1].decode()
@@ -77,4 +77,4 @@ def _unescaped(text: bytes) -> bytes:
     try:
         return str(orjson.loads(b'"' + text + b'"')).encode()
     except orjson.JSONDecodeError as error:
-        raise BadRequest(f"The body is not JSON: {error}") from None
+        raise BadRequest(f"The body is not valid JSON: {error}") from None

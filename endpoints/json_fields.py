@@ -36,7 +36,7 @@ def text(message: Mapping[str, Any], name: str, path: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadField(path, "has to be a string")
+        raise BadField(path, "must be a string")
     if "\0" in value:
         raise BadField(path, nul.REASON)
     return value
@@ -45,7 +45,7 @@ def text(message: Mapping[str, Any], name: str, path: str) -> str:
 def message(parent: Message, name: str, path: str) -> Message | None:
     value = get(parent, name)
     if value is not None and not isinstance(value, dict):
-        raise BadField(path, "has to be an object")
+        raise BadField(path, "must be an object")
     return value
 
 
@@ -56,7 +56,7 @@ def profile_type(value: object, path: str) -> ProfileType:
     if isinstance(value, int) and not isinstance(value, bool) and value in WIRE_NUMBERS:
         return WIRE_NUMBERS[value]
     allowed = ", ".join(ProfileType)
-    raise BadField(path, f"{_quoted(value)} is no profile type; there are {allowed}")
+    raise BadField(path, f"{_quoted(value)} is not a profile type; allowed: {allowed}")
 
 
 def duration_ns(message: Message, name: str, path: str) -> int | None:
@@ -66,7 +66,7 @@ def duration_ns(message: Message, name: str, path: str) -> int | None:
         return None
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if not match:
-        raise BadField(path, f'{_quoted(value)} is no duration like "10s"')
+        raise BadField(path, f'{_quoted(value)} is not a duration such as "10s"')
     return int(match[1]) * 10**9 + int((match[2] or "").ljust(9, "0"))
 
 
@@ -91,7 +91,7 @@ def time(value: str, path: str) -> datetime:
             raise BadField(path, f"{_quoted(value)} has no time zone")
         return moment.astimezone(UTC)
     except (ValueError, OverflowError):  # of the years 1 to 9999, in UTC
-        raise BadField(path, f"{_quoted(value)} is no RFC 3339 time") from None
+        raise BadField(path, f"{_quoted(value)} is not an RFC 3339 time") from None
 
 
 def octets(message: Message, name: str, path: str) -> bytes:

@@ -68,4 +68,4 @@ def _request(scope: Scope, body: bytes) -> ASGIRequest:
     try:
         return ASGIRequest(scope, BytesIO(body))
     except UnicodeDecodeError:
-        raise BadRequest("The address has to be percent-encoded UTF-8.") from None
+        raise BadRequest("The URL must be percent-encoded UTF-8.") from None

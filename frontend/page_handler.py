@@ -61,7 +61,7 @@ class PageHandler(ASGIHandler):
         except Disconnected:
             return
         except TooLong:
-            text = f"A form may have {MAX_BODY_BYTES:,} bytes; this request has more.\n"
+            text = f"Request body too large: the limit is {MAX_BODY_BYTES:,} bytes.\n"
             response = _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
         except TooSlow as late:
             response = _plain(HTTPStatus.REQUEST_TIMEOUT, f"{late}\n")

@@ -23,14 +23,14 @@ async def target(project: int, deployment: int) -> Target:
     """
     deployment_target = await _targets.get(deployment)
     if deployment_target.project != project:
-        raise NotFound("There is no such deployment in this project.")
+        raise NotFound("No such deployment in this project.")
     return deployment_target
 
 
 def _load(pk: int) -> Target:
     row = Deployment.objects.select_related("project").filter(pk=pk).first()
     if row is None:
-        raise NotFound("The deployment that this profile was asked of is gone.")
+        raise NotFound("The deployment that this profile was requested from was deleted.")
     labels = {"language": row.language, "version": row.version, "zone": row.zone}
     return Target(row.project.pk, row.project.project_id, row.pk, row.service, labels)
 

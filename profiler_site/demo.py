@@ -89,7 +89,9 @@ class Services:
     def _start(self, example: Example) -> subprocess.Popen[bytes]:
         program = settings.BASE_DIR / "examples" / example.program
         if not program.exists():
-            raise NoExamples(f"{program} is missing: `flamewatch up --demo` runs from a checkout.")
+            raise NoExamples(
+                f"{program} is missing: `flamewatch up --demo` needs a checkout with examples/."
+            )
         agent = str(Path(sys.executable).with_name("flamewatch-run"))
         identity = ["--service", example.service, "--version", "1.0", "--zone", "demo"]
         access = {"FLAMEWATCH_URL": self._url, "FLAMEWATCH_KEY": self._demo.key}

@@ -37,7 +37,7 @@ async def ready() -> CheckResult:
         async with asyncio.timeout(READY_SECONDS):
             return await asyncio.shield(_checking)
     except TimeoutError:
-        return 503, f"The database did not answer within {READY_SECONDS:g} s."
+        return 503, f"The database did not respond within {READY_SECONDS:g} s."
 
 
 async def _check() -> CheckResult:
@@ -48,7 +48,7 @@ def _trouble() -> CheckResult:
     try:
         connection.ensure_connection()
     except DatabaseError:
-        return 503, disk.shortage() or "The database cannot be reached."
+        return 503, disk.shortage() or "The database is not available."
     finally:
         connection.close()  # the next check has to open a new one
     full = disk.shortage()

@@ -18,12 +18,12 @@ PATH = "/metrics"
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # By field of CacheStats: kind and description.
 _CACHE_METRICS = {
-    "hits": ("counter", "Values found in a cache."),
-    "misses": ("counter", "Values not found in a cache."),
-    "evictions": ("counter", "Values removed from a cache for lack of room."),
-    "errors": ("counter", "Failures of a cache, each of which is a miss."),
-    "bytes": ("gauge", "Bytes that the values in a cache take; 0 for a cache in Redis."),
-    "entries": ("gauge", "Values in a cache; 0 for a cache in Redis."),
+    "hits": ("counter", "Lookups that found the value in the cache."),
+    "misses": ("counter", "Lookups that did not find the value in the cache."),
+    "evictions": ("counter", "Values evicted because the cache was full."),
+    "errors": ("counter", "Failed lookups; each also counts as a miss."),
+    "bytes": ("gauge", "Bytes used by the values in the cache; 0 for a cache in Redis."),
+    "entries": ("gauge", "Values in the cache; 0 for a cache in Redis."),
 }
 
 
@@ -54,9 +54,9 @@ def _rejection_lines() -> list[str]:
 async def respond(scope: HTTPScope, send: ASGISendCallable) -> None:
     """Respond with the metrics, 401 without the token, or 404 if there is no token."""
     if not settings.METRICS_TOKEN:
-        status, body = 404, "There is nothing at this address.\n"
+        status, body = 404, "Not found.\n"
     elif not _is_allowed(scope):
-        status, body = 401, "Send FLAMEWATCH_METRICS_TOKEN as a Bearer token.\n"
+        status, body = 401, "Send the FLAMEWATCH_METRICS_TOKEN as Authorization: Bearer TOKEN.\n"
     else:
         status, body = 200, text()
     await send_text(send, status, body, _CONTENT_TYPE)

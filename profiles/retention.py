@@ -42,7 +42,7 @@ def retain(project: int, now: datetime) -> None:
         for row in _to_be_cut(project, limit):
             _cut(row, limit)
     except SourcesGone as error:  # compaction replaced the rows first: the next run handles them
-        log.info("Retention of project %s stopped: %s", project, error)
+        log.info("Retention of project %s was interrupted: %s", project, error)
     _forget_unseen(project, limit - UNSEEN)
     rejections.delete_old(project, now)
 
@@ -82,7 +82,7 @@ def _cut(row: Block, limit: datetime) -> None:
         block = open_hour(read(location_of(row)))
         data = build_hour([], [(block, block.profiles.time >= micros(limit))])
     except (BadTree, BlobMissing) as error:
-        log.error("Block %s of project %s stays as it is: %s", row, row.project_id, error)
+        log.error("Block %s of project %s is quarantined: %s", row, row.project_id, error)
         Block.objects.filter(pk=row.pk).update(quarantined=True)
         return
     new = new_hour(

@@ -29,7 +29,7 @@ def roll_up() -> None:
 @shared_task(name="profiles.tasks.roll_up_project")
 def roll_up_project(project: int) -> None:
     if disk.shortage():
-        log.warning("Compaction of project %d is put off: %s", project, disk.shortage())
+        log.warning("Compaction of project %d is postponed: %s", project, disk.shortage())
         return
     with lease(f"rollup {project}") as ours:
         if ours:

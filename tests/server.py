@@ -180,6 +180,6 @@ def _wait_until_it_serves(server: RunningServer, seconds: float = 180) -> None:
             break
         time.sleep(0.05)
     said = server.log.read_text()
-    if "is taken by another program" in said:
+    if "is already in use" in said:
         raise _PortTaken(said)
     raise RuntimeError(f"The server did not come up:\n{said}")

@@ -54,7 +54,7 @@ def _read_params(message: Message) -> CaptureParams:
         raise BadField("service", "is missing")
     type = json_fields.profile_type(message.get("type"), "type")
     if type in NEVER_REQUESTED:
-        raise BadField("type", f"{type} is never asked of agents")
+        raise BadField("type", f"{type} cannot be requested from agents")
     return CaptureParams(
         service,
         type,
@@ -66,7 +66,7 @@ def _read_params(message: Message) -> CaptureParams:
 def _request_capture(project_id: str, asker: str, params: CaptureParams) -> PendingCapture:
     project = Project.objects.filter(project_id=project_id).first()
     if project is None:
-        raise NotFound("There is no such project.")
+        raise NotFound("No such project.")
     return capture_now.request_capture(
         project,
         params.service,

@@ -1,6 +1,7 @@
 """`…/compare`: two selections compared by call tree node and by function.
 
-Differences are A - B.
+Differences are selected - baseline: parameters without a prefix select the one side, those with the
+prefix `b.` the other.
 """
 
 from dataclasses import replace
@@ -49,20 +50,22 @@ def _json(context: QueryContext, result: CompareResult) -> bytes:
 def _csv(result: CompareResult) -> bytes:
     first, second = (coverage.profiles for coverage in result.coverages)
     unit = result.metric.unit
+    difference = "selected - baseline, total per profile"
     heads = {
-        "a_self": f"A self ({unit}, profiles: {first})",
-        "a_total": f"A total ({unit}, profiles: {first})",
-        "b_self": f"B self ({unit}, profiles: {second})",
-        "b_total": f"B total ({unit}, profiles: {second})",
-        "low": f"difference of mean totals, 95 % from ({unit})",
-        "high": f"to ({unit})",
+        "a_self": f"selected self ({unit}, profiles: {first})",
+        "a_total": f"selected total ({unit}, profiles: {first})",
+        "b_self": f"baseline self ({unit}, profiles: {second})",
+        "b_total": f"baseline total ({unit}, profiles: {second})",
+        "low": f"{difference}, 95 % interval from ({unit})",
+        "high": f"{difference}, 95 % interval to ({unit})",
+        "real": "significant",
     }
     rows = ([*map(_csv_value, change)] for change in result.functions)
     return encode_csv([heads.get(name, name) for name in _COLUMNS], rows).encode()
 
 
 def _csv_value(value: object) -> object:
-    """Format a CSV value: empty for untested changes, "real" for significant ones."""
+    """Format a CSV value: "yes" or "no" for a flag, empty for a value that was not tested."""
     if isinstance(value, bool):
-        return "real" if value else ""
+        return "yes" if value else "no"
     return "" if value is None else value

@@ -56,7 +56,7 @@ def read_labels(message: Message, name: str, path: str) -> dict[str, str]:
     if labels is None:
         return {}
     if not isinstance(labels, dict):
-        raise BadField(path, "has to be an object of strings")
+        raise BadField(path, "must be an object of strings")
     for label, value in labels.items():
         _check_label(label, value, path)
     return dict(labels)
@@ -67,22 +67,24 @@ def _target(value: object, path: str) -> str:
         return value
     if not value:
         raise BadField(path, "is missing: the name of the service")
-    raise BadField(path, f"has to match ^{_TARGET.pattern}$")
+    raise BadField(path, f"must match ^{_TARGET.pattern}$")
 
 
 def _check_label(label: str, value: object, path: str) -> None:
     if not _LABEL_NAME.fullmatch(label):
-        raise BadField(path, f"the name {label[:80]!r} has to match ^{_LABEL_NAME.pattern}$")
+        raise BadField(path, f"the name {label[:80]!r} must match ^{_LABEL_NAME.pattern}$")
     if not isinstance(value, str):
-        raise BadField(f"{path}.{label}", "has to be a string")
+        raise BadField(f"{path}.{label}", "must be a string")
     if _CONTROL.search(value):
-        raise BadField(f"{path}.{label}", "has a control character")
+        raise BadField(f"{path}.{label}", "contains a control character")
     if len(value.encode()) > _MAX_VALUE_BYTES:
-        raise BadField(f"{path}.{label}", f"has more than {_MAX_VALUE_BYTES} bytes")
+        raise BadField(f"{path}.{label}", f"is longer than {_MAX_VALUE_BYTES} bytes")
 
 
 def _bounded(labels: dict[str, str], path: str) -> dict[str, str]:
     size = sum(len(name) + len(value.encode()) for name, value in labels.items())
     if size > _MAX_ALL_BYTES:
-        raise BadField(path, f"names and values have {size} bytes; {_MAX_ALL_BYTES} are allowed")
+        raise BadField(
+            path, f"names and values have {size:,} bytes; the limit is {_MAX_ALL_BYTES:,}"
+        )
     return labels

@@ -54,7 +54,7 @@ def _filters(access: Access, query: Mapping[str, str]) -> ProfileListing:
 def _page_size(query: Mapping[str, str]) -> int:
     text = query.get("pageSize", "") or "0"
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise BadField("pageSize", f"has to be a number; at most {MAX_PAGE_SIZE} come at once")
+        raise BadField("pageSize", f"must be a number; the limit is {MAX_PAGE_SIZE}")
     return min(int(text) or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
 
@@ -78,7 +78,7 @@ def _page_mark(query: Mapping[str, str]) -> str:
 
 
 def _bad_token() -> BadField:
-    return BadField("pageToken", "is none that this server gave")
+    return BadField("pageToken", "is invalid: use the nextPageToken of the previous response")
 
 
 def _json(access: Access, listed: ListedProfile) -> ProfileJson:

@@ -70,7 +70,7 @@ def check(name_id: str, project_id: str, now: float) -> Issued:
     issued = microseconds / 1e6
     key_id = key[0].rstrip(b"\0").decode() if key else ""
     if not -_CLOCK_SKEW_SECONDS <= now - issued <= GOOD_FOR_SECONDS:
-        raise NotFound("This name has expired: an upload has an hour.")
+        raise NotFound("This profile name has expired: profiles must be uploaded within an hour.")
     return Issued(WIRE_NUMBERS[number], project, deployment, agent or None, issued, key_id)
 
 
@@ -82,9 +82,9 @@ def _verified(name_id: str, project_id: str) -> bytes:
     packed, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
     # Compare the text too: the decoder ignores the unused bits of the last base64 digit.
     whole = base64.urlsafe_b64encode(raw).decode().rstrip("=") == name_id
-    known = len(packed) in {_FIELDS.size, _FORMER_FIELDS.size}
-    if not (whole and known and hmac.compare_digest(mac, _mac(packed, project_id))):
-        raise NotFound("No profile has been asked for under this name.")
+    is_complete = len(packed) in {_FIELDS.size, _FORMER_FIELDS.size}
+    if not (whole and is_complete and hmac.compare_digest(mac, _mac(packed, project_id))):
+        raise NotFound("No profile was requested under this name.")
     return packed
 
 

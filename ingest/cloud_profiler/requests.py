@@ -56,7 +56,7 @@ def _query(text: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(text.decode("latin-1"), max_num_fields=_MOST_PARAMETERS)
     except ValueError:
-        raise BadRequest(f"An address may have {_MOST_PARAMETERS} parameters.") from None
+        raise BadRequest(f"Too many query parameters; the limit is {_MOST_PARAMETERS}.") from None
     require_no_nul(pairs)
     return dict(pairs)
 

@@ -57,7 +57,7 @@ async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
         credentials.require_own(access, project)
         issued = names.check(name_id, access.project_id, time.time())
         if issued.project != access.project:
-            raise NotFound("No profile has been asked for under this name.")
+            raise NotFound("No profile was requested under this name.")
     else:
         issued = names.check(name_id, project, time.time())
     if issued.key_id and not await authentication.is_active(issued.key_id):

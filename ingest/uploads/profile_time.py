@@ -36,7 +36,7 @@ def duration_ns(type: ProfileType, measured: int, stated: int | None, requested:
     given = "is not given" if stated is None else f"is {stated / 1e9:g} s"
     raise BadField(
         "duration",
-        f"{given}, and duration_nanos of the profile is {measured}; one of them has to be from 1 "
+        f"{given}, and duration_nanos of the profile is {measured}; one of them must be from 1 "
         f'to {LONGEST_NS} ns (24 h). Set `duration` in the request, like "10s"',
     )
 

@@ -49,14 +49,14 @@ class UploadBudget:
         if already + size > self._of_project:
             rejections.note(project, RejectionReason.UPLOAD_MEMORY)
             raise Overloaded(
-                f"Uploads of this project hold {already:,} bytes of memory, and a project may hold "
-                f"{self._of_project:,}; send this one again later."
+                f"Uploads of this project in progress use {already:,} bytes of memory; the limit "
+                f"of a project is {self._of_project:,}. Try again later."
             )
         if self._charged + size > self._total:
             rejections.note(project, RejectionReason.SERVER_BUSY)
             raise Overloaded(
-                f"Too many uploads are under way: they hold {self._charged:,} bytes of memory, and "
-                f"may hold {self._total:,}; send this one again later."
+                f"Uploads in progress use {self._charged:,} bytes of memory; the limit is "
+                f"{self._total:,}. Try again later."
             )
         self._charged += size
         self._charged_by[project] = already + size

@@ -23,7 +23,7 @@ def run(options: Namespace) -> int:
         },
     )
     capture = _send(request)
-    text = f"Requested: the next free agent of {options.service} captures {options.type} now."
+    text = f"Requested a {options.type} profile from the next free agent of {options.service}."
     return print_result(options, text, capture)
 
 
@@ -36,7 +36,7 @@ def _send(request: urllib.request.Request) -> dict[str, object]:
         raise CommandFailed(_reason(error_response)) from None
     except OSError as error:
         raise CommandFailed(
-            f"No server answers at {request.full_url}: {error}. Is `flamewatch up` running?"
+            f"No server responds at {request.full_url}: {error}. Is `flamewatch up` running?"
         ) from None
 
 
@@ -44,4 +44,4 @@ def _reason(error_response: urllib.error.HTTPError) -> str:
     try:
         return str(json.load(error_response)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"The server answered {error_response.code} {error_response.reason}."
+        return f"The server responded with {error_response.code} {error_response.reason}."

@@ -19,7 +19,7 @@ class CommandFailed(Exception):
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= _LAST_PORT:
-        raise ArgumentTypeError(f"{text!r} is no port; it has to be from 1 to {_LAST_PORT}")
+        raise ArgumentTypeError(f"invalid port {text!r}; use 1 to {_LAST_PORT}")
     return int(text)
 
 
@@ -27,52 +27,70 @@ def _no_arguments(parser: ArgumentParser) -> None:
     """Add nothing: the command has no arguments of its own."""
 
 
-def _user_create(parser: ArgumentParser) -> None:
-    parser.add_argument("email")
+def _account(parser: ArgumentParser) -> None:
+    parser.add_argument("email", metavar="EMAIL", help="e-mail address of the account")
     parser.add_argument(
-        "--password-stdin", action="store_true", required=True, help="the only way it is read"
+        "--password-stdin",
+        action="store_true",
+        required=True,
+        help="read the password from the first line of standard input (required)",
     )
-    parser.add_argument("--admin", action="store_true", help="may use the admin")
+
+
+def _user_create(parser: ArgumentParser) -> None:
+    _account(parser)
+    parser.add_argument(
+        "--admin", action="store_true", help="allow the account to use the admin at /admin/"
+    )
 
 
 def _user_password(parser: ArgumentParser) -> None:
-    parser.add_argument("email")
-    parser.add_argument(
-        "--password-stdin", action="store_true", required=True, help="the only way it is read"
-    )
+    _account(parser)
 
 
 def _project_create(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="as people call it; its id is made from that")
-    parser.add_argument("--owner", required=True, metavar="EMAIL", help="of an account")
+    parser.add_argument(
+        "name", metavar="NAME", help="display name; the project id is derived from it"
+    )
+    parser.add_argument(
+        "--owner", required=True, metavar="EMAIL", help="account that owns the project"
+    )
 
 
 def _key_create(parser: ArgumentParser) -> None:
-    parser.add_argument("project", help="its id")
+    parser.add_argument("project", metavar="PROJECT", help="project id")
     parser.add_argument(
         "--scope",
         action="append",
         choices=["write", "read"],
         required=True,
-        help="agents write, programs read; give it twice for a key that may do both",
+        help="agents need write, programs that query need read; repeat the option for both",
     )
     parser.add_argument(
-        "--name", default="command line", help="what the settings call it (default: %(default)s)"
+        "--name", default="command line", help="name shown in the settings (default: %(default)s)"
     )
 
 
 def _up(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)"
+        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s)"
     )
-    parser.add_argument("--port", type=_port, default=8000, help="(default: %(default)s)")
-    parser.add_argument("--demo", action="store_true", help="with example services")
+    parser.add_argument(
+        "--port", type=_port, default=8000, help="port to listen on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--demo", action="store_true", help="create a demo project and start example services"
+    )
 
 
 def _capture(parser: ArgumentParser) -> None:
-    parser.add_argument("project", help="its id")
-    parser.add_argument("service", help="as its agents call it")
-    parser.add_argument("type", metavar="TYPE", help="CPU, WALL, HEAP, …")
+    parser.add_argument("project", metavar="PROJECT", help="project id")
+    parser.add_argument("service", metavar="SERVICE", help="name of the service")
+    parser.add_argument(
+        "type",
+        metavar="TYPE",
+        help="profile type: CPU, WALL, HEAP, HEAP_ALLOC, CONTENTION or THREADS",
+    )
 
 
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
@@ -86,17 +104,17 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "capture": _capture,
 }
 HELP = {
-    "up": "serve: everything in one process",
+    "up": "start the server",
     "version": "print the version",
     "migrate": "create or update the database",
-    "user create": "add a person; the password is read from standard input",
-    "user password": "set a person's password, read from standard input",
-    "project create": "add a project",
-    "key create": "add an API key; it is printed once",
-    "user": "people who may sign in",
-    "project": "whose services are profiled",
-    "key": "what agents and programs come with",
-    "capture": "have a service's next free agent capture a profile now",
+    "user create": "create an account",
+    "user password": "set the password of an account",
+    "project create": "create a project",
+    "key create": "create an API key and print it once",
+    "user": "manage accounts",
+    "project": "manage projects",
+    "key": "manage API keys",
+    "capture": "request one profile from the next free agent of a service",
 }
 
 

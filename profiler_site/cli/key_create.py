@@ -11,7 +11,7 @@ from projects.models import Project
 def run(options: Namespace) -> int:
     project = Project.objects.filter(project_id=options.project).first()
     if project is None:
-        raise CommandFailed(f"There is no project {options.project}.")
+        raise CommandFailed(f"No project with the id {options.project}.")
     try:
         _, text = keys.create(
             project, options.name, write="write" in options.scope, read="read" in options.scope

@@ -36,11 +36,11 @@ def _run(options: argparse.Namespace) -> int:
     except (BadSetting, command.CommandFailed) as failure:
         return _fail(str(failure))
     except OperationalError as failure:
-        return _fail(f"The database (DATABASE_URL) cannot be used: {failure}")
+        return _fail(f"Cannot use the database (DATABASE_URL): {failure}")
     except OSError as failure:
         if not is_disk_full(failure):
             raise
-        return _fail(f"The disk of the data folder is full; free some space there. ({failure})")
+        return _fail(f"The disk of the data folder is full. Free some space there. ({failure})")
 
 
 def _fail(why: str) -> int:
@@ -50,9 +50,13 @@ def _fail(why: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="answer in JSON")
-    common.add_argument("--data-dir", help="where the server's data is (default: ./data)")
-    parser = argparse.ArgumentParser(prog="flamewatch", description="A continuous profiler.")
+    common.add_argument("--json", action="store_true", help="print the result as JSON")
+    common.add_argument(
+        "--data-dir", metavar="FOLDER", help="data folder of the server (default: ./data)"
+    )
+    parser = argparse.ArgumentParser(
+        prog="flamewatch", description="Run and administer a Flamewatch server."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, add_arguments in command.ARGUMENTS.items():
         words = name.split()

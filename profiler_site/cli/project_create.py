@@ -14,7 +14,7 @@ def run(options: Namespace) -> int:
     owner = User.objects.filter(email=options.owner.lower()).first()
     if owner is None:
         raise CommandFailed(
-            f"There is no account for {options.owner}; `flamewatch user create` makes one."
+            f"No account for {options.owner}. Create it with `flamewatch user create`."
         )
     try:
         project = create_project(_checked(options.name), owner)
@@ -22,7 +22,7 @@ def run(options: Namespace) -> int:
         raise CommandFailed(str(reached)) from None
     return print_result(
         options,
-        f"Added {project.name}; its project id is {project.project_id}.",
+        f"Created project {project.name} with the id {project.project_id}.",
         {"name": project.name, "project": project.project_id},
     )
 

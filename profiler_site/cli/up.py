@@ -106,16 +106,17 @@ def _all_at_once(stops: list[Callable[[], None]]) -> None:
 def _welcome(demo: demos.Demo | None, agents: int) -> str:
     lines = [f"Flamewatch {settings.VERSION} is at {settings.FLAMEWATCH_URL}"]
     if demo:
+        flame = f"{settings.FLAMEWATCH_URL}/p/{demo.project}/flame"
         lines += [
-            f"  Sign in as {demo.email} with the password {demo.password}",
-            f"  See {settings.FLAMEWATCH_URL}/p/{demo.project}/flame?service=main-foo-bar&type=CPU",
-            f"   or {settings.FLAMEWATCH_URL}/p/{demo.project}/flame?service=allocations&type=HEAP",
-            "  The first profile is there about 15 s from now; then one a minute of each type.",
+            f"  Demo account: {demo.email}, password {demo.password}",
+            f"  CPU profiles:  {flame}?service=main-foo-bar&type=CPU",
+            f"  Heap profiles: {flame}?service=allocations&type=HEAP",
+            "  The first profile arrives in about 15 s, then one per minute of each type.",
         ]
     elif not User.objects.filter(is_superuser=True).exists():
-        lines.append("  Nobody may use the admin yet; this makes someone who may:")
+        lines.append("  No account has access to /admin/ yet. Create one with:")
         lines.append("  flamewatch user create EMAIL --admin --password-stdin")
     lines.append(
-        f"  Up to {agents:,} agents at once. Data is in {settings.DATA_DIR}. Ctrl-C stops."
+        f"  Data folder: {settings.DATA_DIR}. Limit: {agents:,} agents at once. Ctrl-C stops."
     )
     return "\n".join(lines)

@@ -17,7 +17,7 @@ def run(options: Namespace) -> int:
     make = User.objects.create_superuser if options.admin else User.objects.create_user
     user = make(options.email, password)
     return print_result(
-        options, f"Added {user.email}.", {"email": user.email, "admin": options.admin}
+        options, f"Created the account {user.email}.", {"email": user.email, "admin": options.admin}
     )
 
 
@@ -28,4 +28,4 @@ def _check(email: str, password: str) -> None:
     except ValidationError as error:
         raise CommandFailed(" ".join(error.messages)) from None
     if User.objects.filter(email=email.lower()).exists():
-        raise CommandFailed(f"There is an account for {email} already.")
+        raise CommandFailed(f"An account for {email} already exists.")

@@ -14,7 +14,7 @@ def run(options: Namespace) -> int:
     password = sys.stdin.readline().rstrip("\n")
     user = User.objects.filter(email=options.email.lower()).first()
     if user is None:
-        raise CommandFailed(f"There is no account for {options.email}.")
+        raise CommandFailed(f"No account for {options.email}.")
     _set(user, password)
     return print_result(options, f"Set the password of {user.email}.", {"email": user.email})
 

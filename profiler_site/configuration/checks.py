@@ -19,8 +19,8 @@ def check_poll_timeout(
     return [
         Warning(
             f"FLAMEWATCH_POLL_TIMEOUT_SECONDS is {settings.POLL_TIMEOUT_SECONDS:g}: most proxies"
-            " cut a request that waits so long.",
-            hint="Proxies that cut at 60 s need 50 or less, those that cut at 30 s 25 or less.",
+            " time out earlier.",
+            hint="Use 50 or less behind a proxy with a timeout of 60 s, 25 or less with 30 s.",
             id="flamewatch.W001",
         )
     ]
@@ -40,7 +40,7 @@ def check_memory_bound(
         Error(
             f"FLAMEWATCH_MAX_PROFILE_BYTES ({settings.MAX_PROFILE_BYTES}) is less than"
             f" FLAMEWATCH_MAX_UPLOAD_BYTES ({settings.MAX_UPLOAD_BYTES}).",
-            hint="The first bounds a profile unpacked, the second the same one packed.",
+            hint="The former limits the uncompressed profile, the latter its upload.",
             id="flamewatch.E001",
         )
     ]

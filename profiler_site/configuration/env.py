@@ -40,7 +40,7 @@ def _name_in_use(name: str) -> str:
     if os.environ.get(name, "") or not os.environ.get(former, ""):
         return name
     # FutureWarning: Python shows it to the operator; a DeprecationWarning would be hidden.
-    warnings.warn(f"{former} is deprecated: its name is {name} now.", FutureWarning, stacklevel=2)
+    warnings.warn(f"{former} is deprecated; use {name}.", FutureWarning, stacklevel=2)
     return former
 
 
@@ -48,7 +48,7 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
         name = _name_in_use(name)
-        raise BadSetting(f"{name} is {value!r}; it may be {', '.join(allowed)}.")
+        raise BadSetting(f"{name} is {value!r}; allowed values: {', '.join(allowed)}.")
     return value
 
 
@@ -133,7 +133,7 @@ def _number(name: str, default: T, lowest: T, read: Callable[[str], T], what: st
     try:
         value = read(raw)
     except ValueError:
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}.") from None
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}.") from None
     if not lowest <= value < float("inf"):
-        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it has to be {what}, {lowest} or more.")
+        raise BadSetting(f"{_name_in_use(name)} is {raw!r}; it must be {what}, {lowest} or more.")
     return value

@@ -27,7 +27,7 @@ def parse(url: str) -> MailServer:
     except ValueError:  # whose text has a part of the URL
         raise _bad(_ENCODE) from None
     if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise _bad(f"its scheme may be {', '.join(_SCHEMES)}, and it has to name a host")
+        raise _bad(f"it needs a host and one of the schemes {', '.join(_SCHEMES)}")
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise _bad(f"it has to end after the port; {_ENCODE}")
     port, starttls, tls = _SCHEMES[parts.scheme]
@@ -45,10 +45,10 @@ def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
     except ValueError:
-        raise _bad("its port has to be a number up to 65535") from None
+        raise _bad("its port must be a number up to 65535") from None
 
 
 def _bad(why: str) -> BadSetting:
     return BadSetting(
-        f"FLAMEWATCH_SMTP_URL cannot be used: {why}; like smtps://user:password@host:465."
+        f"FLAMEWATCH_SMTP_URL is invalid: {why}; for example smtps://user:password@host:465."
     )

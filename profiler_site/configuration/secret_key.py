@@ -23,8 +23,8 @@ def load_or_make(data_dir: Path) -> str:
         return path.read_text()
     except OSError as error:
         raise BadSetting(
-            f"FLAMEWATCH_DATA_DIR is '{data_dir}', where {path.name} can be neither read"
-            f" nor written: {error.strerror}."
+            f"FLAMEWATCH_DATA_DIR is '{data_dir}': {path.name} cannot be read or written there:"
+            f" {error.strerror}. Check the permissions of the folder."
         ) from None
 
 

@@ -34,8 +34,8 @@ def lock_data_folder(data_dir: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InUse(
-                f"Another `flamewatch up` serves the data folder {data_dir}; stop that,"
-                f" or choose another folder: flamewatch up --data-dir FOLDER"
+                f"Another `flamewatch up` uses the data folder {data_dir}. Stop it,"
+                f" or use another folder: flamewatch up --data-dir FOLDER"
             ) from None
         except OSError as error:
             raise InUse(f"The data folder {data_dir} cannot be locked: {error.strerror}.") from None

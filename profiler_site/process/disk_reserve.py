@@ -22,7 +22,11 @@ def open_up(data_dir: Path) -> None:
     path = data_dir / _FILE
     if path.exists() and free_bytes(data_dir) < BYTES:
         path.unlink()
-        log.warning("The disk of %s is full: its reserve of %d bytes was freed.", data_dir, BYTES)
+        log.warning(
+            "The disk of %s is full. Deleted its reserve of %d bytes; free some space.",
+            data_dir,
+            BYTES,
+        )
 
 
 def keep(data_dir: Path, least: int) -> None:
@@ -37,4 +41,4 @@ def keep(data_dir: Path, least: int) -> None:
         aside.rename(path)
     except OSError as error:
         aside.unlink(missing_ok=True)
-        log.warning("The reserve of the disk of %s cannot be made: %s", data_dir, error.strerror)
+        log.warning("Could not create the disk reserve file in %s: %s", data_dir, error.strerror)

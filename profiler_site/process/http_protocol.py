@@ -154,7 +154,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _reject_head(self) -> None:
         self._head_is_here()
-        text = f"The head of a request may have {HEAD_BYTES:,} bytes.\n"
+        text = f"Request header too large: the limit is {HEAD_BYTES:,} bytes.\n"
         self._write_response(431, {"content-type": "text/plain; charset=utf-8"}, text.encode())
         self.transport.close()
 

@@ -38,8 +38,8 @@ def bind(host: str, port: int) -> socket.socket:
         if error.errno != errno.EADDRINUSE:
             raise PortTaken(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
         raise PortTaken(
-            f"Port {port} on {host} is taken by another program; stop that,"
-            f" or choose another port: flamewatch up --port {port + 1}"
+            f"Port {port} on {host} is already in use. Stop the other program,"
+            f" or use another port: flamewatch up --port {port + 1}"
         ) from None
     return listener
 

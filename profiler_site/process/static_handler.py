@@ -14,7 +14,7 @@ PREFIX = f"/{settings.STATIC_URL.strip('/')}/"
 
 
 async def _nothing(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("There is no such file.\n", "text/plain; charset=utf-8", status=404)
+    return HttpResponse("File not found.\n", "text/plain; charset=utf-8", status=404)
 
 
 class StaticHandler(ASGIHandler):

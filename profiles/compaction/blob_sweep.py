@@ -69,7 +69,7 @@ def repack(blob: int, now: datetime) -> None:
             _repoint(key, rows, data)
             Blob.objects.filter(pk=blob).update(dead_since=now)
     except SourcesGone as error:
-        log.info("Blob %s was left as it is: %s", blob, error)
+        log.info("Rewriting blob %s was skipped: %s", blob, error)
 
 
 def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
@@ -77,7 +77,7 @@ def _repoint(key: str, rows: Sequence[Block], data: Sequence[bytes]) -> None:
     project = rows[0].project_id
     current = locked_blocks(project, [row.pk for row in rows])
     if [row.blob_id for row in current] != [row.blob_id for row in rows]:
-        raise SourcesGone("its blocks were replaced meanwhile.")
+        raise SourcesGone("its blocks were replaced concurrently.")
     new = Blob.objects.create(project_id=project, key=key, size=sum(map(len, data)))
     offset = 0
     for row, part in zip(rows, data, strict=True):

@@ -135,7 +135,9 @@ def _build(project: int, day: DayHours) -> _Built | None:
     replaced = [row.pk for row in _days(project, day)]
     rows = list(_blocks(project, day, BlockLevel.HOUR))
     if sum(row.length for row in rows) > MAX_BYTES:
-        log.warning("%s of project %s stays in hours: more than %s bytes", day, project, MAX_BYTES)
+        log.warning(
+            "Rollup of %s of project %s was skipped: more than %s bytes", day, project, MAX_BYTES
+        )
         return None
     pairs = opened(rows)
     try:
@@ -158,7 +160,7 @@ def _store(project: int, built: Sequence[_Built]) -> int:
         return len(built)
     except SourcesGone as error:
         if len(built) == 1:
-            log.info("%s of project %s was left as it is: %s", built[0].day, project, error)
+            log.info("Rollup of %s of project %s was skipped: %s", built[0].day, project, error)
             return 0
     return sum(_store(project, [each]) for each in built)
 

@@ -116,7 +116,7 @@ class BlockBatch:
             if self._new:
                 replace_sources(self._project, self._new, self._sources)
         except SourcesGone as error:
-            log.info("Hours of project %s were left as they are: %s", self._project, error)
+            log.info("Compaction of project %s was skipped: %s", self._project, error)
             moved = 0
         self._clear()
         return moved
@@ -218,7 +218,7 @@ def _readable(rows: Sequence[Profile]) -> list[Profile]:
 
 def _quarantine(row: Profile, error: Exception) -> None:
     """Exclude a head row from compaction and log the reason; queries report it."""
-    log.error("Profile %s of project %s is left out: %s", row.name_id, row.project_id, error)
+    log.error("Profile %s of project %s is quarantined: %s", row.name_id, row.project_id, error)
     Profile.objects.filter(pk=row.pk).update(quarantined=True)
 
 

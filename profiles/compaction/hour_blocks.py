@@ -37,7 +37,12 @@ def compact_hours(
             try:
                 batch.add(hour, share, is_part=False)
             except BlobUnavailable as error:
-                log.warning("%s of project %s is not closed yet: %s", _text(hour), project, error)
+                log.warning(
+                    "Compaction of the hour %s of project %s is postponed: %s",
+                    _text(hour),
+                    project,
+                    error,
+                )
             if batch.is_full:
                 moved += batch.move()
     return moved + batch.move()

@@ -69,9 +69,12 @@ def _renew(job: str, holder: str, ended: threading.Event) -> None:
         try:
             until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
             if not Lease.objects.filter(job=job, holder=holder).update(until=until):
-                log.warning("The lease of %s is another worker's now; its work goes on.", job)
+                log.warning(
+                    "Lost the lease of %s to another worker; both continue their work.",
+                    job,
+                )
                 return
         except Error as error:
-            log.warning("The lease of %s could not be renewed, will try again: %s", job, error)
+            log.warning("Renewing the lease of %s failed; retrying: %s", job, error)
         finally:
             connection.close()

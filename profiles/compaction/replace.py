@@ -126,9 +126,7 @@ def _remove_head(project: int, pks: Sequence[int]) -> None:
         rows = Profile.objects.filter(project=project, pk__in=pks[at : at + _ROWS_A_STATEMENT])
         removed += rows.delete()[0]
     if removed != len(pks):
-        raise SourcesGone(
-            f"{len(pks) - removed} of {len(pks)} profiles are not in the head any more."
-        )
+        raise SourcesGone(f"{len(pks) - removed} of {len(pks)} profiles are no longer in the head.")
 
 
 def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
@@ -139,9 +137,11 @@ def _remove_blocks(project: int, pks: Sequence[int]) -> list[Arrived]:
     """
     rows = list(locked_blocks(project, pks))
     if len(rows) != len(pks):
-        raise SourcesGone(f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced meanwhile.")
+        raise SourcesGone(
+            f"{len(pks) - len(rows)} of {len(pks)} blocks were replaced concurrently."
+        )
     if {row.covered_by_id for row in rows} - {None, *pks}:
-        raise SourcesGone("Hours were summed in a day meanwhile.")
+        raise SourcesGone("Hour blocks were rolled up concurrently.")
     Block.objects.filter(pk__in=pks).delete()
     emptied = Blob.objects.filter(pk__in={row.blob_id for row in rows}, blocks=None)
     emptied.update(dead_since=timezone.now())
@@ -167,5 +167,5 @@ def _cover(project: int, rows: Sequence[Block], new: Sequence[NewBlock]) -> None
             continue
         found = [row.pk for row in locked_blocks(project, covered) if row.covered_by_id is None]
         if len(found) != len(covered):
-            raise SourcesGone("Hours of the day were replaced meanwhile.")
+            raise SourcesGone("Hour blocks of the day were replaced concurrently.")
         Block.objects.filter(pk__in=covered).update(covered_by=row)

@@ -46,5 +46,5 @@ def _is_whole(block: HourBlock) -> bool:
 def quarantine(rows: Sequence[Block], error: Exception) -> None:
     """Exclude blocks from further compaction and log the reason; queries report them."""
     for row in rows:
-        log.error("Block %s of project %s is left as it is: %s", row, row.project_id, error)
+        log.error("Block %s of project %s is quarantined: %s", row, row.project_id, error)
     Block.objects.filter(pk__in=[row.pk for row in rows]).update(quarantined=True)

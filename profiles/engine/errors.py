@@ -17,7 +17,7 @@ class TooLarge(Exception):
 
     def __init__(self, limit: str, value: int, allowed: int, unit: str = "") -> None:
         counted = f"{allowed:,} {unit}" if unit else f"{allowed:,}"
-        super().__init__(f"{limit} allows {counted}; here are {value:,} or more")
+        super().__init__(f"{limit} allows {counted}; this has {value:,} or more")
         self.limit = limit
         self.value = value
         self.allowed = allowed

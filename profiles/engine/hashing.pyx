@@ -23,12 +23,12 @@ SEED = secrets.randbits(64)
 
 cdef int raise_out_of_bounds() except -1 nogil:
     with gil:
-        raise IndexError("a copy reaches beyond the end of its buffer")
+        raise IndexError("copy beyond the end of the buffer")
 
 
 cdef int raise_overflow() except -1 nogil:
     with gil:
-        raise BadProfile("The values of a stack add up to more than 64 bits hold.")
+        raise BadProfile("The sum of the values of a stack exceeds 64 bits.")
 
 
 cdef uint64_t bytes_id(bytes data) except? 7:
@@ -89,7 +89,7 @@ def node_ids(const int32_t[::1] parent, const int32_t[::1] frame, const uint64_t
         for i in range(parent.shape[0]):
             if parent[i] >= i:
                 with gil:
-                    raise ValueError(f"node {i} stands before its parent {parent[i]}")
+                    raise ValueError(f"node {i} precedes its parent {parent[i]}")
             ids[i] = pair_id(ids[parent[i]] if parent[i] >= 0 else 0, frames[frame[i]])
     return np.asarray(ids)
 

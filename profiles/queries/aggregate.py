@@ -97,7 +97,7 @@ def require_64_bits(total: int) -> None:
     Accumulators check the self values of nodes; this check covers the totals of nodes too.
     """
     if total >= 2**63:
-        raise BadProfile("The values add up to more than 64 bits hold.")
+        raise BadProfile("The sum of the values exceeds 64 bits. Select fewer profiles.")
 
 
 @contextmanager
@@ -113,4 +113,4 @@ def explain_errors(
                 f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
                 "and these profiles have more. Try a shorter timespan, or fewer zones and versions."
             ) from error
-        raise InvalidQuery(f"Together these profiles are too large: {error}") from error
+        raise InvalidQuery(f"These profiles cannot be merged: {error}") from error

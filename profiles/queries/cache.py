@@ -249,7 +249,7 @@ class RedisCache:
             return None
 
     def _failed(self, error: Exception) -> None:
-        logger.warning("The result cache in Redis failed, which counts as a miss: %s", error)
+        logger.warning("The result cache in Redis failed; queries continue without it: %s", error)
         with self._lock:
             self._stats.errors += 1
 

@@ -39,14 +39,14 @@ _threads = ThreadPool("other-side", os.cpu_count() or 1)
 
 
 def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -> CompareResult:
-    """Compare two selections in a view; differences are A - B of per-profile means.
+    """Compare a selection `a` with its baseline `b`; differences are a - b of per-profile means.
 
     The tests cover all nodes and functions of the filtered tree: the view's root and folding
     restrict what is returned, not what is tested. Raise InvalidQuery also if the two selections
     differ in project, service or type.
     """
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
-        raise InvalidQuery("Only profiles of one service and type can be compared.")
+        raise InvalidQuery("Both sides of a comparison must have the same service and type.")
     with context.snapshot:
         prefetch(context, a, b)
         metrics = _common(a, metrics_of(context, a), metrics_of(context, b))
@@ -93,12 +93,15 @@ def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) ->
     try:
         compared = _compare_tested(context, sides, metric, whole)
     except TooLarge as error:
-        why = f"Intervals of this view need every profile by itself: {error}."
+        why = (
+            f"No intervals: this view needs {error.value:,} or more values of individual profiles, "
+            f"and the limit is {error.allowed:,}. Select fewer profiles."
+        )
         return _compare_untested(context, sides, metric, whole, why)
     fewest = min(coverage.profiles for coverage in compared.coverages)
     if fewest >= MIN_PROFILES:
         return compared
-    why = f"Intervals need {MIN_PROFILES} profiles on either side; here one has {fewest}."
+    why = f"No intervals: each side needs {MIN_PROFILES} profiles or more, and one has {fewest}."
     return compared._replace(why_no_intervals=why)
 
 
@@ -208,7 +211,9 @@ def _below(
 ) -> ComparedTrees:
     node = node_of(compared.tree, root)
     if node is None:
-        raise InvalidQuery(f"The selected profiles have no node {root:016x} in this view.")
+        raise InvalidQuery(
+            f"No node {root:016x} in this view of the selected profiles. Remove `root`."
+        )
     cut = engine.below(compared, node, context.check)
     return cut if shape is Shape.TOP_DOWN else replace(cut, functions=compared.functions)
 

@@ -34,8 +34,8 @@ class TooManyQueriesWaiting(Exception):
     def __init__(self, full: QueueFull) -> None:
         of = "of this project " if full.of_tenant else ""
         super().__init__(
-            f"{full.limit} queries {of}are waiting to be answered already, as many as may; "
-            f"ask again in some seconds."
+            f"{full.limit} queries {of}are already waiting, which is the limit "
+            f"(retry in {RETRY_SECONDS:.0f} s)."
         )
         self.of_project = full.of_tenant
         self.limit = full.limit

@@ -137,7 +137,7 @@ class ScanStats:
 
 def _why(metric: Metric, others: frozenset[Metric]) -> str:
     having = ", ".join(_text(other) for other in sorted(others)) or "others"
-    return f"No metric {_text(metric)}: the profiles have {having}."
+    return f"No metric {_text(metric)}; available: {having}."
 
 
 def _text(metric: Metric) -> str:

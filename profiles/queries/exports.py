@@ -110,7 +110,7 @@ def _limit_frames(context: QueryContext, tree: Tree) -> None:
     frames = int(depth[tree.self.any(axis=0)].sum())
     if frames > MAX_FRAMES:
         raise InvalidQuery(
-            f"A file may have {MAX_FRAMES:,} frames in all its stacks; this one would have "
-            f"{frames:,}. Choose a part: hide some stacks, or show from a frame."
+            f"The stacks of this file would have {frames:,} frames in total; the limit is "
+            f"{MAX_FRAMES:,}. Hide some stacks, or start at a frame."
         )
     context.check()

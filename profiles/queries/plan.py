@@ -176,7 +176,7 @@ def choose_metric(selection: Selection, view: View, metrics: tuple[Metric, ...])
     if matching:
         return matching[0]
     names = ", ".join(f"{metric.name} ({metric.unit})" for metric in metrics)
-    raise MetricNotFound(f"These profiles have no metric {view.metric.name}; they have {names}.")
+    raise MetricNotFound(f"No metric {view.metric.name} in these profiles. Available: {names}.")
 
 
 def newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:

@@ -107,7 +107,9 @@ def _rooted(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]
         return trees
     nodes = [node_of(tree, view.root) for tree in trees]
     if all(node is None for node in nodes):
-        raise InvalidQuery(f"The selected profiles have no node {view.root:016x} in this view.")
+        raise InvalidQuery(
+            f"No node {view.root:016x} in this view of the selected profiles. Remove `root`."
+        )
     return tuple(below(tree, node, context.check) for tree, node in zip(trees, nodes, strict=True))
 
 

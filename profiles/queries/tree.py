@@ -52,7 +52,9 @@ def run_top(context: QueryContext, selection: Selection, view: View) -> TopResul
     the stacks that reach the function. Raise InvalidQuery for a root in the bottom-up shape.
     """
     if view.shape is not Shape.TOP_DOWN and view.root is not None:
-        raise InvalidQuery("A list is of whole stacks, so it has no root in the bottom-up view.")
+        raise InvalidQuery(
+            "The function list does not support a root in the bottom-up view. Remove `root`."
+        )
     return _top(context, _merge(context, selection, view, Group.FUNCTION), selection, view)
 
 
@@ -63,7 +65,7 @@ def run_focus(context: QueryContext, selection: Selection, view: View) -> FocusR
     it, with those that folding removed before, in the tree that has this node.
     """
     if view.focus is None:
-        raise InvalidQuery("A focus needs the name of a function.")
+        raise InvalidQuery("Focus needs the full name of a function.")
     return _focus(context, _merge(context, selection, view, Group.FUNCTION), selection, view)
 
 

@@ -122,8 +122,8 @@ def _wait(location: BlockLocation, data: Future[bytes], deadline: float | None) 
         return data.result(_seconds_left(deadline))
     except TooLate:
         data.cancel()  # a read that has not started leaves the queue; a running one goes on
-        logger.warning("Blob %s did not come in time.", location.key)
-        raise BlobDeadlinePassed(f"Blob {location.key} did not come in time.") from None
+        logger.warning("Reading blob %s timed out.", location.key)
+        raise BlobDeadlinePassed(f"Reading blob {location.key} timed out.") from None
 
 
 def _seconds_left(deadline: float | None) -> float | None:

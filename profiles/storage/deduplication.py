@@ -56,7 +56,7 @@ def _may_be_in_block(new: NewProfile) -> bool:
 def require_same(copy: Copy, new: NewProfile) -> Copy:
     """Return the copy if it was made of the same bytes; raise Conflict otherwise."""
     if copy.body_hash not in {new.body_hash, new.former_hash}:
-        raise Conflict(f"Profile {new.name_id} is stored already, made of other bytes.")
+        raise Conflict(f"Profile {new.name_id} is already stored with different content.")
     return copy
 
 
@@ -116,7 +116,7 @@ def _names(pk: int, location: BlockLocation) -> Names:
         (source,) = sources([location])
         identities = open_hour(source).identities
     except (BlobError, BadTree) as error:
-        raise StoreUnavailable(f"Whether it is stored already cannot be read: {error}") from error
+        raise StoreUnavailable(f"The check for duplicates failed: {error}") from error
     names = dict(zip(identities.name_id, identities.body_hash, strict=True))
     _names_by_block.put(pk, names)
     return names

@@ -65,7 +65,7 @@ def _space() -> DiskSpace:
 
 
 DATABASE_FULL = (
-    "The disk of the database is full. Free some space there; uploads then go on by themselves."
+    "The disk of the database is full. Free some space there; uploads resume automatically."
 )
 _failed: list[float | None] = [None]
 _spaces: dict[str, DiskSpace] = {}

@@ -68,7 +68,9 @@ class Writer:
             if self._stopping:
                 raise StoreUnavailable("The server is stopping.")
             if len(self._arrivals) >= MAX_WAITING:
-                raise StoreUnavailable(f"{MAX_WAITING} profiles are waiting to be stored.")
+                raise StoreUnavailable(
+                    f"{MAX_WAITING:,} profiles are waiting to be stored, which is the limit."
+                )
             awaited.entered = time.monotonic()
             self._arrivals.append((new, awaited))
             self._wake.notify()
@@ -104,7 +106,7 @@ class Writer:
             outcomes = self._insert_or_reconnect([new for new, _awaited in batch])
             disk.note_stored()
         except (DatabaseError, InterfaceError) as error:
-            log.warning("Profiles could not be stored: %s", error)
+            log.warning("Storing profiles failed; agents retry: %s", error)
             connection.close()
             outcomes = [_unavailable(error) for _ in batch]
         except Exception as error:

@@ -59,7 +59,7 @@ def insert(batch: Sequence[NewProfile], *, search_blocks: bool = False) -> list[
     except _VALUE_ERRORS as error:
         if len(batch) == 1:
             log.warning("Profile %s cannot be stored: %s", batch[0].name_id, error)
-            return [Unstorable(f"The database cannot hold a value of this profile: {error}")]
+            return [Unstorable(f"The database cannot store a value of this profile: {error}")]
     middle = len(batch) // 2
     halves = batch[:middle], batch[middle:]
     return [outcome for half in halves for outcome in insert(half, search_blocks=search_blocks)]
@@ -134,7 +134,9 @@ def _copies_in_head(batch: Sequence[NewProfile]) -> Copies:
 def _compared(copies: Copies, new: NewProfile) -> Outcome:
     copy = copies.get(_name(new))
     if copy is None:
-        raise OperationalError(f"Profile {new.name_id} was deleted while it was looked for.")
+        raise OperationalError(
+            f"Profile {new.name_id} was deleted during the check for duplicates."
+        )
     if isinstance(copy, BlocksUnread):
         return BlocksUnread(new, copy.blocks)
     try:

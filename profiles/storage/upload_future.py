@@ -78,7 +78,7 @@ def complete(outcomes: Iterable[Completions]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, own)
         except RuntimeError:  # the event loop is closed
-            log.debug("Nobody waited for %d profiles any more.", len(own))
+            log.debug("The clients of %d stored profiles had disconnected.", len(own))
 
 
 def _settle(outcomes: Iterable[Completions]) -> None:

@@ -232,7 +232,7 @@ class RedisQueue:
                 self._fail(errors.exceptions[0])
             except* Exception as errors:
                 # A bug; but a queue without a dispatcher would park agents in vain.
-                logger.exception("The long-poll queue failed and restarts.")
+                logger.exception("The long-poll queue failed and is restarting.")
                 self._fail(errors.exceptions[0])
             await asyncio.sleep(_RECONNECT_SECONDS)
 
@@ -257,14 +257,14 @@ class RedisQueue:
     def _recover(self) -> None:
         """Resume parking after the subscription succeeded."""
         if self._failure_logged:
-            logger.warning("Redis of the long-poll queue responds again.")
+            logger.warning("The long-poll queue is connected to Redis again.")
         self._broken = self._failure_logged = False
         self._tried.set()
 
     def _log_failure(self, error: BaseException) -> None:
         """Log a failure of Redis, once until it works again."""
         if not self._failure_logged:
-            logger.error("Redis of the long-poll queue fails; agents back off: %s", error)
+            logger.error("The long-poll queue lost Redis; agents back off: %s", error)
         self._failure_logged = True
 
     def _fail(self, error: BaseException) -> None:

@@ -47,11 +47,12 @@ def test_as_csv(ask: Ask) -> None:
     assert head[:4] == [
         "name",
         "file",
-        "A self (nanoseconds, profiles: 2)",
-        "A total (nanoseconds, profiles: 2)",
+        "selected self (nanoseconds, profiles: 2)",
+        "selected total (nanoseconds, profiles: 2)",
     ]
+    assert head[-1] == "significant"
     assert sum(int(line[2]) for line in lines) == 18_000_000
-    assert {line[-1] for line in lines} == {""}
+    assert {line[-1] for line in lines} == {"no"}
 
 
 @pytest.mark.parametrize(

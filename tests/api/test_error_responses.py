@@ -50,11 +50,11 @@ SLOW = r"f=show:/((a{0,100}){0,100}){0,100}/"
         ("tree", {"view": "sideways"}, "view: 'sideways' is none of flame, bottomup"),
         ("tree", {"group": "file"}, "group: 'file' is none of function, line"),
         ("tree", {"root": "7"}, "root: '7' is no id of a node"),
-        ("tree", {"root": "0" * 15 + "7"}, "no node 0000000000000007"),
+        ("tree", {"root": "0" * 15 + "7"}, "No node 0000000000000007"),
         ("tree", {"f": "only:main"}, "f: 'only:main' is no filter; there are show:…, hide:…"),
-        ("tree", {"f": "show:"}, "f: A filter has no value"),
-        ("tree", {"f": "show:/a(/"}, "f: The expression /a(/ cannot be read"),
-        ("tree", {"f": "show:" + "a" * 501}, "f: A filter's value may have 500 characters"),
+        ("tree", {"f": "show:"}, "f: Empty filter: enter a part of a name"),
+        ("tree", {"f": "show:/a(/"}, "f: Invalid regex /a(/: missing )"),
+        ("tree", {"f": "show:" + "a" * 501}, "f: Filter too long: it has 501 characters"),
         ("tree", {"format": "xml"}, "format: 'xml' is none of json, pprof, folded, speedscope"),
         ("top", {"format": "pprof"}, "format: 'pprof' is none of json, csv"),
         ("tree", {"colour": "self"}, "colour: is unknown here; there are format, service, type"),
@@ -84,7 +84,7 @@ def test_an_address_is_bounded(query: str, said: str, reader: Client) -> None:
 
 
 def test_expressions_that_explode_are_bounded(ask: Ask) -> None:
-    assert_error_response(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "cannot be read")
+    assert_error_response(ask("tree", f=SLOW[2:]), 400, "INVALID_ARGUMENT", "f: ", "Invalid regex")
     assert ask("tree", f="show:/^(a+)+$/").status_code == 200
 
 
@@ -130,9 +130,7 @@ def test_a_query_that_takes_too_long_is_504(
     ended = threading.Event()
     monkeypatch.setattr("api.resources.tree.run_tree", until_abandoned(ended))
     response = ask("tree")
-    assert_error_response(
-        response, 504, "DEADLINE_EXCEEDED", "FLAMEWATCH_QUERY_SECONDS allows 0.5 s"
-    )
+    assert_error_response(response, 504, "DEADLINE_EXCEEDED", "0.5 s (FLAMEWATCH_QUERY_SECONDS)")
     assert "retry-after" in response.headers
     assert ended.wait(30)
 

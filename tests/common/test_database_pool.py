@@ -32,7 +32,7 @@ async def test_more_queries_than_may_wait_are_rejected(monkeypatch: pytest.Monke
     hold = threading.Event()
     first = [asyncio.create_task(database_pool.run(hold.wait, 10)) for _ in range(2)]
     await asyncio.sleep(0)
-    with pytest.raises(database_pool.DatabasePoolFull, match="2 queries wait"):
+    with pytest.raises(database_pool.DatabasePoolFull, match="2 queries are already waiting"):
         await database_pool.run(hold.wait)
     hold.set()
     assert await asyncio.gather(*first) == [True, True]

@@ -29,7 +29,7 @@ def test_too_little_room_is_a_sentence_with_both_numbers(
     space = DiskSpace([tmp_path], lambda: 1000, lambda: disk.now)
     said = space.shortage()
     assert "100 bytes are free" in said
-    assert "FLAMEWATCH_MIN_FREE_BYTES asks for 1,000" in said
+    assert "FLAMEWATCH_MIN_FREE_BYTES requires 1,000" in said
     with pytest.raises(DiskFull, match="disk is full"):
         space.require()
 

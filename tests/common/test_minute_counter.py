@@ -83,7 +83,7 @@ async def test_without_redis_each_process_counts_for_itself(
     alone = RedisCounter("redis://127.0.0.1:1/0")
     with caplog.at_level(logging.WARNING):
         assert [await alone.increment(1, 100, 1) for _ in range(2)] == [True, False]
-    assert "counted by each process alone" in caplog.text
+    assert "each process counts the profiles per minute alone" in caplog.text
     assert alone.count(1, 100) == 1
     await alone.close()
 

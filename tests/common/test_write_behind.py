@@ -98,7 +98,7 @@ async def test_a_failure_is_said_and_tried_again(caplog: pytest.LogCaptureFixtur
     batch.note("a", 1)
     with caplog.at_level(logging.WARNING):
         await write_behind.stop()
-    assert "will try again: database is locked" in caplog.text
+    assert "retrying: database is locked" in caplog.text
     assert batch.peek("a") == 1
 
 

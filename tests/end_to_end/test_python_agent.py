@@ -99,6 +99,6 @@ def test_a_key_that_is_none_is_one_line_of_the_program(
     process = begin(installed, server.url, "fw_no_such_key", "--service", "checkout")
     assert process.stderr is not None
     line = process.stderr.readline()
-    assert line.startswith(f"flamewatch: key refused by {server.url} (401): ")
+    assert line.startswith(f"flamewatch: API key rejected by {server.url} (401): ")
     assert "fw_no_such_key" not in line
     assert end(process) == ""

@@ -75,7 +75,7 @@ def test_a_body_that_is_not_a_json_object_is_rejected(text: bytes) -> None:
 
 
 def test_a_nested_array_is_not_followed_for_ever() -> None:
-    with pytest.raises(BadRequest, match="not JSON"):
+    with pytest.raises(BadRequest, match="not valid JSON"):
         parse_upload(b'{"x":' + b"[" * 60_000)
 
 
@@ -86,7 +86,7 @@ def test_a_profile_inside_another_field_is_none() -> None:
 
 @pytest.mark.parametrize("text", [rb'{"labels":{"zone":"\ud800"}}', rb'{"x":"\udfff"}'])
 def test_half_a_pair_of_surrogates_is_no_text(text: bytes) -> None:
-    with pytest.raises(BadRequest, match="not JSON"):
+    with pytest.raises(BadRequest, match="not valid JSON"):
         parse_upload(text)
 
 

@@ -149,7 +149,7 @@ async def test_errors_come_back_and_the_threads_go_on() -> None:
 
 async def test_the_error_names_the_read_that_the_result_waited_for() -> None:
     def late(context: QueryContext) -> str:
-        raise DeadlinePassed("Blob a/b did not come in time.")
+        raise DeadlinePassed("Reading blob a/b timed out.")
 
-    with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Blob a/b did not come"):
+    with pytest.raises(QueryTooSlow, match=r"FLAMEWATCH_QUERY_SECONDS.* Reading blob a/b"):
         await execute(key_of(1), late)

@@ -51,7 +51,7 @@ def test_a_database_that_is_away_is_503(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(health, "connection", FakeConnection(away))
     (response,) = get("/ready")
-    assert (response.status_code, response.text) == (503, "The database cannot be reached.\n")
+    assert (response.status_code, response.text) == (503, "The database is not available.\n")
 
 
 def test_a_full_disk_is_503_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

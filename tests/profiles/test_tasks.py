@@ -104,7 +104,7 @@ def test_a_renewal_that_fails_is_tried_again(
     with lease("roll-up"):
         first = Lease.objects.get().until
         until(lambda: Lease.objects.get().until > first, 30, "a renewal")
-    assert "will try again: away" in caplog.text
+    assert "retrying: away" in caplog.text
 
 
 def test_beat_knows_every_task() -> None:

@@ -45,7 +45,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Divisors of the sums of side A and side B."""
+    """Divisors of the sums of the selected side (a) and the baseline (b)."""
 
     a: float
     b: float
@@ -158,9 +158,10 @@ def columns(result: CompareResult) -> list[str]:
     unit = result.metric.unit
     a, b = (coverage.profiles for coverage in result.coverages)
     sums = [
-        f"{what} {side} ({unit} in {n} profiles)"
-        for side, n in (("A", a), ("B", b))
-        for what in ("self", "total")
+        f"{side} {value} ({unit}, profiles: {n})"
+        for side, n in (("selected", a), ("baseline", b))
+        for value in ("self", "total")
     ]
-    ends = [f"A-B total per profile, 95% {end} ({unit})" for end in ("from", "to")]
-    return ["function", "file", *sums, *ends, "q", "real change"]
+    difference = "selected - baseline, total per profile"
+    ends = [f"{difference}, 95 % interval {end} ({unit})" for end in ("from", "to")]
+    return ["function", "file", *sums, *ends, "q", "significant"]

@@ -37,7 +37,7 @@ def searched(text: str) -> tuple[Callable[[str], bool], str]:
     try:
         return (matcher(text) if text else _any), ""
     except BadFilterPattern as error:
-        return _any, str(error)
+        return _any, error.reason
 
 
 def _any(_name: str) -> bool:

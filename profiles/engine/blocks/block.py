@@ -74,7 +74,7 @@ class Block:
             self._cuts = [int(cut) for cut in head["cuts"]]
             check_cuts(self._cuts, self.rows)
         except (KeyError, TypeError, ValueError) as error:
-            raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
+            raise BadBlock(f"Damaged block, section directory: {error}.") from error
         self._derived: dict[type[Derived], tuple[Hashable, Derived]] = {}
 
     def with_source(self, source: Source) -> Self:
@@ -123,7 +123,7 @@ class Block:
         with self._container.section("profiles") as columns:
             profiles = read_profiles(columns, self.count)
             if profiles.metrics != self._stored:
-                raise ValueError("its metrics are not those of the block")
+                raise ValueError("metrics differ from those of the block")
         return profiles
 
     @cached_property
@@ -136,7 +136,7 @@ class Block:
         """Return the strings. Raise `BadBlock` if a function refers to a missing one."""
         strings = read_texts(self._container)
         if len(strings) <= self._last_string():
-            raise BadBlock("The block is damaged, in its section texts: strings are missing.")
+            raise BadBlock("Damaged block, section texts: strings are missing.")
         return strings
 
     def _last_string(self) -> int:

@@ -106,7 +106,7 @@ class Builder:
         head, trees = numbers.head, self._trees
         metrics = read_metrics(head["metrics"])
         if not set(metrics) <= set(among):
-            raise ValueError("the totals of its profile lack one of its metrics")
+            raise ValueError("the totals of the profile lack one of its metrics")
         values = [
             (k, int(factor), among.index(metric))
             for k, (metric, factor) in enumerate(zip(metrics, head["factors"], strict=True))

@@ -39,7 +39,7 @@ class DayBlock(Block):
             self.has_variance = bool(head["moments"])
             self._passing = {int(k) for k in head["passing"]}
         except (KeyError, TypeError, ValueError) as error:
-            raise BadBlock(f"The block is damaged, in its section directory: {error}.") from error
+            raise BadBlock(f"Damaged block, section directory: {error}.") from error
 
     @cached_property
     def groups(self) -> Groups:
@@ -60,7 +60,7 @@ class DayBlock(Block):
     ) -> Sums:
         """Sum like Block.sums; raise `BadProfile` for metrics whose sums exceed 64 bits."""
         if any(self._passing.intersection(self.columns.stored[k]) for k in metrics):
-            raise BadProfile("The values of a day add up to more than 64 bits hold.")
+            raise BadProfile("The sum of the values of a day exceeds 64 bits.")
         return super().sums(metrics, rows, by_function, check)
 
     def variance(self, metric: int, rows: Rows | None) -> GroupVariance:
@@ -69,7 +69,7 @@ class DayBlock(Block):
         Raise `ValueError` if the block has none, see `has_variance`.
         """
         if not self.has_variance:
-            raise ValueError("This block has too many groups and nodes to hold variances.")
+            raise ValueError("Too many groups and nodes for the variances of one block.")
         marks = np.ones(self.rows, bool) if rows is None else rows
         first, *others = (self._stored_variance(k, marks) for k in self.columns.stored[metric])
         for other in others:  # columns of one metric are of different profiles

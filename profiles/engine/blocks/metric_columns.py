@@ -79,5 +79,5 @@ def added(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         before, total = total, total + column
         if (((before ^ total) & (column ^ total)) < 0).any():
-            raise BadProfile("The values add up to more than 64 bits hold.")
+            raise BadProfile("The sum of the values exceeds 64 bits.")
     return total

@@ -27,7 +27,7 @@ def decode_nodes(int32_t[::1] steps, const int64_t[::1] starts, int64_t below):
                 at += <int64_t>steps[i] + 1
                 if at >= below or steps[i] < 0:
                     with gil:
-                        raise ValueError(f"{at} points at nothing: there are {below}")
+                        raise ValueError(f"index {at} out of range: {below} rows")
                 steps[i] = <int32_t>at
 
 

@@ -122,7 +122,7 @@ class SparseValueReader:
             starts = columns.starts()
             node = columns.index(2**31, int(starts[-1]))
             if len(starts) - 1 != chunk.last - chunk.first:
-                raise ValueError("it has not as many rows as the block says")
+                raise ValueError("number of rows differs from the block's")
             decode_nodes(node, starts, self._nodes)
         values = np.empty((len(metrics), len(node)), np.int64)
         for row, k in enumerate(metrics):

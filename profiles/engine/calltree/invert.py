@@ -52,8 +52,8 @@ class TooManyFrames(Exception):
 
     def __init__(self, allowed: int) -> None:
         super().__init__(
-            f"These stacks have more than {allowed:,} frames in all, too many to invert; "
-            "choose fewer profiles or hide some stacks."
+            f"These stacks have more than {allowed:,} frames in total, the limit for inverting "
+            "them. Select fewer profiles, or hide some stacks."
         )
 
 

@@ -111,7 +111,7 @@ class Merge:
             columns, metrics = numbers.head["columns"], numbers.head["metrics"]
             factors = numbers.head["factors"]
             if len(factors) != len(metrics):
-                raise ValueError("factors and metrics differ in number")
+                raise ValueError("numbers of factors and metrics differ")
             unknown = self._packed.read(numbers.data, numbers.at, columns, len(metrics))
             if unknown:
                 self._enter_unknown(open_stored(data, labels=False), unknown)

@@ -18,7 +18,11 @@ MAX_PROGRAM = 2**20  # bytes of a compiled expression and its cache
 
 
 class BadFilterPattern(ValueError):
-    """Invalid filter value; the message is a sentence with the reason."""
+    """Invalid filter value; `reason` is the end of the message, without the value."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"{text}: {reason}.")
+        self.reason = reason
 
 
 def matcher(value: str) -> Callable[[str], bool]:
@@ -27,10 +31,11 @@ def matcher(value: str) -> Callable[[str], bool]:
     Raise `BadFilterPattern` if the value is empty, too long, or not a valid RE2 expression.
     """
     if not value:
-        raise BadFilterPattern("A filter has no value; give a part of a name, or /an expression/.")
+        raise BadFilterPattern("Empty filter", "enter a part of a name, or /regex/")
     if len(value) > MAX_PATTERN:
         raise BadFilterPattern(
-            f"A filter's value may have {MAX_PATTERN} characters; this one has {len(value)}."
+            "Filter too long",
+            f"it has {len(value):,} characters, and at most {MAX_PATTERN} are allowed",
         )
     if is_expression(value):
         return _expression(value[1:-1])
@@ -64,9 +69,7 @@ def _expression(pattern: str) -> Callable[[str], bool]:
     try:
         search = re2.compile(pattern, options=options).search
     except (re2.error, UnicodeError) as error:
-        raise BadFilterPattern(
-            f"The expression /{pattern}/ cannot be read: {_why(error)}."
-        ) from error
+        raise BadFilterPattern(f"Invalid regex /{pattern}/", _why(error)) from error
     return lambda text: search(text) is not None
 
 

@@ -137,10 +137,12 @@ class _Sections(NamedTuple):
 
 def _checked(data: bytes) -> "_Sections":
     if not data.startswith(MAGIC[:2]):
-        raise BadTree("These bytes are not a stored call tree.")
+        raise BadTree("Not a stored call tree.")
     if not data.startswith(MAGIC):
         version = int.from_bytes(data[2:3], "big")
-        raise BadTree(f"The call tree is of version {version}; this server reads {MAGIC[2]}.")
+        raise BadTree(
+            f"Unsupported call tree version {version}; this server reads version {MAGIC[2]}."
+        )
     return _sections(data)
 
 
@@ -148,7 +150,7 @@ def _sections(data: bytes) -> _Sections:
     start = len(MAGIC) + CHECKSUM
     body = memoryview(data)[start:]
     if data[len(MAGIC) : start] != _checksum(body):
-        raise ValueError("its checksum is wrong")
+        raise ValueError("checksum mismatch")
     middle = _SIZE + int.from_bytes(body[:_SIZE], "little")
     return _Sections(body[_SIZE:middle], body[middle:])
 

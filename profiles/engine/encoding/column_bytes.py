@@ -73,7 +73,7 @@ class ColumnReader:
     def end(self) -> None:
         """Raise `ValueError` if bytes remain after the last column that was read."""
         if self.at != len(self._data):
-            raise ValueError(f"{len(self._data) - self.at} bytes too many")
+            raise ValueError(f"{len(self._data) - self.at} excess bytes")
 
     def _numbers(self) -> Column:
         code, count = self._next()

@@ -165,7 +165,7 @@ def widen(const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, int width, i
     cdef int32_t[::1] out
     cdef uint32_t highest
     if at < 0 or count < 0 or width not in (1, 2, 4) or at + count * width > data.shape[0]:
-        raise ValueError("a column reaches beyond the end")
+        raise ValueError("a column ends beyond the data")
     column = np.empty(count, np.int32)
     out = column
     with nogil:
@@ -176,7 +176,7 @@ def widen(const uint8_t[::1] data, Py_ssize_t at, Py_ssize_t count, int width, i
         else:
             highest = widen_4(data, at, out)
     if count and (<int64_t>highest >= below or highest > <uint32_t>(2**31 - 1)):
-        raise ValueError(f"{highest} points at nothing: there are {below}")
+        raise ValueError(f"index {highest} out of range: {below} rows")
     return column
 
 
@@ -265,7 +265,7 @@ cdef int sum_steps(int32_t[::1] steps, int64_t below) except -1 nogil:
         at += steps[i]
         if at >= below:
             with gil:
-                raise ValueError(f"{at} points at nothing: there are {below}")
+                raise ValueError(f"index {at} out of range: {below} rows")
         steps[i] = <int32_t>at
     return 0
 
@@ -285,7 +285,7 @@ def number_pairs(const int32_t[::1] first, const int32_t[::1] second):
 
 cdef check_column(Py_ssize_t size, Py_ssize_t at, Py_ssize_t count, Py_ssize_t width):
     if at < 0 or count < 0 or not 0 <= width <= 8 or count > MAX_ROWS or count * width > size - at:
-        raise ValueError("a column reaches beyond the end")
+        raise ValueError("a column ends beyond the data")
 
 
 def unshuffle(
@@ -343,7 +343,7 @@ def unshuffle_index(
             highest = max(highest, value)
             out[i] = <int32_t>value
     if count and highest >= below:
-        raise ValueError(f"{highest} points at nothing: there are {below}")
+        raise ValueError(f"index {highest} out of range: {below} rows")
     return column
 
 
@@ -360,7 +360,7 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
     cdef int32_t[::1] parent = all_parents, function = all_functions
     cdef int32_t[::1] path = np.empty(count, np.int32)
     if refs.shape[0] != count:
-        raise ValueError("columns of one table differ in length")
+        raise ValueError("columns of a table differ in length")
     with nogil:
         for i in range(count):
             if (
@@ -368,7 +368,7 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
                 or (refs[i] == 0 and seen_functions >= functions)
             ):
                 with gil:
-                    raise ValueError(f"node {i} has no place in its tree")
+                    raise ValueError(f"node {i} is not connected to the tree")
             depth -= ups[i]
             parent[i] = path[depth - 1] if depth else -1
             path[depth] = <int32_t>i
@@ -377,6 +377,6 @@ def decode_preorder(const int32_t[::1] ups, const int32_t[::1] refs, Py_ssize_t 
             seen_functions += refs[i] == 0
     if seen_functions != functions:
         raise ValueError(
-            f"there are {functions} functions, and {seen_functions} of them in the tree"
+            f"{seen_functions} of {functions} functions are in the tree"
         )
     return all_parents, all_functions

@@ -31,7 +31,7 @@ def decompress(frame: bytes | memoryview) -> bytes:
     """Decompress a frame. Raise `ValueError` or `ZstdError` if it is invalid or above MAX_BYTES."""
     size = zstandard.frame_content_size(frame)
     if not 0 <= size <= MAX_BYTES:
-        raise ValueError(f"it claims to be {size} bytes large")
+        raise ValueError(f"its header claims {size} bytes")
     return _local.decompressor.decompress(frame, allow_extra_data=False)
 
 
@@ -42,7 +42,7 @@ def decompress_all(frames: Sequence[memoryview]) -> Sequence[Unpacked]:
     """
     sizes = [zstandard.frame_content_size(frame) for frame in frames]
     if min(sizes, default=0) < 0 or sum(sizes) > MAX_AT_ONCE:
-        raise ValueError(f"they claim to be {sum(sizes)} bytes large")
+        raise ValueError(f"their headers claim {sum(sizes)} bytes")
     if not frames:
         return []
     unpacked = _local.decompressor.multi_decompress_to_buffer(list(frames))

@@ -79,20 +79,20 @@ cdef class StoredTreeReader:
             self.width[i], self.count[i], self.at[i] = column[0], column[1], at
             size = abs(self.width[i])
             if size not in (1, 2, 4, 8) or self.count[i] < 0 or self.count[i] > MAX_ROWS:
-                raise ValueError("a column has no width or length")
+                raise ValueError("a column has no width or no rows")
             at += size * self.count[i]
         if at != self.data.shape[0]:
-            raise ValueError("its columns do not end with it")
+            raise ValueError("excess bytes after the last column")
 
     cdef check_shape(self, Py_ssize_t metrics):
         cdef Py_ssize_t k
         self.functions, self.frames = self.count[FUNCTION_ID], self.count[FUNCTION_OF_FRAME]
         self.nodes, self.sampled = self.count[PARENT_OF_NODE], self.count[SAMPLED]
         if self.width[FUNCTION_ID] < 0 or self.count[FRAME_OF_NODE] != self.nodes:
-            raise ValueError("columns of one table differ in length")
+            raise ValueError("columns of a table differ in length")
         for k in range(FIRST_VALUES, FIRST_VALUES + metrics):
             if k >= self.columns or self.count[k] != self.sampled:
-                raise ValueError("columns of one table differ in length")
+                raise ValueError("columns of a table differ in length")
 
     cdef reserve_arrays(self):
         cdef Py_ssize_t most = max(self.functions, self.frames, self.nodes, self.sampled)
@@ -119,7 +119,7 @@ cdef class StoredTreeReader:
             highest = <uint32_t>-1
         if self.count[column] and highest >= below:
             with gil:
-                raise ValueError(f"{highest} points at nothing: there are {below}")
+                raise ValueError(f"index {highest} out of range: {below} rows")
         return 0
 
     cdef int read_values(self, Py_ssize_t column, int64_t factor) except -1 nogil:
@@ -313,7 +313,7 @@ cdef class LineMerger(StoredTreeReader):
                 self.string_number(data, ends, self.mapping_strings[i])
             row = self.find_mappings()
         if row or self.named < self.function_ids.count:
-            raise ValueError("its strings are not what they should be")
+            raise ValueError("number or lengths of strings do not match the data")
 
     def add(self, list metrics):
         """Add the tree that was read, and its values; return the number of nodes with values.
@@ -391,10 +391,10 @@ cdef class LineMerger(StoredTreeReader):
     cdef check_tables(self):
         for column in (NAME_OF_FUNCTION, FILE_OF_FUNCTION):
             if self.count[column] != self.functions:
-                raise ValueError("columns of one table differ in length")
+                raise ValueError("columns of a table differ in length")
         for column in (LINE_OF_FRAME, MAPPING_OF_FRAME):
             if self.count[column] != self.frames:
-                raise ValueError("columns of one table differ in length")
+                raise ValueError("columns of a table differ in length")
 
     cdef reserve(self, Py_ssize_t functions, Py_ssize_t frames):
         """Make room for this many new functions and frames."""
@@ -469,7 +469,7 @@ cdef class LineMerger(StoredTreeReader):
                 high = middle
         if low == self.mapping_strings.shape[0] or self.mapping_strings[low] != string:
             with gil:
-                raise ValueError(f"string {string} is no mapping")
+                raise ValueError(f"string {string} is not a mapping")
         return low
 
     cdef Py_ssize_t frame_after(

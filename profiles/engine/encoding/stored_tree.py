@@ -184,7 +184,7 @@ def texts_of(section: bytes, count: int) -> StringTable:
     data = columns.data()
     columns.end()
     if len(ends) != count or (int(ends[-1]) if count else 0) != len(data):
-        raise ValueError("the strings are not as many or as long as they say")
+        raise ValueError("number or lengths of strings do not match the data")
     return StringTable(data, ends)
 
 
@@ -208,7 +208,7 @@ def _labelled(columns: ColumnReader, width: int, nodes: int) -> LabelledSelf | N
 
 def _same(*lengths: set[int]) -> None:
     if any(len(group) != 1 for group in lengths):
-        raise ValueError("columns of one table differ in length")
+        raise ValueError("columns of a table differ in length")
 
 
 def _steps(numbers: Column) -> Column:

@@ -108,8 +108,8 @@ def _reject_legacy(raw: bytes) -> None:
     head = raw[:_LEGACY_HEADER]
     if _LEGACY_TEXT.match(head) or head.startswith(_LEGACY_BINARY):
         raise BadProfile(
-            "This is a profile in a legacy format, and only pprof's protocol buffers are read. "
-            "Convert it: go tool pprof -proto FILE > out.pb.gz"
+            "Legacy profile format: only pprof's protocol buffers are supported. "
+            "Convert the file with: go tool pprof -proto FILE > out.pb.gz"
         )
 
 
@@ -123,12 +123,12 @@ def _check_sample_types(reader: WireReader, fields: ProfileFields, strings: Prof
             text = strings.text(number)
             if len(text) > MAX_SAMPLE_TYPE_BYTES or len(text.encode()) > MAX_SAMPLE_TYPE_BYTES:
                 raise BadProfile(
-                    f"The name or unit of a sample type, {text[:80]!r}…, has more than the"
-                    f" {MAX_SAMPLE_TYPE_BYTES} bytes that are allowed."
+                    f"The name or unit of a sample type is longer than {MAX_SAMPLE_TYPE_BYTES}"
+                    f" bytes: {text[:80]!r}…"
                 )
             if strings.is_changed(number):
                 raise BadProfile(
-                    f"The name or unit of a sample type, {text!r}, is not UTF-8 or has a NUL."
+                    f"The name or unit of a sample type is not UTF-8 or contains NUL: {text!r}."
                 )
 
 
@@ -159,10 +159,10 @@ def _metrics(
         normal, factor = unit_of(symbols.strings.text(unit))
         metric = Metric(symbols.strings.text(name), normal)
         if metric in factors:
-            raise BadProfile(f"Two sample types are {metric.name} in {metric.unit}.")
+            raise BadProfile(f"Duplicate sample type: {metric.name} in {metric.unit}.")
         factors[metric] = factor
     if not factors:
-        raise BadProfile("This is not a pprof profile: it has no sample types.")
+        raise BadProfile("Not a pprof profile: no sample types.")
     metrics = canonical(profile_type, tuple(factors))
     shown = [new.name for met, new in zip(factors, metrics, strict=True) if met.name == named]
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named

@@ -32,8 +32,8 @@ def with_differences(
     if found and len(found) == len(metrics):
         values = "; ".join(f"{_text(metrics[k])} has {below[k]}" for k in negative)
         raise BadProfile(
-            f"Every sample type of the profile has values below zero: {values}. It is a difference "
-            "of two profiles; send the profiles themselves."
+            f"Every sample type of the profile has negative values: {values}. It is a difference "
+            "of two profiles, which is not supported; send the original profiles."
         )
     return found
 
@@ -49,7 +49,7 @@ def difference_warnings(
 
 def _reason(value: int) -> str:
     why = "it is a difference of two profiles"
-    return f"{why}, with values below zero like {value}." if value else f"{why}."
+    return f"{why}, with negative values such as {value}." if value else f"{why}."
 
 
 def _family(profile_type: str, metric: Metric) -> str:

@@ -54,7 +54,7 @@ def _member(body: bytes, left: int) -> tuple[bytes, bytes]:
     try:
         part = stream.decompress(body, left + 1)
     except IsalError as error:  # type: ignore[misc]  # its stub lacks the base class
-        raise BadProfile(f"The gzip of the profile is broken: {error}.") from None
+        raise BadProfile(f"Invalid gzip data in the profile: {error}.") from None
     if len(part) <= left and not stream.eof:
-        raise BadProfile("The gzip of the profile is cut short.")
+        raise BadProfile("The gzip data of the profile is truncated.")
     return part, stream.unused_data

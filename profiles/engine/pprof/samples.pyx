@@ -433,7 +433,7 @@ cdef class SampleReader:
 
     cdef int raise_value_too_large(self, Py_ssize_t i, int64_t value) except -1 nogil:
         with gil:
-            raise BadProfile(f"Sample {i} has the value {value}; in its unit that passes 64 bits.")
+            raise BadProfile(f"The value of sample {i}, {value}, exceeds 64 bits in the base unit.")
 
     cdef int raise_total_too_large(self, Py_ssize_t k) except -1 nogil:
         with gil:
@@ -442,7 +442,7 @@ cdef class SampleReader:
 
     cdef int raise_no_location(self) except -1 nogil:
         with gil:
-            raise BadProfile("A sample points at location 0, which means none.")
+            raise BadProfile("A sample has the location id 0, which is reserved.")
 
     cdef int raise_too_deep(self, Py_ssize_t depth) except -1 nogil:
         with gil:

@@ -53,7 +53,7 @@ cdef class ProfileStrings:
 
     def __init__(self, WireReader reader, Py_ssize_t[:, ::1] ranges):
         if ranges.shape[0] and ranges[0, 0] != ranges[0, 1]:
-            raise BadProfile("The first string of a pprof profile is empty; here it is not.")
+            raise BadProfile("Not a pprof profile: the first string of its table is not empty.")
         self.reader = reader
         self.ranges = ranges
         self.empty, self.unknown = ranges.shape[0], ranges.shape[0] + 1
@@ -135,7 +135,7 @@ cdef class ProfileStrings:
         """Return the string number if it is valid. Raise `BadProfile` if it is not."""
         if string != 0 and string >= <uint64_t>self.empty:
             with gil:
-                raise BadProfile(f"A message points at string {string}; there are {self.empty}.")
+                raise BadProfile(f"String index {string} is out of range, {self.empty} strings.")
         return <Py_ssize_t>string
 
     cdef bint is_empty(self, uint64_t string) except -1 nogil:

@@ -90,11 +90,11 @@ cdef class WireReader:
 
     cdef int raise_truncated(self, Py_ssize_t at) except -1 nogil:
         with gil:
-            raise BadProfile(f"The profile is cut short: a field at byte {at} has no end.")
+            raise BadProfile(f"The profile is truncated: the field at byte {at} is incomplete.")
 
     cdef int raise_malformed(self, Py_ssize_t at) except -1 nogil:
         with gil:
-            raise BadProfile(f"This is not a pprof profile: byte {at} starts no field of it.")
+            raise BadProfile(f"Not a pprof profile: no valid field at byte {at}.")
 
 
 # Field numbers of message Profile in pprof's profile.proto.
@@ -144,7 +144,7 @@ cdef class ProfileFields:
 cdef check_counts(const Py_ssize_t* counts, limits):
     if counts[SAMPLE_TYPES] > MAX_SAMPLE_TYPES:
         raise BadProfile(
-            f"The profile has {counts[SAMPLE_TYPES]} sample types; {MAX_SAMPLE_TYPES} are allowed."
+            f"The profile has {counts[SAMPLE_TYPES]} sample types; the limit is {MAX_SAMPLE_TYPES}."
         )
     for kind, number in MESSAGES.items():
         field = "max_samples" if kind == "samples" else "max_symbols"
@@ -238,7 +238,7 @@ cdef class RowIndex:
     cdef int insert(self, uint64_t key, Py_ssize_t row) except -1 nogil:
         if key == 0:
             with gil:
-                raise BadProfile(f"A {self.kind} has the id 0, which means none.")
+                raise BadProfile(f"A {self.kind} has the id 0, which is reserved.")
         if self.row(key) >= 0:
             with gil:
                 raise BadProfile(f"Two {self.kind}s have the id {key}.")
@@ -250,4 +250,4 @@ cdef class RowIndex:
 
     cdef int raise_missing(self, uint64_t key) except -1 nogil:
         with gil:
-            raise BadProfile(f"There is no {self.kind} with the id {key}.")
+            raise BadProfile(f"No {self.kind} has the id {key}.")

@@ -90,7 +90,7 @@ class PerProfile(Merge):
 
     def add_day(self, block: DayBlock, groups: Rows | None = None) -> None:
         """Raise `ValueError`: day blocks have no values of single profiles."""
-        raise ValueError("A day block does not hold the values of each profile.")
+        raise ValueError("A day block has no values of individual profiles.")
 
     def next_side(self) -> int:
         """Start the second side of a comparison, and return the number of profiles so far.

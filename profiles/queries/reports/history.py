@@ -111,14 +111,13 @@ def _name_filter(show: Sequence[str], hide: Sequence[str]) -> Callable[[str], bo
 
 def _starts(selection: Selection, step: timedelta) -> list[datetime]:
     if selection.end <= selection.start or step < timedelta(seconds=1):
-        raise InvalidQuery(
-            "A history has steps of at least a second, of a range that is not empty."
-        )
+        raise InvalidQuery("A history needs a range that is not empty, and steps of 1 s or more.")
     first = rounded_down(selection.start, step)
     count = -((first - selection.end) // step)
     if count > MAX_STEPS:
         raise InvalidQuery(
-            f"A history has at most {MAX_STEPS} steps; steps of {step} make {count} of this range."
+            f"Steps of {step} divide this range into {count:,}; the limit is {MAX_STEPS:,}. "
+            "Choose longer steps or a shorter range."
         )
     return [first + i * step for i in range(count)]
 

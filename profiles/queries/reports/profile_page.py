@@ -52,7 +52,9 @@ def read_mark(text: str) -> Key | None:
         key = None
     # Databases reject NUL in text.
     if key is None or abs(key[0]) >= _MOST or not 0 <= key[1] < _LATEST or "\0" in key[2]:
-        raise InvalidQuery(f"{text[:60]!r} is not a page of this list.")
+        raise InvalidQuery(
+            f"Invalid page {text[:60]!r}: use the next_page of a response for the same list."
+        )
     return key
 
 

@@ -25,7 +25,9 @@ def run_strip(context: QueryContext, selection: Selection, steps: int = 120) -> 
     Raise InvalidQuery for an empty range or a number of steps outside 1 to MAX_STEPS.
     """
     if not 1 <= steps <= MAX_STEPS or selection.end <= selection.start:
-        raise InvalidQuery(f"A strip has 1 to {MAX_STEPS} steps of a range that is not empty.")
+        raise InvalidQuery(
+            f"A time strip needs a range that is not empty, and 1 to {MAX_STEPS} steps."
+        )
     sums = _StepSums(selection, steps)
     with context.snapshot:
         head, blocks = open_plan(context, plan_query(context, selection))

@@ -51,7 +51,9 @@ def parse(url: str) -> Folder | Bucket:
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = sorted(set(options) - {"endpoint", "region"})
     if unknown:
-        raise BadAddress(f"BLOB_URL has {unknown[0]!r}; after ? it takes endpoint and region.")
+        raise BadAddress(
+            f"BLOB_URL has the unknown parameter {unknown[0]!r}; use endpoint and region."
+        )
     if not options.get("endpoint", "https://").startswith(("http://", "https://")):
-        raise BadAddress("The endpoint of BLOB_URL has to begin with http:// or https://.")
+        raise BadAddress("The endpoint of BLOB_URL must start with http:// or https://.")
     return Bucket(parts.netloc, parts.path.strip("/"), **options)

@@ -36,11 +36,11 @@ class FileBlobs:
                 size = os.fstat(file.fileno()).st_size - offset if length is None else length
                 data = os.pread(file.fileno(), max(size, 0), offset)
         except FileNotFoundError:
-            raise BlobMissing(f"Blob {key} is not there.") from None
+            raise BlobMissing(f"Blob {key} does not exist.") from None
         except OSError as error:
             raise BlobUnavailable(f"Blob {key} cannot be read: {error.strerror}.") from error
         if len(data) != size:
-            raise BlobMissing(f"Blob {key} ends after {offset + len(data)} bytes.")
+            raise BlobMissing(f"Blob {key} is truncated: {offset + len(data)} bytes.")
         return data
 
     def delete(self, key: str) -> None:

@@ -17,5 +17,5 @@ def checked(key: str) -> str:
     Raise ValueError for any other, which might lead out of the store's folder.
     """
     if not _KEY.fullmatch(key):
-        raise ValueError(f"{key!r} is no key of a blob.")
+        raise ValueError(f"{key!r} is not a valid blob key.")
     return key

@@ -60,7 +60,7 @@ class S3Blobs:
                 return whole[offset:]
             data = bytes(obstore.get_range(self._store, checked(key), start=offset, length=length))
         if len(data) != length:
-            raise BlobMissing(f"Blob {key} ends after {offset + len(data)} bytes.")
+            raise BlobMissing(f"Blob {key} is truncated: {offset + len(data)} bytes.")
         return data
 
     def delete(self, key: str) -> None:
@@ -82,7 +82,7 @@ class S3Blobs:
         try:
             yield
         except FileNotFoundError:
-            raise BlobMissing(f"Blob {key} is not there.") from None
+            raise BlobMissing(f"Blob {key} does not exist.") from None
         except (BaseError, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise BlobUnavailable(f"{self._name} failed with blob {key}: {reason}") from error

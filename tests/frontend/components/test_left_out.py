@@ -12,9 +12,7 @@ from tests.profiles import rows
 
 pytestmark = pytest.mark.django_db
 WHAT = {"service": "checkout", "type": "CPU", "span": "2h"}
-SENTENCE = (
-    "2 profiles are left out. No metric cpu (nanoseconds): the profiles have samples (count)."
-)
+SENTENCE = "2 profiles are left out. No metric cpu (nanoseconds); available: samples (count)."
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def profiles(project: Project) -> None:
 def test_each_page_has_a_notice(signed_in: Client, profiles: None, page: str) -> None:
     sides = {"b.span": "2h"} if page == "compare" else {}
     html = signed_in.get(f"/p/acme-shop/{page}", WHAT | sides).content.decode()
-    assert "left out. No metric cpu (nanoseconds): the profiles have samples (count)." in html
+    assert "left out. No metric cpu (nanoseconds); available: samples (count)." in html
     if page != "compare":
         assert SENTENCE in html
 

@@ -247,8 +247,8 @@ def test_filters_keep_their_order_and_a_form_adds_one() -> None:
 def test_an_expression_that_cannot_be_used_is_explained() -> None:
     reading = parsed("f=show:/a(/&f=show:" + "x" * 501)
     assert reading.params == PageParams()
-    assert reading.notices[0].startswith("The expression /a(/ cannot be read")
-    assert "may have 500 characters" in reading.notices[1]
+    assert reading.notices[0].startswith("Invalid regex /a(/")
+    assert "at most 500 are allowed" in reading.notices[1]
 
 
 def test_no_address_has_more_filters_than_a_page_shows() -> None:

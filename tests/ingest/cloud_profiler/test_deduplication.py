@@ -60,7 +60,7 @@ def test_a_profile_that_version_0_2_0_stored_is_recognised(agent: Client, name: 
 def test_other_bytes_under_the_same_name_are_409(agent: Client, name: str) -> None:
     agent.upload(name)
     other = agent.upload(name, profile({("main",): (9, 9)}))
-    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "different content")
     assert Profile.objects.get().weight == 40_000_000
 
 
@@ -112,7 +112,7 @@ def test_other_bytes_under_a_name_in_a_block_are_409(
     agent: Client, packed: tuple[str, httpx.Response]
 ) -> None:
     other = agent.upload(packed[0], profile({("main",): (9, 9)}))
-    assert_error_response(other, 409, "ALREADY_EXISTS", "other bytes")
+    assert_error_response(other, 409, "ALREADY_EXISTS", "different content")
     assert not Profile.objects.exists()
 
 

@@ -216,7 +216,10 @@ def test_an_address_with_a_thousand_parameters_is_400(agent: Client) -> None:
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_another_method_is_405(method: str, agent: Client) -> None:
     assert_error_response(
-        agent.request(method, agent.profiles), 405, "UNIMPLEMENTED", "takes GET and POST"
+        agent.request(method, agent.profiles),
+        405,
+        "UNIMPLEMENTED",
+        "This URL supports GET and POST",
     )
 
 

@@ -22,7 +22,7 @@ def test_a_project_has_its_share_and_leaves_the_rest_to_others() -> None:
     budget = UploadBudget(total=100, of_project=40)
     with budget.account(1) as charge, budget.account(2) as other:
         charge(40)
-        with pytest.raises(Overloaded, match=r"hold 40 bytes .* may hold 40;"):
+        with pytest.raises(Overloaded, match=r"use 40 bytes .* is 40\."):
             charge(1)
         other(40)
 
@@ -32,7 +32,7 @@ def test_all_together_have_a_bound() -> None:
     with budget.account(1) as one, budget.account(2) as two, budget.account(3) as three:
         one(40)
         two(40)
-        with pytest.raises(Overloaded, match="Too many uploads are under way"):
+        with pytest.raises(Overloaded, match="Uploads in progress use 80 bytes"):
             three(21)
         three(20)
 

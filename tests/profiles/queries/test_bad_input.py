@@ -289,9 +289,9 @@ def test_deep_stacks_with_values_everywhere_are_rejected_by_exports(
 ) -> None:
     store(shop, chain(10_000, every=True))
     assert len(run_tree(query_context(selection), selection, View()).tree.id) == 10_000
-    with pytest.raises(InvalidQuery, match="more than 50,000,000 frames in all"):
+    with pytest.raises(InvalidQuery, match="more than 50,000,000 frames in total"):
         run_tree(query_context(selection), selection, View(shape=Shape.BOTTOM_UP))
-    with pytest.raises(InvalidQuery, match="may have 20,000,000 frames in all its stacks"):
+    with pytest.raises(InvalidQuery, match="the limit is 20,000,000"):
         run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
 
 
@@ -373,7 +373,7 @@ def test_expressions_with_catastrophic_backtracking_end(
     assert run_tree(
         query_context(selection), selection, View(filters=(ViewFilter(option, EXPLODING),))
     ).coverage.profiles
-    with pytest.raises(InvalidQuery, match="cannot be read"):
+    with pytest.raises(InvalidQuery, match="Invalid regex"):
         run_tree(
             query_context(selection),
             selection,

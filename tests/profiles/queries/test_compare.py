@@ -113,7 +113,7 @@ def test_a_side_without_profiles_has_no_tests(sides: tuple[Selection, Selection]
         assert sorted(coverage.profiles for coverage in result.coverages) == [0, PROFILES]
         assert int(result.tree.self.sum()) == result.coverages[0].total + result.coverages[1].total
         assert result.intervals is None
-        assert result.why_no_intervals.endswith("here one has 0.")
+        assert result.why_no_intervals.endswith("and one has 0.")
         assert json.loads(compare_json(query_context(result.selections[0]), result))["q"] == [
             None
         ] * len(result.tree.id)
@@ -160,7 +160,7 @@ def test_beyond_a_limit_such_views_have_none_and_say_why(
     monkeypatch.setattr(compare, "MAX_CELLS", 20)
     result = run_compare(query_context(sides[0]), *sides, view)
     assert result.intervals is None
-    assert "max_profile_cells allows 20" in result.why_no_intervals
+    assert "the limit is 20." in result.why_no_intervals
     assert result.coverages == exact.coverages
     assert not any(change.real or change.q for change in result.functions)
     sums = [{c.name: (c.a_total, c.b_total) for c in each.functions} for each in (result, exact)]
@@ -180,7 +180,7 @@ def test_a_root_restricts_the_result_and_leaves_the_tests_unchanged(
     assert whole.intervals is not None
     at = [ids.index(node) for node in result.tree.id.tolist()]
     assert result.intervals.q.tolist() == whole.intervals.q[at].tolist()
-    with pytest.raises(InvalidQuery, match="no node"):
+    with pytest.raises(InvalidQuery, match="No node"):
         run_compare(query_context(sides[0]), *sides, View(root=1))
 
 
@@ -264,7 +264,7 @@ def test_only_alike_things_are_compared(selection: Selection) -> None:
         replace(selection, type=ProfileType.HEAP),
         replace(selection, project=selection.project + 1),
     ):
-        with pytest.raises(InvalidQuery, match="one service and type"):
+        with pytest.raises(InvalidQuery, match="the same service and type"):
             run_compare(query_context(selection), selection, other, View())
 
 

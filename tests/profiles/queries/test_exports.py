@@ -86,7 +86,7 @@ def test_stacks_that_are_too_long_in_total_are_rejected(
     assert run_export(query_context(selection), selection, View(), ExportFormat.FOLDED)
     monkeypatch.setattr(exports, "MAX_FRAMES", 10)
     for form in set(ExportFormat) - {ExportFormat.CSV}:
-        with pytest.raises(InvalidQuery, match=r"may have 10 frames .* would have 11\."):
+        with pytest.raises(InvalidQuery, match=r"would have 11 frames in total; the limit is 10\."):
             run_export(query_context(selection), selection, View(), form)
 
 
@@ -146,7 +146,7 @@ def test_pprof_leaves_out_what_some_profiles_lack(selection: Selection, shop: De
     assert types_of(message) == [(b"cpu", b"nanoseconds")]
     assert file.left_out == 1
     comment = message.string_table[message.comment[0]].decode()
-    assert comment == "Profiles left out: 1. No metric cpu (nanoseconds): the profiles have " + (
+    assert comment == "Profiles left out: 1. No metric cpu (nanoseconds); available: " + (
         "samples (count)."
     )
     text = run_export(query_context(selection), selection, View(), ExportFormat.CSV).data.decode()

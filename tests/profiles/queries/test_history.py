@@ -162,9 +162,9 @@ def test_invalid_queries_are_rejected_with_the_reason(
     shop: Deployment, selection: Selection
 ) -> None:
     rows.stored(shop)
-    with pytest.raises(InvalidQuery, match=f"at most {MAX_STEPS} steps"):
+    with pytest.raises(InvalidQuery, match=f"the limit is {MAX_STEPS:,}"):
         run_history(query_context(selection), selection, View(), step=timedelta(seconds=1))
-    with pytest.raises(InvalidQuery, match="at least a second"):
+    with pytest.raises(InvalidQuery, match="steps of 1 s or more"):
         run_history(query_context(selection), selection, View(), step=timedelta(milliseconds=5))
     with pytest.raises(InvalidQuery, match="not empty"):
         run_history(
@@ -172,7 +172,7 @@ def test_invalid_queries_are_rejected_with_the_reason(
             replace(selection, end=selection.start),
             View(),
         )
-    with pytest.raises(InvalidQuery, match=r"/a\(/ cannot be read"):
+    with pytest.raises(InvalidQuery, match=r"Invalid regex /a\(/"):
         run_history(query_context(selection), selection, View(), hide=["/a(/"])
     with pytest.raises(DeadlinePassed):
         run_history(query_context(selection, time.monotonic() - 1), selection, View())

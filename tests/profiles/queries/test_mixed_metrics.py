@@ -159,7 +159,7 @@ def test_a_metric_is_found_by_any_of_its_names(project: Project, name: str) -> N
 
 def test_a_metric_that_no_profile_has_is_named(project: Project) -> None:
     rows.stored(rows.deployment(project), {"main": 5})
-    with pytest.raises(InvalidQuery, match="no metric delay; they have cpu"):
+    with pytest.raises(InvalidQuery, match=r"No metric delay in these profiles\. Available: cpu"):
         run_tree(query_context(whole(project)), whole(project), View(metric=Metric("delay", "")))
 
 
@@ -185,4 +185,4 @@ def test_what_lacks_the_metric_is_counted_by_what_it_has(project: Project) -> No
     assert [(each.profiles, each.start, each.end) for each in missing] == [
         (2, rows.NOON + timedelta(minutes=3), rows.NOON + timedelta(minutes=9))
     ]
-    assert missing[0].why == "No metric cpu (nanoseconds): the profiles have samples (count)."
+    assert missing[0].why == "No metric cpu (nanoseconds); available: samples (count)."

@@ -141,7 +141,7 @@ def test_single_profiles_come_newest_first_a_page_at_a_time(
     assert [row.name_id for row in (*second.rows, *third.rows)] == ["3", "2", "1", "0"]
     assert third.next_page is None
     assert (first.rows[0].zone, first.rows[0].version) == ("eu-1", "1")
-    with pytest.raises(InvalidQuery, match="not a page"):
+    with pytest.raises(InvalidQuery, match="Invalid page"):
         run_profiles(query_context(selection), selection, page="x")
 
 
@@ -153,7 +153,7 @@ def test_metrics(selection: Selection, shop: Deployment) -> None:
     assert (result.metric, result.coverage.total) == (Metric("cpu", "nanoseconds"), 50)
     counted = run_tree(query_context(selection), selection, View(metric=Metric("samples", "count")))
     assert counted.coverage.total == int(counted.tree.self.sum()) == 4
-    with pytest.raises(InvalidQuery, match="no metric apples"):
+    with pytest.raises(InvalidQuery, match="No metric apples"):
         run_tree(query_context(selection), selection, View(metric=Metric("apples", "count")))
 
 
@@ -192,5 +192,5 @@ def test_single_profiles_come_heaviest_first_a_page_at_a_time(
     assert found == ["4", "2", "1", "0", "3"]
     assert page == ""
     for bad in ("~~", "1~2026-01-01", "9~2026-01-01T00:00:00+00:00~x"):
-        with pytest.raises(InvalidQuery, match="not a page"):
+        with pytest.raises(InvalidQuery, match="Invalid page"):
             run_profiles(query_context(selection), selection, page=bad, order=ProfileOrder.HEAVIEST)

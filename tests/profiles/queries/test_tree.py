@@ -141,7 +141,7 @@ def test_what_is_too_narrow_is_folded_and_opens_by_its_node(
 
 def test_a_node_that_is_not_there_is_named(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    with pytest.raises(InvalidQuery, match="no node 0000000000000007"):
+    with pytest.raises(InvalidQuery, match="No node 0000000000000007"):
         run_tree(query_context(selection), selection, View(root=7))
 
 

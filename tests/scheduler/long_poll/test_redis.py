@@ -186,7 +186,7 @@ async def test_without_redis_agents_back_off_and_it_is_logged_once(
         isinstance(response, BackOff) and LONG / 2 <= response.retry_after <= LONG
         for response in responses
     )
-    assert sum("long-poll queue fails" in line for line in caplog.messages) == 1
+    assert sum("long-poll queue lost Redis" in line for line in caplog.messages) == 1
     with pytest.raises(QueueUnavailable, match="is not available"):
         await asyncio.to_thread(queue.targets)
     await queue.close()
@@ -202,9 +202,9 @@ async def test_parked_agents_back_off_when_redis_stops_and_park_again_after_it_r
     assert isinstance(await wait, BackOff)
     assert isinstance(await queue.wait(agent("a"), LONG), BackOff)
     with services.redis(tmp_path, port):
-        await until(lambda: any("responds again" in line for line in caplog.messages))
+        await until(lambda: any("connected to Redis again" in line for line in caplog.messages))
         (wait,) = await park(queue, agent("a"))
         queue.add_requests([capture_request()])
         assert isinstance(await wait, Assignment)
         await queue.close()
-    assert sum("long-poll queue fails" in line for line in caplog.messages) == 1
+    assert sum("long-poll queue lost Redis" in line for line in caplog.messages) == 1

@@ -117,7 +117,7 @@ def _key_problem(key: str) -> str:
     if not key:
         return "no API key: set FLAMEWATCH_KEY or pass start(key=…)"
     if not _KEY.fullmatch(key):
-        return "invalid API key (FLAMEWATCH_KEY or key=): unexpected characters or length"
+        return "invalid API key (FLAMEWATCH_KEY or key=): wrong characters or length"
     return ""
 
 

@@ -85,7 +85,7 @@ def test_a_service_has_cloud_profilers_syntax(name: str) -> None:
 
 def test_it_proposes_the_nearest_name() -> None:
     [problem] = problems(Arguments(service="Check Out"))
-    assert "say, 'check-out'" in problem
+    assert "for example 'check-out'" in problem
 
 
 @pytest.mark.parametrize(

@@ -76,15 +76,17 @@ class Container:
         """Check the fixed header and return the offset at which the sections begin."""
         head = bytes(self._first[:_HEAD])
         if len(head) < _HEAD or head[:2] != MAGIC or head[2:3] != kind:
-            raise BadBlock(f"These bytes are not a block of kind {kind.decode()}.")
+            raise BadBlock(f"Not a block of kind {kind.decode()}.")
         if head[3] != VERSION:
-            raise BadBlock(f"The block is of version {head[3]}; this server reads {VERSION}.")
+            raise BadBlock(
+                f"Unsupported block format version {head[3]}; this server reads version {VERSION}."
+            )
         return _HEAD + int.from_bytes(head[4:8], "little")
 
     def _directory(self) -> dict[str, Any]:
         text = self._bytes(_HEAD, self._begin - _HEAD)
         if checksum(text) != int.from_bytes(self._first[8:_HEAD], "little"):
-            raise ValueError("its checksum is wrong")
+            raise ValueError("checksum mismatch")
         head: dict[str, Any] = orjson.loads(text)
         self._entries: dict[str, list[int]] = head["sections"]
         return head
@@ -93,17 +95,17 @@ class Container:
         offset, length, expected = map(int, self._entries[name])
         frame = self._bytes(self._begin + offset, length)
         if checksum(frame) != expected:
-            raise ValueError("its checksum is wrong")
+            raise ValueError("checksum mismatch")
         return frame
 
     def _bytes(self, at: int, length: int) -> bytes | memoryview:
         if at < 0 or length < 0:
-            raise ValueError("it has no place")
+            raise ValueError("invalid offset or length")
         if at + length <= len(self._first):
             return self._first[at : at + length]
         data = self._source(at, length)
         if len(data) != length:
-            raise ValueError(f"it is cut short: {len(data)} of {length} bytes")
+            raise ValueError(f"truncated: {len(data)} of {length} bytes")
         return data
 
     @contextmanager
@@ -111,7 +113,7 @@ class Container:
         try:
             yield
         except DAMAGE as error:
-            raise BadBlock(f"The block is damaged, in its section {section}: {error}.") from error
+            raise BadBlock(f"Damaged block, section {section}: {error}.") from error
 
 
 def shallow_copy(of: T) -> T:

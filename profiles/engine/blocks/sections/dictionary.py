@@ -97,7 +97,7 @@ def read_texts(container: Container) -> StringTable:
         ends = columns.starts()[1:]
         texts = StringTable(columns.data(), ends)
         if (int(ends[-1]) if len(ends) else 0) != len(texts.data):
-            raise ValueError("the strings are not as long as they say")
+            raise ValueError("string lengths do not match the data")
     return texts
 
 
@@ -116,7 +116,7 @@ def read_tree(container: Container, functions: int) -> FunctionTree:
         refs = columns.index(ANY, len(ups))
         first_line = columns.starts()
         if len(first_line) != len(ups) + 1:
-            raise ValueError("columns of one table differ in length")
+            raise ValueError("columns of a table differ in length")
         parent, function = decode_preorder(ups, refs, functions)
     return FunctionTree(parent, function, first_line)
 
@@ -165,10 +165,10 @@ def _read_line_nodes(
     nested = above >= 0
     parent = np.where(nested, tree.first_line[above] + steps, -1)
     if (parent >= tree.first_line[above + 1])[nested].any():
-        raise ValueError("a line has no parent")
+        raise ValueError("a line node has no parent")
     frame_index = first_frame[function] + frame
     if (frame_index >= first_frame[function + 1]).any():
-        raise ValueError("a line has no frame")
+        raise ValueError("a line node has no frame")
     return parent.astype(np.int32), frame_index.astype(np.int32)
 
 

@@ -51,9 +51,9 @@ def read_identities(columns: PackedColumnReader, count: int) -> Identities:
     hashes = columns.data()
     source = columns.index(len(sources), count)
     if not len(ends) == len(starts) - 1 == count:
-        raise ValueError("columns of one table differ in length")
+        raise ValueError("columns of a table differ in length")
     if count and (int(ends[-1]) != len(names.data) or int(starts[-1]) != len(hashes)):
-        raise ValueError("the names are not as long as they say")
+        raise ValueError("name lengths do not match the data")
     cuts = starts.tolist()
     return Identities(
         name_id=names,

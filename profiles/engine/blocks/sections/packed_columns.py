@@ -87,23 +87,23 @@ class PackedColumnReader:
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         if int(starts[-1]) > MOST_ROWS:
-            raise ValueError(f"it has more than {MOST_ROWS} rows")
+            raise ValueError(f"more than {MOST_ROWS} rows")
         return starts
 
     def data(self) -> bytes:
         """Read a column of bytes."""
         at, width, count, _, _ = self._next(None)
         if count and width != 1:
-            raise ValueError("a column of bytes is none")
+            raise ValueError("invalid byte column")
         if at + count > len(self._data):
-            raise ValueError("a column reaches beyond the end")
+            raise ValueError("a column ends beyond the data")
         self.size += _TEXT_SIZE * count
         return self._data[at : at + count]
 
     def end(self) -> None:
         """Raise `ValueError` if bytes remain after the last column that was read."""
         if self._at != len(self._data):
-            raise ValueError(f"{len(self._data) - self._at} bytes too many")
+            raise ValueError(f"{len(self._data) - self._at} excess bytes")
 
     def _next(self, expected: int | None) -> tuple[int, int, int, int, int]:
         column = next(self._columns, None)
@@ -111,7 +111,7 @@ class PackedColumnReader:
             raise ValueError("a column is missing")
         width, count, base, factor = map(int, column)
         if expected is not None and count != expected:
-            raise ValueError(f"a column has {count} rows, and its table {expected}")
+            raise ValueError(f"a column has {count} rows, its table {expected}")
         at = self._at
         self._at += count * width
         return at, width, count, base, factor & _64_BITS

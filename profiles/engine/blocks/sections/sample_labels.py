@@ -104,7 +104,7 @@ def read_labelled(
         label_sets = read_label_sets(columns.head["label_sets"])
         row = np.cumsum(columns.index(rows), dtype=np.int64)
         if len(row) and int(row[-1]) >= rows:
-            raise ValueError("it names more rows than there are")
+            raise ValueError("row index out of range")
         node = columns.index(nodes, len(row))
         label_set = columns.index(len(label_sets), len(row))
         values = [columns.values(len(row)) for _ in range(metrics)]

@@ -60,11 +60,9 @@ def _tables(
         runs = columns.values()
         squares, counts = columns.values(len(runs)), columns.index(2**31, len(runs))
         if len(runs) and (int(runs.min()) < 1 or int(runs.max()) > groups * width):
-            raise ValueError("a run has no length")
+            raise ValueError("a run is empty")
         if int(runs.sum()) != groups * width:
-            raise ValueError(
-                f"variances of {int(runs.sum())} places, and there are {groups * width}"
-            )
+            raise ValueError(f"variances of {int(runs.sum())} values; expected {groups * width}")
         square = squares.astype(np.float64) if whole else squares.view(np.float64)
         yield (
             np.repeat(square, runs).reshape(groups, width),

@@ -157,11 +157,12 @@ def test_the_tree_has_both_sides_and_their_intervals(signed_in: Client) -> None:
 def test_the_list_is_a_file_too(signed_in: Client) -> None:
     response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
     header, *found = csv.reader(io.StringIO(response.content.decode()))
-    assert header[2:6] == [
-        "self A (nanoseconds in 30 profiles)",
-        "total A (nanoseconds in 30 profiles)",
-        "self B (nanoseconds in 30 profiles)",
-        "total B (nanoseconds in 30 profiles)",
+    assert header[2:7] == [
+        "selected self (nanoseconds, profiles: 30)",
+        "selected total (nanoseconds, profiles: 30)",
+        "baseline self (nanoseconds, profiles: 30)",
+        "baseline total (nanoseconds, profiles: 30)",
+        "selected - baseline, total per profile, 95 % interval from (nanoseconds)",
     ]
     grew = next(row for row in found if row[0] == "shop.Rule.matches")
     assert (grew[3], grew[5], grew[9]) == ("6060000000", "3060000000", "yes")
@@ -225,7 +226,7 @@ def test_the_page_and_its_graph_merge_once(signed_in: Client) -> None:
 @pytest.mark.usefixtures("versions")
 def test_a_root_that_is_not_there_gives_the_whole(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS | {"root": "0123456789abcdef"})
-    assert "have no node 0123456789abcdef" in html
+    assert "No node 0123456789abcdef in this view" in html
     assert "shop.Rule.matches" in html or "Rule.matches" in html
     assert 'id="rooted"' not in html
 

@@ -130,7 +130,7 @@ def test_a_metric_that_the_narrowed_profiles_lack_is_left_out(
     shop.send(shop.deployment(project), shop.minutes_before(now, 3), sample_types=metrics)
     client.force_login(alice)
     text = page(client, f"{url}?metric=samples&label.instance=nobody")
-    assert "have no metric samples" in text
+    assert "No metric samples in these profiles" in text
     assert "No CPU time profiles with these labels" in text
 
 

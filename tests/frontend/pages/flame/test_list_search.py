@@ -38,3 +38,14 @@ def test_beside_a_graph_the_list_stays_whole(client: Client, bob: User, project:
     client.force_login(bob)
     flame = reverse("flame", args=[project.project_id])
     assert names(html_of(client.get(f"{flame}{QUERY}&search=leaf"))) == ["leaf", "main"]
+
+
+def test_an_invalid_regex_is_explained_in_the_visitors_language(
+    client: Client, bob: User, project: Project
+) -> None:
+    shop.send(shop.deployment(project), [NOON], {(("main", "m.py"), ("leaf", "m.py")): 1000})
+    client.force_login(bob)
+    address = f"{reverse('flame', args=[project.project_id])}{QUERY}&view=list&search=/a(/"
+    body = html_of(client.get(address, headers={"Accept-Language": "es"}))
+    assert "Regex no válida: missing )" in body
+    assert names(body) == ["leaf", "main"]

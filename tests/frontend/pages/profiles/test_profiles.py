@@ -166,7 +166,7 @@ def test_a_page_that_cannot_be_read_shows_the_first(
     add(checkout, now - timedelta(minutes=1), 100)
     html = shown(signed_in, page="x~y", order="odd", pick_from="never", table="2")
     assert weights(html) == ["100 ms"]
-    assert "is not a page of this list." in html
+    assert "use the next_page of a response for the same list." in html
     assert "“order=odd” in the address could not be read" in html
     assert "“pick_from=never…” in the address could not be read" in html
 

@@ -272,25 +272,25 @@ def test_many_lines_in_one_location_cannot_make_a_deep_stack() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda b: b.message.sample.add(location_id=[9], value=[1]), "no location with the id 9"),
+        (lambda b: b.message.sample.add(location_id=[9], value=[1]), "No location has the id 9"),
         (
             lambda b: b.message.sample.add(location_id=[0], value=[1]),
-            "points at location 0, which means none",
+            "has the location id 0",
         ),
         (
             lambda b: b.message.location.add(id=1).line.add(function_id=5),
-            "no function with the id 5",
+            "No function has the id 5",
         ),
-        (lambda b: b.message.location.add(id=1, mapping_id=6), "no mapping with the id 6"),
-        (lambda b: b.message.function.add(id=1, name=99), "string 99"),
-        (lambda b: b.message.function.add(id=1, filename=-1), "string 18446744073709551615"),
-        (lambda b: b.message.mapping.add(id=1, build_id=99), "string 99"),
+        (lambda b: b.message.location.add(id=1, mapping_id=6), "No mapping has the id 6"),
+        (lambda b: b.message.function.add(id=1, name=99), "String index 99"),
+        (lambda b: b.message.function.add(id=1, filename=-1), "String index 18446744073709551615"),
+        (lambda b: b.message.mapping.add(id=1, build_id=99), "String index 99"),
         (lambda b: b.message.function.extend([_function(1), _function(1)]), "Two functions"),
         (lambda b: b.message.location.add(), "has the id 0"),
         (lambda b: b.message.sample.add(value=[]), "Sample 0 has 0 values"),
         (lambda b: b.message.sample.add(value=[1, 2]), "Sample 0 has more values"),
         (lambda b: b.message.sample.add(value=[-1]), "has -1. It is a difference"),
-        (lambda b: b.message.sample_type.add(), "Two sample types|sample types"),
+        (lambda b: b.message.sample_type.add(), "Duplicate sample type|sample types"),
     ],
 )
 def test_what_does_not_fit_together_is_named(
@@ -361,7 +361,7 @@ def test_a_crowd_of_comments_is_cut_off() -> None:
 
 
 def test_a_comment_that_is_no_string_is_rejected() -> None:
-    with pytest.raises(BadProfile, match="points at string 99"):
+    with pytest.raises(BadProfile, match="String index 99"):
         read(built_of(PprofBuilder()) + bytes([104, 99]))
 
 

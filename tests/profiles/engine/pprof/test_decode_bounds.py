@@ -90,7 +90,7 @@ def test_too_many_sample_types_are_rejected() -> None:
     strings = [b"type%d" % i for i in range(MAX_SAMPLE_TYPES + 1)]
     types = [(3 + i, 2) for i in range(len(strings))]
     assert len(read(assembled(strings, sample_types=types[:-1])).totals) == MAX_SAMPLE_TYPES
-    with pytest.raises(BadProfile, match="65 sample types; 64 are allowed"):
+    with pytest.raises(BadProfile, match="65 sample types; the limit is 64"):
         read(assembled(strings, sample_types=types))
 
 

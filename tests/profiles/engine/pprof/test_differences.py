@@ -51,8 +51,8 @@ def test_a_profile_of_differences_only_is_rejected() -> None:
     with pytest.raises(BadProfile) as raised:
         read({"main": [5, -7]}, HEAP[2:])
     assert raised.value.reason == (
-        "Every sample type of the profile has values below zero: inuse_space (bytes) has -7. It is "
-        "a difference of two profiles; send the profiles themselves."
+        "Every sample type of the profile has negative values: inuse_space (bytes) has -7. It is "
+        "a difference of two profiles, which is not supported; send the original profiles."
     )
 
 

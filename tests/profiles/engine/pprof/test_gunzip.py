@@ -49,7 +49,7 @@ def test_broken_gzip_is_rejected(body: bytes) -> None:
 def test_a_wrong_checksum_is_rejected() -> None:
     body = bytearray(gzip.compress(RAW))
     body[-6] ^= 1
-    with pytest.raises(BadProfile, match="broken"):
+    with pytest.raises(BadProfile, match="Invalid gzip"):
         gunzip(bytes(body), 10**6)
 
 

@@ -26,7 +26,7 @@ CPU_WORDS = (0, 3, 0, 10_000, 0, 1, 1, 0xDEAD)
 )
 def test_it_says_how_to_convert_it(data: bytes) -> None:
     with pytest.raises(
-        BadProfile, match=r"legacy format.* go tool pprof -proto FILE > out\.pb\.gz"
+        BadProfile, match=r"Legacy profile format.* go tool pprof -proto FILE > out\.pb\.gz"
     ):
         decode_profile(data, "HEAP", DecodeLimits())
 

@@ -75,5 +75,5 @@ def test_too_many_values_are_rejected_with_the_limit() -> None:
 
 def test_a_day_has_no_values_of_profiles() -> None:
     day = open_day(build_day([open_hour(build_hour([profile_of(tree_of(EXAMPLE))]))]))
-    with pytest.raises(ValueError, match="each profile"):
+    with pytest.raises(ValueError, match="individual profiles"):
         PerProfile(CPU).add_day(day)
