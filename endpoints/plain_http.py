@@ -21,4 +21,4 @@ def is_rejected(scope: Scope) -> bool:
 
 async def reject(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer 403 (an ASGI application)."""
-    await send_error(Incoming(receive).answering(send), PlainHttp(settings.FLAMEWATCH_URL))
+    await send_error(Incoming(receive).responding(send), PlainHttp(settings.FLAMEWATCH_URL))

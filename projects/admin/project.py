@@ -28,12 +28,14 @@ class MemberFormSet(BaseInlineFormSet):  # type: ignore[type-arg]
             raise ValidationError(str(reached)) from reached
 
     def _require_limits(self) -> None:
-        kept = [form for form in self.forms if form.cleaned_data and form not in self.deleted_forms]
-        new = sum(form.instance.pk is None for form in kept)
+        retained = [
+            form for form in self.forms if form.cleaned_data and form not in self.deleted_forms
+        ]
+        new = sum(form.instance.pk is None for form in retained)
         account_limits.require_members(self.instance, new - len(self.deleted_forms))
         owners = [
             form.cleaned_data["user"]
-            for form in kept
+            for form in retained
             if form.cleaned_data["role"] == Role.OWNER and {"role", "user"} & {*form.changed_data}
         ]
         # By primary key: two requests that lock the same accounts in different orders would wait

@@ -125,8 +125,8 @@ def delete_old(project: int, now: datetime) -> None:
 
 def _label(reason: str) -> str:
     """Return the text of a stored reason, which may be of another version of this code."""
-    known = {each.value: each for each in RejectionReason}
-    return str(LABELS[known[reason]]) if reason in known else reason
+    by_value = {each.value: each for each in RejectionReason}
+    return str(LABELS[by_value[reason]]) if reason in by_value else reason
 
 
 @transaction.atomic

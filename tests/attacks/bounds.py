@@ -101,7 +101,7 @@ class Request:
 
 
 @dataclass(slots=True)
-class Repeated:
+class RepeatedRequests:
     """Attack by requests in sequence on each of the attacker's connections.
 
     The connections begin at different requests, at equal distances.
@@ -131,13 +131,13 @@ class Repeated:
 
     def unexpected(self) -> list[str]:
         """Return the statuses that the server must not answer, with what it said."""
-        found = sorted(set(self.answers) - self.allowed)
-        if not self.answers:
+        found = sorted(set(self.statuses) - self.allowed)
+        if not self.statuses:
             return ["no request was answered"]
         return [f"status {status}: {self.messages}" for status in found]
 
     def __str__(self) -> str:
-        return f"{dict(self.answers)} {sorted(self.messages)[:3]}"
+        return f"{dict(self.statuses)} {sorted(self.messages)[:3]}"
 
     def _send(self, site: Site, requests: Sequence[Request], first: int) -> None:
         until = time.monotonic() + self.seconds

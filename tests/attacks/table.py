@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tests.attacks import hostile_profiles as hostile
 from tests.attacks import requests
-from tests.attacks.bounds import Bounds, Repeated
+from tests.attacks.bounds import Bounds, RepeatedRequests
 from tests.attacks.connections import ANNOUNCED, AnnouncedUploads, HalfHeads, ParkedHandshakes
 from tests.attacks.hostile_profiles import MIB
 from tests.attacks.requests import GZIP, Requests
@@ -45,18 +45,18 @@ PARSING = Bounds(memory=128 * MIB)
 
 def _uploads(profile: Callable[[], bytes]) -> Callable[[], Attacker]:
     allowed = frozenset({200, 400, 413, 429, 503})
-    return lambda: Repeated(requests.offline(profile), allowed, connections=2)
+    return lambda: RepeatedRequests(requests.offline(profile), allowed, connections=2)
 
 
 def _bodies(body: Callable[[], bytes]) -> Callable[[], Attacker]:
     packed = requests.to_each_endpoint(lambda: gzip.compress(body(), 9), GZIP)
-    return lambda: Repeated(packed, REJECTED, connections=6)
+    return lambda: RepeatedRequests(packed, REJECTED, connections=6)
 
 
 def _repeated(
     of: Requests, *allowed: int, connections: int = 2, pause: float = 0.1
 ) -> Callable[[], Attacker]:
-    return lambda: Repeated(of, frozenset(allowed), connections, pause)
+    return lambda: RepeatedRequests(of, frozenset(allowed), connections, pause)
 
 
 ATTACKS = (
@@ -105,13 +105,13 @@ ATTACKS = (
     ),
     Attack(
         "twelve idle uploads",
-        lambda: AnnouncedUploads(12, 0, b"408", (), b"came too slowly: 0 bytes"),
+        lambda: AnnouncedUploads(12, 0, b"408", (), b"too slow: received 0 bytes"),
         SMALL,
     ),
     Attack(
         "twelve uploads that stop near their end",
         lambda: AnnouncedUploads(
-            12, ANNOUNCED - 2**20, b"503", (b"408",), b"a project may hold 67,108,864"
+            12, ANNOUNCED - 2**20, b"503", (b"408",), b"the limit of a project is 67,108,864"
         ),
         Bounds(memory=192 * MIB),
     ),

@@ -137,8 +137,8 @@ def test_further_functions_have_any_page_number(with_a_profile: Client, page: st
 def test_nul_in_a_parameter_is_400(with_a_profile: Client, name: str) -> None:
     paths = ["/projects/new/id", *(f"{P}/{path}" for path in (*READ, *OTHERS))]
     requests = [f"{path}?{pair}" for path in paths for pair in (f"{name}=a%00", f"{name}%00=a")]
-    answers = {each: with_a_profile.get(each).status_code for each in requests}
-    assert {each: status for each, status in answers.items() if status != 400} == {}
+    statuses = {each: with_a_profile.get(each).status_code for each in requests}
+    assert {each: status for each, status in statuses.items() if status != 400} == {}
 
 
 def test_nul_in_a_request_for_a_capture_is_400(with_a_profile: Client) -> None:

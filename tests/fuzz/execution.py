@@ -87,11 +87,11 @@ class Execution:
             return f"finding {type(error).__name__}"
 
     def _store(self, data: bytes, error: Exception) -> None:
-        """Store the input and its traceback, unless the same place has a finding already."""
+        """Store the input and its traceback, unless the same position has a finding already."""
         frames = traceback.extract_tb(error.__traceback__)[-3:]
-        places = [(frame.filename, frame.lineno) for frame in frames]
-        place = hashlib.sha256(repr((type(error), places)).encode()).hexdigest()[:12]
-        path = self._findings / f"{self._target.name}-{place}"
+        positions = [(frame.filename, frame.lineno) for frame in frames]
+        position = hashlib.sha256(repr((type(error), positions)).encode()).hexdigest()[:12]
+        path = self._findings / f"{self._target.name}-{position}"
         if not path.exists():
             text = "".join(traceback.format_exception(error, limit=-12))
             path.with_suffix(".log").write_text(text)

@@ -55,8 +55,8 @@ class Mutator:
     def inputs(self) -> Iterator[bytes]:
         """Yield mutated inputs for ever."""
         while True:
-            known = self._random.randrange(2)
-            yield self.mutated(self._random.choice(self._corpus if known else self._parents))
+            from_corpus = self._random.randrange(2)
+            yield self.mutated(self._random.choice(self._corpus if from_corpus else self._parents))
 
     def learn(self, data: bytes, rejection: str) -> None:
         """Make the input a parent if no earlier one was rejected with this text."""
@@ -121,11 +121,11 @@ class Mutator:
                 break
             self._random.choice(changes)(self, data)
 
-    def _place(self, data: bytearray) -> int:
+    def _offset(self, data: bytearray) -> int:
         return self._random.randrange(len(data) + 1)
 
     def _range(self, data: bytearray) -> slice:
-        start = self._place(data)
+        start = self._offset(data)
         return slice(start, start + self._random.choice((1, 1, 2, 4, 8, 16, 64)))
 
     def flip_bit(self, data: bytearray) -> None:
@@ -140,11 +140,11 @@ class Mutator:
         """Overwrite bytes by a little-endian number."""
         size = self._random.choice((1, 2, 4, 8))
         number = self._random.choice(_NUMBERS) % 256**size
-        at = self._place(data)
+        at = self._offset(data)
         data[at : at + size] = number.to_bytes(size, "little")
 
     def set_varint(self, data: bytearray) -> None:
-        number, at = self._random.choice(_NUMBERS) % 2**64, self._place(data)
+        number, at = self._random.choice(_NUMBERS) % 2**64, self._offset(data)
         out = bytearray()
         while number > 0x7F:
             out.append(number & 0x7F | 0x80)
@@ -177,7 +177,7 @@ class Mutator:
         data[match.start() : match.end()] = value
 
     def insert(self, data: bytearray) -> None:
-        at = self._place(data)
+        at = self._offset(data)
         data[at:at] = self._random.randbytes(self._random.choice((1, 1, 2, 4, 16)))
 
     def delete(self, data: bytearray) -> None:
@@ -185,29 +185,29 @@ class Mutator:
 
     def copy(self, data: bytearray) -> None:
         """Copy a piece of this input to another place of it."""
-        piece, at = data[self._range(data)], self._place(data)
+        piece, at = data[self._range(data)], self._offset(data)
         data[at : at + self._random.choice((0, len(piece)))] = piece
 
     def splice(self, data: bytearray) -> None:
         """Copy a piece of another input."""
         other = self._random.choice(self._parents)
-        start, at = self._random.randrange(len(other) + 1), self._place(data)
+        start, at = self._random.randrange(len(other) + 1), self._offset(data)
         piece = other[start : start + self._random.choice((1, 4, 16, 64, 256))]
         data[at : at + self._random.choice((0, len(piece)))] = piece
 
     def insert_token(self, data: bytearray) -> None:
-        token, at = self._random.choice(self._dictionary), self._place(data)
+        token, at = self._random.choice(self._dictionary), self._offset(data)
         data[at : at + self._random.choice((0, len(token)))] = token
 
     def repeat(self, data: bytearray) -> None:
         """Repeat a piece, in one of 16 cases very often."""
-        piece, at = data[self._range(data)][:16], self._place(data)
+        piece, at = data[self._range(data)][:16], self._offset(data)
         often = self._random.randrange(16) == 0
         data[at:at] = piece * self._random.randint(1, LONGEST_REPEAT if often else 4)
 
     def cut(self, data: bytearray) -> None:
         if self._random.randrange(4) == 0:
-            del data[self._place(data) :]
+            del data[self._offset(data) :]
 
 
 _BYTE_CHANGES = (

@@ -248,8 +248,8 @@ def test_an_agent_that_is_not_stored_is_asked_for_profiles_which_are_stored(
 ) -> None:
     settings.NEW_AGENTS_PER_DAY = 0
     name = agent.captured_request()["name"]
-    answer = agent.upload(name)
-    assert answer.status_code == 200, answer.text
+    response = agent.upload(name)
+    assert response.status_code == 200, response.text
     assert Profile.objects.get().agent is None
     assert not Agent.objects.exists()
     broken = agent.upload(name, b"no profile")

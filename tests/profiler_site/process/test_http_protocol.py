@@ -130,7 +130,7 @@ async def _idle(port: int, count: int) -> list[Connection]:
     opened = [await Connection.open(port) for _ in range(count)]
     for connection in opened:
         await connection.send("GET", "/ok", {})
-        assert await connection.answer() == (200, b"ok\n")
+        assert await connection.read_response() == (200, b"ok\n")
     return opened
 
 
@@ -148,9 +148,9 @@ def _close(connections: list[Connection]) -> None:
 async def _status(port: int, path: str, **headers: str) -> tuple[int, bytes]:
     connection = await Connection.open(port)
     await connection.send("GET", path, {}, **headers)
-    answer = await connection.answer()
+    response = await connection.read_response()
     connection.close()
-    return answer
+    return response
 
 
 def test_the_paths_of_health_checks_are_those_that_are_served() -> None:
@@ -179,7 +179,7 @@ async def test_a_large_body_on_one_connection_too_many_gets_its_answer(counted_p
     )
     late.writer.write(b"x" * 400_000)
     await late.writer.drain()
-    assert (await late.answer())[0] == 503
+    assert (await late.read_response())[0] == 503
     _close([*opened, late])
 
 
@@ -189,12 +189,12 @@ async def test_a_connection_with_a_valid_key_is_not_counted(
     opened = await _idle(counted_port, ALLOWED)
     key = {"Authorization": f"Bearer {reader.key}"}
     await opened[0].send("GET", "/api/v1/projects/-/services", {}, **key)
-    assert (await opened[0].answer())[0] == 200
+    assert (await opened[0].read_response())[0] == 200
     assert (await _status(counted_port, "/account/login/"))[0] == 200
     await _until_counted(ALLOWED - 1)
     opened += await _idle(counted_port, 1)
     await opened[1].send("GET", "/api/v1/projects/-/services", {}, Authorization="Bearer x")
-    assert (await opened[1].answer())[0] == 401
+    assert (await opened[1].read_response())[0] == 401
     assert (await _status(counted_port, "/account/login/"))[0] == 503
     _close(opened)
 
