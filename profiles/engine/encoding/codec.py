@@ -81,7 +81,8 @@ def mappings_of(data: bytes, numbers: Numbers) -> list[list[int]]:
     Trees written by older versions have no such list; it is derived from their columns.
     """
     if "mappings" in numbers.head:
-        return list(numbers.head["mappings"])
+        with reading():
+            return list(numbers.head["mappings"])
     tree = open_stored(data, labels=False)
     with reading():
         return stored_tree.mappings_of(tree.frames.mapping, tree.strings)

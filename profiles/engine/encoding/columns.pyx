@@ -252,7 +252,7 @@ cdef int find_parents(int32_t[::1] distance) except -1 nogil:
 def decode_steps(int32_t[::1] steps, int64_t below):
     """Replace steps by their running sums, in place.
 
-    Raise `ValueError` if a sum is not less than `below`.
+    Raise `ValueError` if a sum repeats, or is not less than `below`.
     """
     with nogil:
         sum_steps(steps, below)
@@ -263,9 +263,9 @@ cdef int sum_steps(int32_t[::1] steps, int64_t below) except -1 nogil:
     cdef int64_t at = 0
     for i in range(steps.shape[0]):
         at += steps[i]
-        if at >= below:
+        if at >= below or (i > 0 and steps[i] == 0):
             with gil:
-                raise ValueError(f"index {at} out of range: {below} rows")
+                raise ValueError(f"index {at} out of range or repeated: {below} rows")
         steps[i] = <int32_t>at
     return 0
 

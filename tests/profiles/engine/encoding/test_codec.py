@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.encoding import compression, stored_tree
 from profiles.engine.encoding.codec import (
@@ -16,10 +18,13 @@ from profiles.engine.encoding.codec import (
     Numbers,
     decode,
     encode,
+    encode_columns,
+    mappings_of,
     numbers_of,
     open_stored,
     unpack,
 )
+from profiles.engine.encoding.stored_tree import columns_of
 from profiles.engine.errors import BadTree
 from tests.examples import examples
 from tests.profiles.engine.random_trees import tree_of, trees
@@ -131,3 +136,17 @@ def test_a_header_nested_deeper_than_the_stack_is_damage() -> None:
     body = len(sections[0]).to_bytes(4, "little") + b"".join(sections)
     with pytest.raises(BadTree, match="no text"):
         decode(MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)
+
+
+def test_nodes_that_repeat_are_damage_for_every_reader() -> None:
+    columns = columns_of(tree_of({"a": 1, "a;b": 2}))
+    data = encode_columns(replace(columns, node=np.array([1, 1], np.int32)))
+    for read in (decode, Merge(columns.metrics, by_function=True).add_encoded):
+        with pytest.raises(BadTree, match="repeated"):
+            read(data)
+
+
+def test_mappings_that_are_no_list_are_damage() -> None:
+    numbers = numbers_of(encode(tree_of(EXAMPLE)))
+    with pytest.raises(BadTree):
+        mappings_of(b"", numbers._replace(head={**numbers.head, "mappings": 0.5}))
