@@ -12,7 +12,6 @@ import os
 import resource
 import struct
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from mmap import mmap
@@ -114,31 +113,36 @@ def run_mutations(target: FuzzTarget, run: Callable[[bytes], str], runs: int, se
         mutator.learn(data, run(data))
 
 
-def run_atheris(target: FuzzTarget, run: Callable[[bytes], str], runs: int, seed: int) -> None:
-    """Run inputs that libFuzzer chooses by the coverage of Python code; does not return."""
+def run_atheris(
+    target: FuzzTarget, run: Callable[[bytes], str], runs: int, seed: int, folder: Path
+) -> None:
+    """Run inputs that libFuzzer chooses by the coverage of Python code; ends the process.
+
+    `folder` gets its corpus and dictionary; the parent process deletes it.
+    """
     atheris = importlib.import_module("atheris")
-    with tempfile.TemporaryDirectory(prefix="flamewatch-fuzz-") as folder:
-        corpus = target.corpus()
-        mutator = mutator_of(target, corpus, "atheris")
-        for number, data in enumerate(corpus):
-            Path(folder, str(number)).write_bytes(data)
-        words = Path(folder).with_suffix(".dict")
-        escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.dictionary)
-        words.write_text("".join(f'"{token}"\n' for token in escaped))
-        options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={target.max_size}"]
-        options += ["-rss_limit_mb=0", "-timeout=0", "-verbosity=0", f"-dict={words}"]
+    corpus = target.corpus()
+    mutator = mutator_of(target, corpus, "atheris")
+    inputs, words = folder / "corpus", folder / "dictionary"
+    inputs.mkdir()
+    for number, data in enumerate(corpus):
+        (inputs / str(number)).write_bytes(data)
+    escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.dictionary)
+    words.write_text("".join(f'"{token}"\n' for token in escaped))
+    options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={target.max_size}"]
+    options += ["-rss_limit_mb=0", "-timeout=0", "-verbosity=0", f"-dict={words}"]
 
-        def run_one(data: bytes) -> None:
-            run(data)
+    def run_one(data: bytes) -> None:
+        run(data)
 
-        def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-            """Change the input by one of both engines; libFuzzer knows nothing of sections."""
-            mutator.reseed(seed)
-            changed: bytes = mutator.mutated(data) if seed % 2 else atheris.Mutate(data, max_size)
-            return changed[:max_size]
+    def mutate(data: bytes, max_size: int, seed: int) -> bytes:
+        """Change the input by one of both engines; libFuzzer knows nothing of sections."""
+        mutator.reseed(seed)
+        changed: bytes = mutator.mutated(data) if seed % 2 else atheris.Mutate(data, max_size)
+        return changed[:max_size]
 
-        atheris.Setup([sys.argv[0], *options, folder], run_one, custom_mutator=mutate)
-        atheris.Fuzz()
+    atheris.Setup([sys.argv[0], *options, str(inputs)], run_one, custom_mutator=mutate)
+    atheris.Fuzz()
 
 
 def _load_target(module: str, name: str, engine: str) -> FuzzTarget:
@@ -171,7 +175,8 @@ def main() -> None:
     if options.input:
         print(execution.run(options.input.read_bytes()) or "accepted")
     elif options.engine == "atheris":
-        run_atheris(target, execution.run, options.runs, options.seed)
+        folder = options.journal.parent
+        run_atheris(target, execution.run, options.runs, options.seed, folder)
     else:
         run_mutations(target, execution.run, options.runs, str(options.seed))
 

@@ -62,12 +62,16 @@ def restore(url: str, dump: str) -> None:
 
 
 def assert_contains(response: object, recorded: object, at: str) -> None:
-    """Compare all recorded fields, floats within 1e-9; today's response may have more of them."""
+    """Compare all recorded fields but texts of errors, floats within 1e-9.
+
+    Today's response may have more fields.
+    """
     if isinstance(recorded, Mapping):
         assert isinstance(response, Mapping), at
         for key, value in recorded.items():
             assert key in response, f"{at}.{key}"
-            assert_contains(response[key], value, f"{at}.{key}")
+            if key != "why":
+                assert_contains(response[key], value, f"{at}.{key}")
     elif isinstance(recorded, list):
         assert isinstance(response, list), at
         assert len(response) == len(recorded), at

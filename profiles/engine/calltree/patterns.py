@@ -69,7 +69,8 @@ def _expression(pattern: str) -> Callable[[str], bool]:
     try:
         search = re2.compile(pattern, options=options).search
     except (re2.error, UnicodeError) as error:
-        raise BadFilterPattern(f"Invalid regex /{pattern}/", _why(error)) from error
+        why = _why(error).removesuffix(f": {pattern}")
+        raise BadFilterPattern(f"Invalid regex /{pattern}/", why) from error
     return lambda text: search(text) is not None
 
 

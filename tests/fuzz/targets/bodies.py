@@ -190,6 +190,8 @@ TARGETS = (
     FuzzTarget("upload-json", parse_upload, _BAD, _uploads, _JSON, InputForm.TEXT),
     FuzzTarget("handshake-json", parse_handshake, _BAD, _handshakes, _JSON, InputForm.TEXT),
     FuzzTarget("labels", read_labels, _BAD, _label_bodies, _JSON, InputForm.TEXT),
-    FuzzTarget("request", receive_body, (BadRequest, BodyTooLarge, Disconnected), _requests),
+    FuzzTarget(
+        "request", receive_body, (BadField, BadRequest, BodyTooLarge, Disconnected), _requests
+    ),
     FuzzTarget("time", read_time, (BadField,), lambda: _TIMES, _TIMES, InputForm.TEXT, max_size=64),
 )

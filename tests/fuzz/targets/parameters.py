@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
 
-from endpoints.errors import BadRequest
+from endpoints.errors import BadField, BadRequest
 from endpoints.params import reader
 from endpoints.params.reader import BadParameter, LenientReader
 from endpoints.params.selection import read_other_side, read_selection
@@ -99,7 +99,7 @@ TARGETS = (
     FuzzTarget(
         "upload-query",
         read_upload_query,
-        (BadRequest,),
+        (BadField, BadRequest),
         lambda: [b"key=fw_a&updateMask=profileBytes,labels", b"a=1&" * 25],
         _TOKENS,
         max_size=1024,

@@ -161,7 +161,6 @@ def test_a_bad_setting_is_reported_in_a_sentence(
         [*COMMAND, "migrate"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]  # PostgreSQL's pool logs its attempts before it
-    assert last.startswith(f"flamewatch: {said}")
+    assert any(line.startswith(f"flamewatch: {said}") for line in done.stderr.splitlines())
     assert "Traceback" not in done.stderr
     assert re.search(r"\bhu\b|hush", done.stderr) is None

@@ -61,7 +61,7 @@ def test_it_writes_a_profile_and_prints_the_top(tmp_path: Path) -> None:
     assert found.duration_ns > 0.4e9
     first, head, top, *_ = done.stderr.splitlines()
     assert first.startswith("flamewatch-run: CPU profile, ")
-    assert first.endswith(f" s in {tmp_path}/out.pb.gz")
+    assert first.endswith(f" s written to {tmp_path}/out.pb.gz")
     assert head.split() == ["self", "total", "function"]
     assert top.endswith("  work")
 

@@ -33,7 +33,7 @@ def test_objects_go_with_their_bytes() -> None:
     found = read({"main": [1, 8, 2, 16], "main;a": [2, 8, 3, -16]})
     assert (found.columns.metrics, found.totals) == (ALLOCATED, (3, 16))
     assert [warning.split()[0] for warning in found.warnings] == ["inuse_objects", "inuse_space"]
-    assert "like -16" in found.warnings[1]
+    assert "such as -16" in found.warnings[1]
 
 
 def test_nothing_of_what_is_left_out_stays_in_the_tree() -> None:
