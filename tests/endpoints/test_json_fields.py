@@ -96,5 +96,5 @@ def test_a_value_of_any_depth_is_no_type_and_no_duration(opening: bytes) -> None
     value = orjson.loads(opening * depth + b"1" + closing * depth)
     with pytest.raises(BadField, match="not a profile type"):
         json_fields.profile_type(value, "profileType")
-    with pytest.raises(BadField, match="no duration"):
+    with pytest.raises(BadField, match="not a duration"):
         json_fields.duration_ns({"d": value}, "d", "d")
