@@ -298,6 +298,8 @@ def cache_sum(key: ResultKey | None, value: object, numbers: int, *, is_readable
 
 def cached_page(project: int, address: str) -> Any | None:
     """Return the results of a page that was rendered in the last minute, or None."""
+    if not settings.RESULT_CACHE_BYTES:
+        return None
     return result_cache().get(("page", project, address))
 
 
