@@ -98,7 +98,7 @@ lint-rest:
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint --max-line-length 100 $(CYTHON_SOURCES)
 	@node_modules/.bin/prettier --check --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(AGENT_SOURCES))
-	@$(BIN)/djlint --quiet --check $(TEMPLATES)
+	@$(BIN)/djlint --quiet --check $(TEMPLATES) || { $(BIN)/djlint --check $(TEMPLATES); exit 1; }
 	@$(BIN)/djlint --quiet --lint $(TEMPLATES)
 	@$(BIN)/python -m tools.language_lint
 	@$(BIN)/python manage.py makemigrations --check --dry-run
