@@ -17,6 +17,7 @@ from tests.attacks.server import Site
 ANNOUNCED = 22_369_621  # the limit of an upload's body, in bytes
 LATER = 10.0  # seconds of tolerance for a loaded machine
 SEND_SECONDS = 30.0
+OPEN_SECONDS = 4.0  # of the connections, parked or with a response
 PARKED_SECONDS = 30.0  # until all that are not parked have a response
 _STATUS = re.compile(rb"HTTP/1.1 (\d+)")
 
@@ -99,6 +100,7 @@ class ParkedHandshakes:
             connection.sendall(body)
             opened.append(connection)
         answered = _wait_for_responses(opened, self.count - self.parked)
+        time.sleep(OPEN_SECONDS)  # the neighbour is served beside parked agents, not one burst
         self.statuses = [_status(each.recv(2**16)) if each in answered else b"" for each in opened]
         for each in opened:
             each.close()
