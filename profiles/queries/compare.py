@@ -1,11 +1,7 @@
 """Comparison of two selections, node by node, with tests of significance."""
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -13,7 +9,6 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from common.thread_pool import ThreadPool
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.subtree import node_of
 from profiles.engine.errors import BadProfile, TooLarge
@@ -35,7 +30,6 @@ from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, Vi
 
 Sides = tuple[Selection, Selection]
 _Side = tuple[MeasuredSum, Coverage]
-_threads = ThreadPool("other-side", os.cpu_count() or 1)
 
 
 def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -> CompareResult:
@@ -115,31 +109,8 @@ def _compare_tested(context: QueryContext, sides: Sides, metric: Metric, view: V
 
 def _by_variance(context: QueryContext, sides: Sides, metric: Metric) -> _Compared:
     plans = [plan_query(context, side, variance=True) for side in sides]
-    works = [partial(_measure, context, plan, metric) for plan in plans]
-    in_thread = next((n for n in (1, 0) if plans[n].is_in_blocks), None)
-    (first, coverage), (second, other) = _both(works, in_thread)
+    (first, coverage), (second, other) = (_measure(context, plan, metric) for plan in plans)
     return _Compared(compare_trees(first, second, context.check), (coverage, other), "")
-
-
-def _both(works: Sequence[Callable[[], _Side]], in_thread: int | None) -> tuple[_Side, _Side]:
-    """Sum both sides and return them in order, A before B.
-
-    `in_thread` is the index of a side that is entirely in blocks, which is summed in another
-    thread: most of that work releases the GIL, and head rows have to be waited for.
-    """
-    if in_thread is None:
-        return works[0](), works[1]()
-    with ExitStack() as stack:
-        other = _threads.submit(works[in_thread])
-        stack.callback(_end, other)
-        here = works[1 - in_thread]()
-        return (here, other.result()) if in_thread else (other.result(), here)
-
-
-def _end(work: Future[_Side]) -> None:
-    """Cancel the work or wait for its end, before its snapshot ends or after the other failed."""
-    if not work.cancel():
-        wait([work])
 
 
 def _measure(context: QueryContext, plan: QueryPlan, metric: Metric) -> _Side:

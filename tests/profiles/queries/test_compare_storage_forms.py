@@ -1,9 +1,7 @@
 """Comparisons and histories give the same results for all forms of storage."""
 
-import threading
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -12,7 +10,6 @@ from django.utils import timezone
 from profiles.compaction import day_rollup, hour_blocks
 from profiles.engine.calltree.merge import Merge
 from profiles.models import Profile
-from profiles.queries import aggregate, compare
 from profiles.query import (
     CompareResult,
     FilterOption,
@@ -70,24 +67,16 @@ def test_intervals_by_blocks_are_those_of_the_head(
 
 
 @pytest.mark.parametrize("in_blocks", [0, 1])
-def test_a_side_in_blocks_is_summed_beside_one_in_the_head(
-    sides: tuple[Selection, Selection], in_blocks: int, monkeypatch: pytest.MonkeyPatch
+def test_a_side_in_blocks_is_compared_with_one_in_the_head(
+    sides: tuple[Selection, Selection], in_blocks: int
 ) -> None:
     ordered_sides = sides if in_blocks == 0 else sides[::-1]
     before = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     Profile.objects.update(stored_at=F("time"))
     hour_blocks.compact_hours(sides[0].project, sides[0].end + timedelta(minutes=30))
     assert Profile.objects.count() == 12
-    threads = []
-
-    def add_all(*arguments: Any) -> Any:
-        threads.append(threading.current_thread())
-        return aggregate.add_all(*arguments)
-
-    monkeypatch.setattr(compare, "add_all", add_all)
     after = run_compare(query_context(ordered_sides[0]), *ordered_sides, View())
     assert (rounded(after), after.coverages) == (rounded(before), before.coverages)
-    assert len(set(threads)) == len(threads) == 2
 
 
 def test_texts_of_the_head_are_not_read_where_blocks_know_its_functions(
