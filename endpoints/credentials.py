@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from common.asgi import Scope, note_authenticated
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
-from endpoints.params.reader import reject_nul
 from projects.credentials.authentication import Access, authenticate
 
 # Placeholder in a path for the project that the key belongs to.
@@ -14,16 +13,11 @@ KEY = Parameter("key", "API key, for clients that cannot send headers", str, "")
 
 
 def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-    """Return the API key from any header or parameter that may carry it; "" without one.
-
-    Raise BadParameter for NUL in the query parameter; HTTP headers cannot have it.
-    """
+    """Return the API key from any header or parameter that may carry it; "" without one."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
-    text = query.get(KEY.name, "")
-    reject_nul(KEY.name, text)
-    return headers.get("x-goog-api-key", "") or text
+    return headers.get("x-goog-api-key", "") or query.get(KEY.name, "")
 
 
 async def access(text: str, scope: Scope) -> Access:

@@ -15,6 +15,9 @@ from urllib.parse import parse_qsl
 from django.core.exceptions import BadRequest
 from django.http import QueryDict
 
+from endpoints import nul
+from endpoints.errors import BadField
+from endpoints.nul import require_no_nul
 from endpoints.params.parameter import Family, Parameter, Repeated
 
 MAX_QUERY = 16 * 2**10  # bytes of the whole query string
@@ -36,12 +39,6 @@ class BadParameter(BadRequest):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name[:100]}: {reason}")
         self.name = name
-
-
-def reject_nul(name: str, value: str) -> None:
-    """Raise BadParameter if the name or the value has the character NUL."""
-    if "\0" in name or "\0" in value:
-        raise BadParameter(name.replace("\0", "�"), "may not have the character NUL")
 
 
 class Reader(ABC):
@@ -110,7 +107,10 @@ class Reader(ABC):
         """Return the values to parse, without empty ones."""
 
     def _check(self, name: str, value: str) -> None:
-        reject_nul(name, value)
+        try:
+            require_no_nul([(name, value)])
+        except BadField as error:
+            raise BadParameter(error.field, nul.REASON) from None
 
 
 class StrictReader(Reader):
