@@ -4,7 +4,7 @@ Each proxy appends the address of its own client to X-Forwarded-For. The list is
 the right, up to the first address that is no trusted proxy: the rest was sent by that client.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import (
     IPv4Address,
@@ -39,13 +39,13 @@ def client_address(request: Scope | HttpRequest) -> str:
         text = str(client[0]) if client else ""
     else:  # Django's request, or the one of REST framework, which is no subclass
         text = str(request.META.get("REMOTE_ADDR", ""))
-    address = _parse(text)
+    address = parse_address(text)
     return text if address is None else str(address)
 
 
 def is_loopback(address: str) -> bool:
-    parsed = _parse(address)
-    return parsed is not None and _is_in(parsed, LOOPBACK)
+    parsed = parse_address(address)
+    return parsed is not None and is_in(parsed, LOOPBACK)
 
 
 def through_proxies(scope: Scope) -> Scope:
@@ -57,8 +57,8 @@ def through_proxies(scope: Scope) -> Scope:
     """
     proxies = settings.TRUSTED_PROXIES or LOOPBACK
     client = scope.get("client")
-    peer = _parse(str(client[0])) if client else None
-    is_trusted = peer is not None and _is_in(peer, proxies)
+    peer = parse_address(str(client[0])) if client else None
+    is_trusted = peer is not None and is_in(peer, proxies)
     found = dict[str, object]()
     if is_trusted or (settings.BEHIND_TLS and not settings.TRUSTED_PROXIES):
         scheme = _header(scope, b"x-forwarded-proto").partition(",")[0].strip().lower()
@@ -75,11 +75,11 @@ def _first_untrusted(peer: Address, forwarded_for: str, proxies: Sequence[Networ
     """Return the client of the outermost trusted proxy; that proxy if it names no address."""
     address = peer
     for text in reversed(forwarded_for.split(",")):
-        hop = _parse(text)
+        hop = parse_address(text)
         if hop is None:
             break
         address = hop
-        if not _is_in(hop, proxies):
+        if not is_in(hop, proxies):
             break
     return address
 
@@ -89,7 +89,7 @@ def _header(scope: Scope, name: bytes) -> str:
     return b",".join(values).decode("latin-1")
 
 
-def _parse(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """Parse `address`, `address:port` or `[address]:port`; None for anything else."""
     return None if len(text) > _LONGEST else _parse_short(text.strip())
 
@@ -109,5 +109,5 @@ def _parse_short(text: str) -> Address | None:
     return mapped or address
 
 
-def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+def is_in(address: Address, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks)

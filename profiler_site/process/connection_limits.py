@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv6Address, IPv6Network
 from typing import Protocol
 
-from common.client_address import Network
+from common.client_address import Network, is_in, parse_address
 
 # One client of IPv6 has a whole network of this size.
 _IPV6_PREFIX = 64
@@ -62,13 +62,8 @@ def counted_address(peer: str, exempt: Iterable[Network]) -> str:
 
     Return "" for peers that are not counted: those in the networks `exempt`, and Unix sockets.
     """
-    try:
-        address = ip_address(peer.partition("%")[0])
-    except ValueError:
-        return ""
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        address = address.ipv4_mapped
-    if any(address in network for network in exempt):
+    address = parse_address(peer.partition("%")[0])
+    if address is None or is_in(address, exempt):
         return ""
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address), _IPV6_PREFIX), strict=False))
