@@ -123,20 +123,20 @@ def _copies(rows: int) -> str:
     head = Profile._meta.db_table
     columns = "i, project_id, service, type, since, time, name_id, former_name_id"
     return f"""
-        WITH wanted({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
-        SELECT wanted.i, NULL, b.id, f.key, b."offset", b.length FROM wanted
-        JOIN {blocks} b ON b.project_id = wanted.project_id AND b.service = wanted.service
-            AND b.type = wanted.type AND b.level = '{BlockLevel.HOUR}'
-            AND b.start > wanted.since AND b.start <= wanted.time
-            AND b.first <= wanted.time AND b.last >= wanted.time AND NOT b.set_aside
+        WITH lookups({columns}) AS (VALUES {_times("%s, %s, %s, %s, %s, %s, %s, %s", rows)})
+        SELECT lookups.i, NULL, b.id, f.key, b."offset", b.length FROM lookups
+        JOIN {blocks} b ON b.project_id = lookups.project_id AND b.service = lookups.service
+            AND b.type = lookups.type AND b.level = '{BlockLevel.HOUR}'
+            AND b.start > lookups.since AND b.start <= lookups.time
+            AND b.first <= lookups.time AND b.last >= lookups.time AND NOT b.set_aside
         JOIN {blobs} f ON f.id = b.blob_id
         UNION ALL
-        SELECT wanted.i, k.name_id, NULL, NULL, NULL, NULL FROM wanted
-        JOIN {keys} k ON k.project_id = wanted.project_id
-            AND k.name_id IN (wanted.name_id, wanted.former_name_id)
+        SELECT lookups.i, k.name_id, NULL, NULL, NULL, NULL FROM lookups
+        JOIN {keys} k ON k.project_id = lookups.project_id
+            AND k.name_id IN (lookups.name_id, lookups.former_name_id)
         UNION ALL
-        SELECT wanted.i, p.name_id, NULL, NULL, NULL, NULL FROM wanted
-        JOIN {head} p ON p.project_id = wanted.project_id AND p.name_id = wanted.former_name_id
+        SELECT lookups.i, p.name_id, NULL, NULL, NULL, NULL FROM lookups
+        JOIN {head} p ON p.project_id = lookups.project_id AND p.name_id = lookups.former_name_id
     """  # noqa: S608
 
 
