@@ -49,6 +49,26 @@ MAX_TOTAL = env.integer("FLAMEWATCH_MAX_TOTAL", 2**56, lowest=1)
 MAX_STACK_FRAMES = env.integer("FLAMEWATCH_MAX_STACK_FRAMES", 100_000_000, lowest=1)
 MAX_LABEL_VALUES = env.integer("FLAMEWATCH_MAX_LABEL_VALUES", 10_000, lowest=1)
 
+# -- Labels of other clients: names in order of precedence ------------------------------
+SERVICE_LABELS = env.names(
+    "FLAMEWATCH_SERVICE_LABELS", "service_name,service.name,app.name,process.executable.name"
+)
+VERSION_LABELS = env.names(
+    "FLAMEWATCH_VERSION_LABELS", "service.version,service_version,version,service_git_ref"
+)
+ZONE_LABELS = env.names(
+    "FLAMEWATCH_ZONE_LABELS", "cloud.availability_zone,zone,cloud.region,region"
+)
+LANGUAGE_LABELS = env.names("FLAMEWATCH_LANGUAGE_LABELS", "telemetry.sdk.language,language")
+INSTANCE_LABELS = env.names(
+    "FLAMEWATCH_INSTANCE_LABELS",
+    "service.instance.id,instance,k8s.pod.name,pod,host.name,hostname,host",
+)
+IGNORED_LABELS = env.names(
+    "FLAMEWATCH_IGNORED_LABELS",
+    "__*,telemetry.*,process.*,os.*,host.*,container.*,k8s.*.uid,profiler.*",
+)
+
 # -- Query API ------------------------------------------------------------------------
 QUERY_SECONDS = env.seconds("FLAMEWATCH_QUERY_SECONDS", 20.0, lowest=0.1)
 QUERIES_PER_MINUTE = env.integer("FLAMEWATCH_QUERIES_PER_MINUTE", 600)

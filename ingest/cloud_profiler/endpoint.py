@@ -14,9 +14,10 @@ from endpoints.asgi_response import send_error, send_response
 from endpoints.errors import WrongMethod
 from endpoints.lean_handler import LeanHandler
 from endpoints.unread_body import Incoming
-from ingest.cloud_profiler import offline, requests, uploads
-from ingest.cloud_profiler.requests import UploadRequest
+from ingest.cloud_profiler import offline, uploads
 from ingest.cloud_profiler.responses import ProfileJson
+from ingest.uploads import requests
+from ingest.uploads.requests import UploadRequest
 
 PREFIX = "/v2/"
 URLCONF = "ingest.cloud_profiler.urls"

@@ -12,13 +12,13 @@ from endpoints.errors import KeyRevoked, NotFound
 from ingest import deployments
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.names import Issued
-from ingest.cloud_profiler.requests import UploadRequest, check_size, read_upload
 from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import SentProfile
 from ingest.deployments import Target
 from ingest.uploads import label_values, profile_time, uploading
 from ingest.uploads.decoding import DecodedUpload
 from ingest.uploads.profile_time import ProfileTime
+from ingest.uploads.requests import UploadRequest, check_size, read_upload
 from ingest.uploads.rows import UploadOrigin, row
 from ingest.uploads.upload_budget import uploads
 from profiles.models import TimeSource

@@ -24,7 +24,7 @@ class ProfileTime(NamedTuple):
 def duration_ns(type: ProfileType, measured: int, stated: int | None, requested: int = 0) -> int:
     """Return the duration of a profile in ns: the first usable of the three values.
 
-    `measured` is from the profile, `said` from its message and `asked` from the capture request.
+    `measured` is from the profile, `stated` from its message, `requested` from the capture request.
     Only values from 1 ns to 24 h are usable: some converters write a Unix time as `duration_nanos`.
     Instantaneous types have the duration 0. Raise BadField if no value is usable.
     """

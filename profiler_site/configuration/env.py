@@ -64,6 +64,11 @@ def seconds(name: str, default: float, lowest: float = 0.0) -> float:
     return _number(name, default, lowest, float, "a number of seconds")
 
 
+def names(name: str, default: str) -> tuple[str, ...]:
+    """Return the names of a list separated by commas."""
+    return tuple(part.strip() for part in text(name, default).split(",") if part.strip())
+
+
 def networks(name: str) -> tuple[Network, ...]:
     """Return the addresses and networks of a list separated by commas."""
     return tuple(_network(name, part.strip()) for part in text(name, "").split(",") if part.strip())

@@ -14,9 +14,9 @@ from api.resources.capture import _read_params
 from common.request_body import Disconnected
 from endpoints import bodies, json_body, json_fields
 from endpoints.errors import BadField, BadRequest, BodyTooLarge
-from ingest.cloud_profiler import labels, requests, wire
+from ingest.cloud_profiler import labels, wire
 from ingest.cloud_profiler.responses import deployment_json
-from ingest.uploads import profile_time
+from ingest.uploads import profile_time, requests
 from profiles.models import TimeSource
 from projects.profile_types import ProfileType
 from tests.fuzz import seeds

@@ -17,7 +17,7 @@ from frontend.queries import params
 from frontend.queries.form_address import form_address
 from frontend.queries.params import PageParams
 from frontend.queries.view_address import changed_address, state_of
-from ingest.cloud_profiler import requests
+from ingest.uploads import requests
 from projects.profile_types import ProfileType
 from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import NOON

@@ -8,11 +8,11 @@ from functools import cache
 import orjson
 
 from endpoints.errors import BadField
-from ingest.cloud_profiler import offline
-from ingest.cloud_profiler.labels import WireDeployment
 from ingest.cloud_profiler.responses import stored_json
-from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
 from ingest.deployments import Target
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.imports import storing
+from ingest.imports.storing import Import
 from ingest.uploads.decoding import decode_upload, self_report
 from ingest.uploads.uploading import Stored
 from profiles.engine.calltree.tree import Tree
@@ -22,7 +22,7 @@ from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.pprof.encode import encode
 from profiles.engine.pprof.gunzip import gunzip
 from projects.profile_types import ProfileType
-from projects.registration.registry import RegisteredAgent
+from projects.registration.registry import AgentSeen, DeploymentKey, RegisteredAgent
 from tests.fuzz import seeds
 from tests.fuzz.fuzz_target import FuzzTarget, InputForm
 from tests.ingest.pprof import field
@@ -36,6 +36,7 @@ MAX_COLUMN = 2**63  # bound of the integers that databases hold
 _TARGET = Target(1, "shop-1", 2, "shop", {"version": "1"})
 _REGISTERED = RegisteredAgent(2, 3, frozenset())
 _MONTH = timedelta(days=30)
+_AGENT = AgentSeen("agent", "", "", frozenset())
 
 
 def profile_type_of(data: bytes) -> ProfileType:
@@ -82,10 +83,8 @@ def store_pprof(raw: bytes) -> None:
     packed = decode_upload(raw, raw, type_)
     report = self_report(packed.comments)
     assert all(abs(number or 0) < MAX_COLUMN for number in (report.samples, report.dropped))
-    profile = OfflineProfile(
-        type_, WireDeployment("shop", {}), None, SentProfile(raw, {}, duration_ns=10**10)
-    )
-    row = offline._row(_REGISTERED, _TARGET, profile, _MONTH, packed)
+    sent = Import(ImportedProfile(type_, raw, None, 10**10), DeploymentKey("shop"), {}, _AGENT)
+    row = storing._row(_REGISTERED, _TARGET, sent, _MONTH, packed)
     numbers = (row.duration_ns, row.samples, row.weight, *(total for *_, total in row.totals))
     assert all(0 <= number < MAX_COLUMN for number in numbers), "a number exceeds its column"
     assert "\0" not in orjson.dumps([row.totals, packed.comments]).decode()

@@ -1,4 +1,4 @@
-"""Upload requests of the ASGI endpoint: metadata from the scope, and a body of bounded size."""
+"""Upload requests of the ASGI endpoints: metadata from the scope, and a body of bounded size."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,19 +66,27 @@ async def read_upload(
 ) -> T:
     """Read the body and convert its JSON message by `read`, a pure function.
 
-    Charge the bytes of the body, and again those that a Content-Encoding unpacks to. Thread time
-    counts for the project (its pk).
+    Charge and count as read_body does.
     """
-    allowed = _allowed()
+    body = await read_body(request, project, charge, json_bytes())
+    if len(body) <= ON_LOOP_BYTES and "content-encoding" not in request.headers:
+        return read(parse_upload(body))
+    return await decode_pool.run(project, lambda: read(parse_upload(body)), len(body))
+
+
+async def read_body(request: UploadRequest, project: int, charge: Charge, allowed: int) -> bytes:
+    """Return the body without its Content-Encoding.
+
+    Charge the bytes of the body, and again those that a Content-Encoding unpacks to. Thread time
+    counts for the project (its pk). Raise BodyTooLarge above `allowed` bytes.
+    """
     bodies.check_declared_size(request.headers, LIMIT, allowed)
     body = await bodies.read(request.receive, LIMIT, allowed, charge)
     if "content-encoding" in request.headers:
         unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
         body = await decode_pool.run(project, unpack, len(body))
         charge(len(body))
-    elif len(body) <= ON_LOOP_BYTES:
-        return read(parse_upload(body))
-    return await decode_pool.run(project, lambda: read(parse_upload(body)), len(body))
+    return body
 
 
 def check_size(profile: bytes) -> None:
@@ -87,5 +95,6 @@ def check_size(profile: bytes) -> None:
         raise BodyTooLarge(LIMIT, settings.MAX_UPLOAD_BYTES, len(profile))
 
 
-def _allowed() -> int:
+def json_bytes() -> int:
+    """Return the size of the largest JSON message: a profile of the largest size in base64."""
     return int(settings.MAX_UPLOAD_BYTES) * 4 // 3 + MAX_REST_BYTES

@@ -1,0 +1,103 @@
+"""Builder of pprof profiles from stacks of frames, for importers of other formats."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from profiles.engine.metrics import Metric
+from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
+
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
+
+
+class Frame(NamedTuple):
+    name: str
+    file: str = ""
+    line: int = 0
+    mapping: str = ""  # binary, library or module
+
+
+class PprofBuilder:
+    """Collects samples; `build` encodes them. Equal stacks with equal labels are summed."""
+
+    def __init__(self, metrics: Sequence[Metric], default: str = "") -> None:
+        """`default` is the name of the metric that readers show first; "" for the last."""
+        self._strings = {"": 0}
+        self._locations: dict[Frame, int] = {}
+        self._samples: dict[tuple[bytes, bytes], list[int]] = {}
+        self._metrics = [(self._string(name), self._string(unit)) for name, unit in metrics]
+        self._default = self._string(default)
+
+    def location(self, frame: Frame) -> int:
+        """Return the location id of a frame, to be used in the stacks of `add`."""
+        return self._locations.setdefault(frame, len(self._locations) + 1)
+
+    def add(
+        self,
+        stack: Sequence[int],
+        values: Sequence[int],
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a sample: location ids, leaf first, and a value for each metric."""
+        packed = b"".join(map(varint, stack))
+        key = packed, self._labels(labels) if labels else b""
+        sums = self._samples.get(key)
+        if sums is None:
+            self._samples[key] = [*values]
+            return
+        for number, value in enumerate(values):
+            sums[number] += value
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._samples
+
+    def build(self, time_ns: int = 0, duration_ns: int = 0) -> bytes:
+        """Encode the profile, uncompressed. Times of 0 are unknown."""
+        parts = [
+            bytes_field(_SAMPLE_TYPE, int_field(1, name) + int_field(2, unit))
+            for name, unit in self._metrics
+        ]
+        parts += [
+            bytes_field(_SAMPLE, bytes_field(1, stack) + packed_field(2, values) + labels)
+            for (stack, labels), values in self._samples.items()
+        ]
+        parts += self._symbols()
+        parts.append(int_field(_TIME, time_ns) + int_field(_DURATION, duration_ns))
+        parts.append(int_field(_DEFAULT_TYPE, self._default))
+        parts += [bytes_field(_STRING, _utf8(text)) for text in self._strings]
+        return b"".join(parts)
+
+    def _string(self, text: str) -> int:
+        return self._strings.setdefault(text, len(self._strings))
+
+    def _labels(self, labels: Mapping[str, str]) -> bytes:
+        return b"".join(
+            bytes_field(3, int_field(1, self._string(name)) + int_field(2, self._string(value)))
+            for name, value in sorted(labels.items())
+        )
+
+    def _symbols(self) -> list[bytes]:
+        functions: dict[tuple[str, str], int] = {}
+        mappings: dict[str, int] = {}
+        parts = []
+        for (name, file, line, mapping), location in self._locations.items():
+            function = functions.setdefault((name, file), len(functions) + 1)
+            binary = mappings.setdefault(mapping, len(mappings) + 1) if mapping else 0
+            at = bytes_field(4, int_field(1, function) + int_field(2, max(0, line)))
+            fields = int_field(1, location) + int_field(2, binary) + at
+            parts.append(bytes_field(_LOCATION, fields))
+        for (name, file), function in functions.items():
+            text = self._string(name)
+            fields = int_field(1, function) + int_field(2, text) + int_field(3, text)
+            fields += int_field(4, self._string(file))
+            parts.append(bytes_field(_FUNCTION, fields))
+        for mapping, number in mappings.items():
+            fields = int_field(1, number) + int_field(5, self._string(mapping)) + int_field(7, 1)
+            parts.append(bytes_field(_MAPPING, fields))
+        return parts
+
+
+def _utf8(text: str) -> bytes:
+    """Encode a string; lone surrogates, which JSON can carry, become question marks."""
+    return text.encode("utf-8", "replace")
