@@ -17,7 +17,7 @@ class Frame(NamedTuple):
     mapping: str = ""  # binary, library or module
 
 
-class PprofBuilder:
+class ProfileBuilder:
     """Collects samples; `build` encodes them. Equal stacks with equal labels are summed."""
 
     def __init__(self, metrics: Sequence[Metric], default: str = "") -> None:

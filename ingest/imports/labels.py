@@ -76,8 +76,8 @@ def map_labels(
     for name, value in sorted(left.items()):
         if not any(fnmatchcase(name, pattern) for pattern in rules.ignored):
             free.setdefault(label_name(name), value)
-    kept, dropped = _bounded(free)
-    return MappedLabels(deployment, kept, _warnings(dropped))
+    fitting, dropped = _bounded(free)
+    return MappedLabels(deployment, fitting, _warnings(dropped))
 
 
 def service_name(text: str) -> str:
@@ -99,7 +99,7 @@ def label_value(text: str) -> str:
 
 def _bounded(labels: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return the labels that fit into MAX_ALL_BYTES, in their order, and the names of the rest."""
-    kept: dict[str, str] = {}
+    fitting: dict[str, str] = {}
     dropped = []
     size = 0
     for name, value in labels.items():
@@ -110,8 +110,8 @@ def _bounded(labels: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         if size_with > MAX_ALL_BYTES:
             dropped.append(name)
             continue
-        kept[name], size = text, size_with
-    return kept, dropped
+        fitting[name], size = text, size_with
+    return fitting, dropped
 
 
 def _warnings(dropped: Sequence[str]) -> tuple[str, ...]:
