@@ -61,6 +61,7 @@ _RULES: dict[type[Exception], Rule] = {
     errors.KeyRevoked: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.PlainHttp: Rule(403, "PERMISSION_DENIED", _SELDOM),
     errors.NotFound: Rule(404, "NOT_FOUND", _SELDOM),
+    errors.UnknownPath: Rule(404, "NOT_FOUND", _SELDOM),
     Unstorable: Rule(
         400, "INVALID_ARGUMENT", _SELDOM, "The profile has a value that the database cannot store."
     ),

@@ -47,6 +47,16 @@ class NotFound(Exception):
     """Object that does not exist, has expired or belongs to another project than the key."""
 
 
+class UnknownPath(Exception):
+    """Path that no API and no page has."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"No such path: {path[:200]!r}. This server speaks Cloud Profiler's API v2 (/v2/) and"
+            " its own query API (/api/v1/)."
+        )
+
+
 class WrongMethod(Exception):
     """Method that the path does not support."""
 

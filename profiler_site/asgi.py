@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
 django.setup(set_prefix=False)
 
 from common.client_address import through_proxies  # noqa: E402
-from endpoints import plain_http  # noqa: E402
+from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
@@ -32,6 +32,7 @@ pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
 plain_http_rejection = cast("ASGI3Application", plain_http.reject)
+unknown_path_rejection = cast("ASGI3Application", unknown_path.reject)
 
 
 async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -52,6 +53,8 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         await metrics.respond(scope, send)
     elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):
         await static_files(scope, receive, send)
+    elif unknown_path.is_of_program(seen):
+        await unknown_path_rejection(scope, receive, send)
     else:
         await pages(scope, receive, send)
 
