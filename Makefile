@@ -8,9 +8,12 @@ BIN := .venv/bin
 STAMPS := .stamps
 CYTHON_SOURCES := $(shell find profiles/engine -name '*.pyx' -o -name '*.pxd')
 SOURCES := $(CYTHON_SOURCES) setup.py pyproject.toml
-BROWSER_SOURCES := '**/*.{js,css}'
+BROWSER_SOURCES := '**/*.{js,css}' 'agents/node/**/*.ts'
 TEMPLATES := frontend projects
 AGENT_SOURCES := $(shell find agents/python -type f \( -name '*.py' -o -name '*.[ch]' -o -name '*.toml' \) -not -path '*/build/*' 2>/dev/null)
+
+# Go is often installed in a folder of its own.
+GO_TOOLS := PATH="$$PATH:/usr/local/go/bin"
 
 # The server with its demo, on http://127.0.0.1:8000 (another: make up PORT=8001).
 PORT ?= 8000
@@ -103,6 +106,9 @@ lint-rest:
 	@$(BIN)/python -m tools.language_lint
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@node_modules/.bin/tsc -p tsconfig.json
+	@node_modules/.bin/tsc -p agents/node
+	@$(GO_TOOLS); cd agents/go && unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
+	@$(GO_TOOLS); cd agents/go && go vet ./...
 
 # Format Python with Ruff, Cython's strings with cython-lint (which exits with 1 after a change), templates with djLint,
 # JavaScript and CSS with Prettier, and the agent's C with clang-format.
@@ -113,6 +119,7 @@ format: $(STAMPS)/dev $(STAMPS)/node
 	@$(BIN)/djlint --quiet --reformat $(TEMPLATES)
 	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
+	@$(GO_TOOLS); gofmt -w agents/go
 
 # What `go tool pprof` says of our sample profiles, for the tests to compare with; needs Go, as the tests' S3 server does.
 golden: $(STAMPS)/dev

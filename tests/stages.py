@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 AGENT = "agents/python/tests"
 NATIVE = f"{AGENT}/native"
+CONFORMANCE = "agents/conformance"  # all agents, each with a process of its own
 PAGES_IN_BROWSER = "tests/frontend/browser"
 CORES = len(os.sched_getaffinity(0))
 
@@ -55,7 +56,10 @@ _EVERY_DAY: tuple[PytestRun, ...] = (
     PytestRun("pages in a browser", (PAGES_IN_BROWSER,), f"not nightly and {_ALONE}", CORES),
     # One worker more than there are cores, because servers wait for most of the time.
     PytestRun(
-        "server processes", ("tests", AGENT), f"server and not nightly and {_ALONE}", CORES + 1
+        "server processes",
+        ("tests", AGENT, CONFORMANCE),
+        f"server and not nightly and {_ALONE}",
+        CORES + 1,
     ),
     PytestRun("measurements, one at a time", ("tests", AGENT), "measurement and not nightly"),
 )

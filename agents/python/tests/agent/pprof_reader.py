@@ -101,18 +101,22 @@ def read(body: bytes) -> ReadProfile:
     functions = {one(f, 1): f for f in map(message, top[5])}
     locations = {one(found, 1): found for found in map(message, top[4])}
 
-    def frame(identifier: int) -> ReadFrame:
-        [line] = map(message, locations[identifier][4])
+    def frame(line: Message) -> ReadFrame:
         function = functions[one(line, 1)]
         name, file = strings[one(function, 2)], strings[one(function, 4)]
         return ReadFrame(name, file, one(line, 2), one(function, 5))
+
+    def frames(identifier: int) -> list[ReadFrame]:
+        return [frame(line) for line in map(message, locations[identifier][4])]
 
     def sample(data: bytes) -> ReadSample:
         fields = message(data)
         labels = {}
         for label in map(message, fields[3]):
             labels[strings[one(label, 1)]] = strings[one(label, 2)] or one(label, 3)
-        stack = tuple(frame(identifier) for identifier in numbers(fields, 1))
+        stack = tuple(
+            inlined for identifier in numbers(fields, 1) for inlined in frames(identifier)
+        )
         return ReadSample(stack, tuple(numbers(fields, 2)), labels)
 
     def metric(data: bytes) -> tuple[str, str]:
@@ -122,7 +126,7 @@ def read(body: bytes) -> ReadProfile:
     return ReadProfile(
         metrics=[metric(data) for data in top[1]],
         samples=[sample(data) for data in top[2]],
-        period_type=metric(one(top, 11)),
+        period_type=metric(one(top, 11) or b""),
         period=one(top, 12),
         time_ns=one(top, 9),
         duration_ns=one(top, 10),

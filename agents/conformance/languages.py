@@ -1,0 +1,74 @@
+"""Agents under test: how to build and start each one's example program, and its properties."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+AGENTS = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Language:
+    name: str  # deployment label `language`
+    command: Callable[[Path], list[str]]  # gets a folder for what it builds
+    types: dict[str, str]  # metric with a positive total, by profile type
+    hot: str  # end of the name of the function that burns CPU time
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+def _go(folder: Path) -> list[str]:
+    go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
+    assert go, "go is missing: https://go.dev/dl"
+    program = folder / "example"
+    build = [go, "build", "-o", str(program), "./example"]
+    subprocess.run(build, cwd=AGENTS / "go", check=True, capture_output=True)
+    return [str(program)]
+
+
+def _node(_folder: Path) -> list[str]:
+    return ["node", str(AGENTS / "node" / "example" / "main.js")]
+
+
+def _python(_folder: Path) -> list[str]:
+    return [sys.executable, str(AGENTS / "conformance" / "python_program.py")]
+
+
+GO = Language(
+    "go",
+    _go,
+    {
+        "CPU": "cpu",
+        "WALL": "wall",
+        "HEAP": "inuse_space",
+        "HEAP_ALLOC": "alloc_space",
+        "CONTENTION": "delay",
+        "THREADS": "goroutine",
+    },
+    "burnCPU",
+)
+NODE = Language("nodejs", _node, {"CPU": "cpu", "WALL": "wall", "HEAP": "inuse_space"}, "burnCpu")
+NODE_ALLOCATIONS = Language(
+    "nodejs",
+    _node,
+    {"CPU": "cpu", "HEAP_ALLOC": "alloc_space"},
+    "burnCpu",
+    (("FLAMEWATCH_TYPES", "CPU,HEAP_ALLOC"),),
+)
+PYTHON = Language(
+    "python",
+    _python,
+    {
+        "CPU": "cpu",
+        "WALL": "wall",
+        "HEAP": "inuse_space",
+        "HEAP_ALLOC": "alloc_space",
+        "CONTENTION": "delay",
+        "THREADS": "thread",
+    },
+    "burn_cpu",
+)
+ALL = {"go": GO, "node": NODE, "node-allocations": NODE_ALLOCATIONS, "python": PYTHON}

@@ -1,0 +1,85 @@
+package flamewatch
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"time"
+)
+
+const mutexFraction = 10 // one in ten contention events is sampled during a capture
+
+// capture captures a profile for `duration`, or until `stopped` is closed. It returns the gzipped
+// pprof profile and its real duration, which is 0 for the types that are snapshots.
+func capture(kind Type, duration time.Duration, stopped <-chan struct{}) ([]byte, time.Duration, error) {
+	wait := func() time.Duration {
+		start := time.Now()
+		select {
+		case <-stopped:
+		case <-time.After(duration):
+		}
+		return time.Since(start)
+	}
+	switch kind {
+	case CPU:
+		return captureCPU(wait)
+	case Wall:
+		return captureWall(duration, stopped)
+	case Heap:
+		return captureSnapshot("heap")
+	case Threads:
+		return captureSnapshot("goroutine")
+	case HeapAlloc:
+		return captureDelta("heap", []string{"alloc_objects", "alloc_space"}, wait)
+	case Contention:
+		if former := runtime.SetMutexProfileFraction(-1); former == 0 {
+			runtime.SetMutexProfileFraction(mutexFraction)
+			defer runtime.SetMutexProfileFraction(0)
+		}
+		return captureDelta("mutex", nil, wait)
+	}
+	return nil, 0, fmt.Errorf("unknown profile type %q", kind)
+}
+
+func captureCPU(wait func() time.Duration) ([]byte, time.Duration, error) {
+	var profile bytes.Buffer
+	// It fails while the program itself captures one.
+	if err := pprof.StartCPUProfile(&profile); err != nil {
+		return nil, 0, err
+	}
+	lasted := wait()
+	pprof.StopCPUProfile()
+	return profile.Bytes(), lasted, nil
+}
+
+func captureSnapshot(name string) ([]byte, time.Duration, error) {
+	var profile bytes.Buffer
+	err := pprof.Lookup(name).WriteTo(&profile, 0)
+	return profile.Bytes(), 0, err
+}
+
+// captureDelta captures the growth of a cumulative profile. `values` are the names of its sample
+// types that grow; nil for all.
+func captureDelta(name string, values []string, wait func() time.Duration) ([]byte, time.Duration, error) {
+	before, err := uncompressed(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	start := time.Now()
+	lasted := wait()
+	after, err := uncompressed(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	profile, err := delta(before, after, values, start, lasted)
+	return profile, lasted, err
+}
+
+func uncompressed(name string) ([]byte, error) {
+	var profile bytes.Buffer
+	if err := pprof.Lookup(name).WriteTo(&profile, 0); err != nil {
+		return nil, err
+	}
+	return gunzip(profile.Bytes())
+}

@@ -1,0 +1,3 @@
+module flamewatch.dev/agent
+
+go 1.22

@@ -1,0 +1,182 @@
+'use strict';
+
+const inspector = require('node:inspector');
+const { fileURLToPath } = require('node:url');
+const { Profile } = require('./pprof');
+
+/** @typedef {import("../index").ProfileType} ProfileType */
+/** @typedef {import("./pprof").Frame} Frame */
+/** @typedef {{ functionName: string, url: string, lineNumber: number }} CallFrame */
+
+const SAMPLE_MICROSECONDS = 10_000;
+const HEAP_SAMPLE_BYTES = 512 * 1024;
+// V8's names for time that no JavaScript function uses.
+const IDLE = '(idle)';
+const ROOT = '(root)';
+
+/**
+ * Captures profiles of this thread by V8's own profilers, through an inspector session of its own:
+ * debuggers and other profilers in the process are not disturbed.
+ */
+class Sampler {
+  /** @param {ProfileType[]} types */
+  constructor(types) {
+    this.session = new inspector.Session();
+    this.session.connect();
+    this.countsHeap = types.includes('HEAP');
+  }
+
+  /** Start counting live objects; earlier ones are not in HEAP profiles. */
+  async start() {
+    if (this.countsHeap) await this.startHeap({});
+  }
+
+  stop() {
+    this.session.disconnect();
+  }
+
+  /**
+   * @param {ProfileType} type
+   * @param {number} duration seconds
+   * @param {(seconds: number) => Promise<void>} wait
+   * @returns {Promise<{ profile: Buffer, duration: number }>} its real duration in seconds
+   */
+  async capture(type, duration, wait) {
+    const startMs = Date.now();
+    const start = process.hrtime.bigint();
+    const profile = await this.captured(type, duration, wait);
+    const isSnapshot = type === 'HEAP';
+    const durationNs = isSnapshot ? 0 : Number(process.hrtime.bigint() - start);
+    const comments = [`flamewatch.sampler=v8 ${process.versions.v8}`.slice(0, 50)];
+    const encoded = profile.encode({ startMs, durationNs, comments });
+    return { profile: encoded, duration: isSnapshot ? duration : durationNs / 1e9 };
+  }
+
+  /**
+   * @param {ProfileType} type
+   * @param {number} duration
+   * @param {(seconds: number) => Promise<void>} wait
+   */
+  async captured(type, duration, wait) {
+    if (type === 'HEAP') {
+      const { profile } = await this.post('HeapProfiler.getSamplingProfile');
+      return heapProfile(profile.head, 'inuse_space');
+    }
+    if (type === 'HEAP_ALLOC') {
+      const freed = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+      await this.startHeap(freed);
+      await wait(duration);
+      const { profile } = await this.post('HeapProfiler.stopSampling');
+      return heapProfile(profile.head, 'alloc_space');
+    }
+    await this.post('Profiler.enable');
+    await this.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROSECONDS });
+    await this.post('Profiler.start');
+    await wait(duration);
+    const { profile } = await this.post('Profiler.stop');
+    return timeProfile(profile, type);
+  }
+
+  /** @param {object} options */
+  startHeap(options) {
+    return this.post('HeapProfiler.startSampling', {
+      samplingInterval: HEAP_SAMPLE_BYTES,
+      ...options,
+    });
+  }
+
+  /**
+   * @param {string} method
+   * @param {object} [parameters]
+   * @returns {Promise<any>}
+   */
+  post(method, parameters = {}) {
+    return new Promise((resolve, reject) => {
+      this.session.post(method, parameters, (error, result) => {
+        if (error) reject(new Error(`${method}: ${error.message}`));
+        else resolve(result);
+      });
+    });
+  }
+}
+
+/**
+ * Convert V8's CPU profile. Its samples have the time since the sample before. WALL has all of
+ * them; CPU leaves out those in which the thread was idle.
+ *
+ * @param {any} recorded
+ * @param {ProfileType} type
+ */
+function timeProfile(recorded, type) {
+  const isWall = type === 'WALL';
+  const profile = new Profile(
+    isWall
+      ? [
+          ['sample', 'count'],
+          ['wall', 'nanoseconds'],
+        ]
+      : [
+          ['samples', 'count'],
+          ['cpu', 'nanoseconds'],
+        ],
+  );
+  const stacks = stacksById(profile, recorded.nodes);
+  recorded.samples.forEach((/** @type {number} */ node, /** @type {number} */ i) => {
+    const stack = stacks.get(node);
+    const microseconds = Math.max(0, recorded.timeDeltas[i + 1] ?? SAMPLE_MICROSECONDS);
+    if (stack?.length && (isWall || !stack.isIdle)) profile.add(stack, [1, microseconds * 1000]);
+  });
+  return profile;
+}
+
+/**
+ * @param {InstanceType<typeof Profile>} profile
+ * @param {any[]} nodes
+ * @returns {Map<number, number[] & { isIdle?: boolean }>} location ids, leaf first, by node id
+ */
+function stacksById(profile, nodes) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const stacks = new Map();
+  const open = [{ node: nodes[0], stack: /** @type {number[]} */ ([]) }];
+  while (open.length) {
+    const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
+    const name = node.callFrame.functionName;
+    /** @type {number[] & { isIdle?: boolean }} */
+    const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
+    if (name === IDLE) own.isIdle = true;
+    stacks.set(node.id, own);
+    for (const child of node.children ?? []) open.push({ node: byId.get(child), stack: own });
+  }
+  return stacks;
+}
+
+/**
+ * Convert V8's sampling heap profile, whose nodes have the estimated size of their objects. The
+ * inspector does not tell their number.
+ *
+ * @param {any} head
+ * @param {string} metric
+ */
+function heapProfile(head, metric) {
+  const profile = new Profile([[metric, 'bytes']]);
+  const open = [{ node: head, stack: /** @type {number[]} */ ([]) }];
+  while (open.length) {
+    const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
+    const name = node.callFrame.functionName;
+    const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
+    if (node.selfSize > 0 && own.length) profile.add(own, [node.selfSize]);
+    for (const child of node.children ?? []) open.push({ node: child, stack: own });
+  }
+  return profile;
+}
+
+/**
+ * @param {CallFrame} frame
+ * @returns {Frame}
+ */
+function frameOf(frame) {
+  const file = frame.url.startsWith('file:') ? fileURLToPath(frame.url) : frame.url;
+  return { name: frame.functionName || '(anonymous)', file, line: frame.lineNumber + 1 };
+}
+
+module.exports = { Sampler, heapProfile, timeProfile };

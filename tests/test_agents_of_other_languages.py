@@ -1,0 +1,28 @@
+"""Unit tests of the Go and the Node.js agent, by the tools of their languages."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tests.paths import ROOT
+
+pytestmark = pytest.mark.server
+
+
+def test_the_go_agent() -> None:
+    go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
+    assert go, "go is missing: https://go.dev/dl"
+    run([go, "test", "./..."], "go")
+
+
+def test_the_nodejs_agent() -> None:
+    run(["node", "--test", "test/"], "node")
+
+
+def run(command: list[str], agent: str) -> None:
+    done = subprocess.run(
+        command, cwd=ROOT / "agents" / agent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
