@@ -1,7 +1,7 @@
-# One command each: up, install, check, test, test-all, coverage, fuzz, lint, format, golden, bench, screenshots, requirements,
+# One command each: up, agents, install, check, test, test-all, coverage, fuzz, lint, format, golden, bench, screenshots, requirements,
 # wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
+.PHONY: up agents install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -21,6 +21,8 @@ PORT ?= 8000
 up: install
 	@exec $(BIN)/flamewatch up --demo --port $(PORT)
 
+agents: dist/agents/.built
+
 install: $(STAMPS)/server $(STAMPS)/agent
 
 $(STAMPS)/venv: requirements/server.txt
@@ -34,8 +36,9 @@ $(STAMPS)/server: $(STAMPS)/venv $(SOURCES)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The agent's sdist and wheel, which the server serves: it is on no index yet.
-dist/agents/.built: $(STAMPS)/venv $(AGENT_SOURCES) $(wildcard tools/*.py)
+# The Python agent's sdist and wheel, and the packed Go and Node.js agents, which the server serves: they are on no
+# index yet.
+dist/agents/.built: $(STAMPS)/venv $(AGENT_SOURCES) $(wildcard agents/go/* agents/node/* agents/node/lib/*) $(wildcard tools/*.py)
 	@$(BIN)/python -m tools.agent_dist
 	@touch $@
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from frontend.pages.account import language
 from frontend.pages.agent_files import view as agent_files
+from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
 from frontend.pages.compare import view as compare
 from frontend.pages.flame import capture, download, lines, more_functions, tree
@@ -69,4 +70,6 @@ urlpatterns = [
         name="agent_file_build",
     ),
     path("agents/python/<str:name>", agent_files.download, name="agent_file"),
+    path(f"agents/go/{GO_MODULE}/@v/<str:name>", agent_files.go_module, name="go_module"),
+    path("agents/node/<str:name>", agent_files.node_package, name="node_package"),
 ]

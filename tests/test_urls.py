@@ -56,6 +56,8 @@ PAGES = [
     Page("language", For.EVERYONE, data={"language": "es"}),
     Page("agent_file", For.EVERYONE, ("no-such-file.whl",)),
     Page("agent_file_build", For.EVERYONE, ("0123456789abcdef", "no-such-file.whl")),
+    Page("go_module", For.EVERYONE, ("list",)),
+    Page("node_package", For.EVERYONE, ("no-such-file.tgz",)),
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
     Page("home", For.PEOPLE),

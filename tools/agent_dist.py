@@ -1,8 +1,9 @@
-"""Build the distributions of the Python agent that the server serves, into dist/agents.
+"""Build the distributions of the agents that the server serves, into dist/agents.
 
 `python -m tools.agent_dist` builds the sdist and the wheel of this machine, and puts beside them
 the wheel of setuptools that building from the sdist takes: pip finds all of it on one page, and
-asks no index. With `--all-platforms` it adds a wheel for each target of `cross_wheels`.
+asks no index. The packed Go and Node.js agents (agent_archives) are beside them. With
+`--all-platforms` it adds a wheel for each target of `cross_wheels`.
 """
 
 import argparse
@@ -17,10 +18,11 @@ from pathlib import Path
 
 from packaging.tags import platform_tags
 
-from tools import cross_wheels
+from tools import agent_archives, cross_wheels
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "agents" / "python"
+LICENSE = ROOT / "LICENSE"
 TARGET = ROOT / "dist" / "agents"
 PINS = ROOT / "requirements" / "server.txt"
 BUILD_REQUIREMENT = "setuptools"
@@ -58,6 +60,8 @@ def build(source: Path, target: Path, *, all_platforms: bool = False) -> None:
             cross_wheels.build(source, built, fresh, run)
         tag_for_platform(built)
         _add_build_requirement(fresh, target, Path(scratch))
+        agent_archives.pack_go(ROOT / "agents" / "go", LICENSE, fresh)
+        agent_archives.pack_node(ROOT / "agents" / "node", LICENSE, fresh)
         if target.exists():
             target.rename(Path(scratch) / "old")
         fresh.rename(target)

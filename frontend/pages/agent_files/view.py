@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from frontend.pages.agent_files import archives
 from frontend.pages.agent_files.files import PROJECTS, AgentFile, agent_file, agent_files
 
 _FOR_EVER = "public, max-age=31536000, immutable"
@@ -68,6 +69,26 @@ def download_build(request: HttpRequest, digest: str, name: str) -> HttpResponse
     if digest != file.digest:
         raise Http404(_("This file was rebuilt. Its new URL: /agents/python/"))
     return _content(file, _FOR_EVER)
+
+
+@require_safe
+def go_module(request: HttpRequest, name: str) -> HttpResponse:
+    """Serve the Go agent as a module proxy does: https://go.dev/ref/mod#goproxy-protocol."""
+    kinds = {"zip": "application/zip", "info": "application/json"}
+    kind = kinds.get(name.rpartition(".")[2], "text/plain; charset=utf-8")
+    return _archive(archives.go_file(name), kind)
+
+
+@require_safe
+def node_package(request: HttpRequest, name: str) -> HttpResponse:
+    """Serve a package of the Node.js agent, for `npm install URL`."""
+    return _archive(archives.node_package(name), "application/gzip")
+
+
+def _archive(content: bytes | None, kind: str) -> HttpResponse:
+    if content is None:
+        raise Http404(_("No such file of the agent."))
+    return HttpResponse(content, kind, headers={"Cache-Control": "public, no-cache"})
 
 
 def _file(name: str) -> AgentFile:
