@@ -38,7 +38,7 @@ def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCo
     )
 
 
-class Step(NamedTuple):
+class SetupStep(NamedTuple):
     """Text to paste: its heading, the language that it is written in, and the text."""
 
     heading: str
@@ -53,7 +53,7 @@ class OtherClient:
     id: str
     name: str
     note: str
-    steps: tuple[Step, ...]
+    steps: tuple[SetupStep, ...]
 
 
 def other_clients(server: str, key: str) -> list[OtherClient]:
@@ -73,9 +73,9 @@ def _go(server: str, settings: str) -> OtherClient:
         "agent := flamewatch.Start(flamewatch.Config{})\ndefer agent.Stop()"
     )
     steps = (
-        Step(_("Install the agent"), "Shell", install),
-        Step(_("Start the agent in your code"), "Go", code),
-        Step(_("Run your program with the agent"), "Shell", f"{settings}go run ."),
+        SetupStep(_("Install the agent"), "Shell", install),
+        SetupStep(_("Start the agent in your code"), "Go", code),
+        SetupStep(_("Run your program with the agent"), "Shell", f"{settings}go run ."),
     )
     return OtherClient("go", "Go", _("1.22 or newer"), steps)
 
@@ -86,9 +86,11 @@ def _node(server: str, settings: str) -> list[OtherClient]:
         return []
     run = f"{settings}node --require flamewatch-agent/start app.js"
     steps = (
-        Step(_("Install the agent"), "Shell", f"npm install {server}/agents/node/{packages[-1]}"),
-        Step(_("Run your program with the agent"), "Shell", run),
-        Step(
+        SetupStep(
+            _("Install the agent"), "Shell", f"npm install {server}/agents/node/{packages[-1]}"
+        ),
+        SetupStep(_("Run your program with the agent"), "Shell", run),
+        SetupStep(
             _("Or start the agent in your code"),
             "JavaScript",
             "require('flamewatch-agent').start();",
