@@ -38,7 +38,7 @@ $(STAMPS)/server: $(STAMPS)/venv $(SOURCES)
 
 # The Python agent's sdist and wheel, and the packed Go and Node.js agents, which the server serves: they are on no
 # index yet.
-dist/agents/.built: $(STAMPS)/venv $(AGENT_SOURCES) $(wildcard agents/go/* agents/node/* agents/node/lib/*) $(wildcard tools/*.py)
+dist/agents/.built: $(STAMPS)/venv $(AGENT_SOURCES) $(wildcard agents/go/* agents/node/* agents/node/lib/* agents/java/pom.xml agents/java/src/main/java/dev/flamewatch/agent/*) $(wildcard tools/*.py)
 	@$(BIN)/python -m tools.agent_dist
 	@touch $@
 

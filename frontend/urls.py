@@ -71,5 +71,6 @@ urlpatterns = [
     ),
     path("agents/python/<str:name>", agent_files.download, name="agent_file"),
     path(f"agents/go/{GO_MODULE}/@v/<str:name>", agent_files.go_module, name="go_module"),
+    path("agents/java/<str:name>", agent_files.java_package, name="java_package"),
     path("agents/node/<str:name>", agent_files.node_package, name="node_package"),
 ]

@@ -25,6 +25,7 @@ PACKAGES = {
     "xgettext": "gettext",
     "msgcmp": "gettext",
     "msgfmt": "gettext",
+    "javac": "default-jdk-headless",
 }
 
 

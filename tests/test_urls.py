@@ -57,6 +57,7 @@ PAGES = [
     Page("agent_file", For.EVERYONE, ("no-such-file.whl",)),
     Page("agent_file_build", For.EVERYONE, ("0123456789abcdef", "no-such-file.whl")),
     Page("go_module", For.EVERYONE, ("list",)),
+    Page("java_package", For.EVERYONE, ("no-such-file.jar",)),
     Page("node_package", For.EVERYONE, ("no-such-file.tgz",)),
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),

@@ -62,9 +62,20 @@ def build(source: Path, target: Path, *, all_platforms: bool = False) -> None:
         _add_build_requirement(fresh, target, Path(scratch))
         agent_archives.pack_go(ROOT / "agents" / "go", LICENSE, fresh)
         agent_archives.pack_node(ROOT / "agents" / "node", LICENSE, fresh)
+        _pack_java(fresh)
         if target.exists():
             target.rename(Path(scratch) / "old")
         fresh.rename(target)
+
+
+def _pack_java(target: Path) -> None:
+    """Build the jar; without a JDK, say that the server will not serve it."""
+    source = ROOT / "agents" / "java"
+    if shutil.which("javac") is None:
+        print("The Java agent is left out: there is no JDK (javac). Others are built.")
+        return
+    jar = target / f"flamewatch-agent-{agent_archives.java_version(source)}.jar"
+    agent_archives.pack_java(source, LICENSE, jar)
 
 
 def tag_for_platform(wheel: Path) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.agent_archives import pack_java
+
 AGENTS = Path(__file__).resolve().parent.parent
 
 
@@ -18,6 +20,7 @@ class Language:
     types: dict[str, str]  # metric with a positive total, by profile type
     hot: str  # end of the name of the function that burns CPU time
     environment: tuple[tuple[str, str], ...] = ()
+    exit_code: int = 0  # after SIGTERM
 
 
 def _go(folder: Path) -> list[str]:
@@ -31,6 +34,14 @@ def _go(folder: Path) -> list[str]:
 
 def _node(_folder: Path) -> list[str]:
     return ["node", str(AGENTS / "node" / "example" / "main.js")]
+
+
+def _java(folder: Path) -> list[str]:
+    jar = folder / "flamewatch-agent.jar"
+    pack_java(AGENTS / "java", AGENTS.parent / "LICENSE", jar)
+    example = AGENTS / "java" / "example" / "Example.java"
+    subprocess.run(["javac", "-d", str(folder), str(example)], check=True, capture_output=True)
+    return ["java", f"-javaagent:{jar}", "-cp", str(folder), "Example"]
 
 
 def _python(_folder: Path) -> list[str]:
@@ -58,6 +69,19 @@ NODE_ALLOCATIONS = Language(
     "burnCpu",
     (("FLAMEWATCH_TYPES", "CPU,HEAP_ALLOC"),),
 )
+JAVA = Language(
+    "java",
+    _java,
+    {
+        "CPU": "cpu",
+        "WALL": "wall",
+        "HEAP_ALLOC": "alloc_space",
+        "CONTENTION": "delay",
+        "THREADS": "thread",
+    },
+    "burnCpu",
+    exit_code=143,  # the JVM's own
+)
 PYTHON = Language(
     "python",
     _python,
@@ -71,4 +95,4 @@ PYTHON = Language(
     },
     "burn_cpu",
 )
-ALL = {"go": GO, "node": NODE, "node-allocations": NODE_ALLOCATIONS, "python": PYTHON}
+ALL = {"go": GO, "node": NODE, "node-allocations": NODE_ALLOCATIONS, "java": JAVA, "python": PYTHON}

@@ -151,10 +151,12 @@ def test_a_missing_setting_is_one_line_and_the_program_runs(run: Run) -> None:
         assert len(program.log.splitlines()) == 1
 
 
-def test_the_program_ends_at_once_during_a_handshake(run: Run, server: Served) -> None:
+def test_the_program_ends_at_once_during_a_handshake(
+    language: Language, run: Run, server: Served
+) -> None:
     fake, url = server
     fake.respond_with("POST", lambda handler, _: handler.fake.closing.wait(60))
     with run(url) as program:
         fake.wait_for("POST", 1)
         program.process.send_signal(signal.SIGTERM)
-        assert program.process.wait(5) == 0
+        assert program.process.wait(5) == language.exit_code

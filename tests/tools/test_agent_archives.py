@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import ROOT
-from tools.agent_archives import GO_MODULE, pack_go, pack_node
+from tools.agent_archives import GO_MODULE, java_version, pack_go, pack_java, pack_node
 
 GO, NODE, LICENSE = ROOT / "agents" / "go", ROOT / "agents" / "node", ROOT / "LICENSE"
 
@@ -68,3 +68,13 @@ def test_archives_are_readable_by_their_formats(tmp_path: Path) -> None:
     (package,) = tmp_path.glob("*.tgz")
     with tarfile.open(fileobj=io.BytesIO(package.read_bytes()), mode="r:gz") as archive:
         assert {member.mode for member in archive} == {0o644}
+
+
+def test_the_jar_names_its_agent_class(tmp_path: Path) -> None:
+    jar = tmp_path / f"flamewatch-agent-{java_version(ROOT / 'agents' / 'java')}.jar"
+    pack_java(ROOT / "agents" / "java", LICENSE, jar)
+    with zipfile.ZipFile(jar) as archive:
+        manifest = archive.read("META-INF/MANIFEST.MF").decode()
+        assert "Premain-Class: dev.flamewatch.agent.Agent\n" in manifest
+        assert archive.namelist()[0] == "META-INF/MANIFEST.MF"
+        assert "dev/flamewatch/agent/Agent.class" in archive.namelist()

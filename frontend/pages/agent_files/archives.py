@@ -1,4 +1,4 @@
-"""Packages of the Go and the Node.js agent in AGENT_FILES_DIR."""
+"""Packages of the Go, Node.js and Java agents in AGENT_FILES_DIR."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ from django.conf import settings
 
 GO_MODULE = "flamewatch.dev/agent"
 _GO = re.compile(r"v\d{1,6}\.\d{1,6}\.\d{1,6}\.(?:info|mod|zip)")
+_JAVA = re.compile(r"flamewatch-agent-\d{1,6}\.\d{1,6}\.\d{1,6}\.jar")
 _NODE = re.compile(r"flamewatch-agent-\d{1,6}\.\d{1,6}\.\d{1,6}\.tgz")
 
 
@@ -20,11 +21,20 @@ def node_packages() -> list[str]:
     return [path.name for path in _existing("flamewatch-agent-*.tgz") if _NODE.fullmatch(path.name)]
 
 
+def java_packages() -> list[str]:
+    """List the names of the jars of the Java agent, the newest last."""
+    return [path.name for path in _existing("flamewatch-agent-*.jar") if _JAVA.fullmatch(path.name)]
+
+
 def go_file(name: str) -> bytes | None:
     """Return a file of the module proxy, such as `v1.0.0.zip`; None if there is none."""
     if name == "list":
         return "".join(f"{version}\n" for version in go_versions()).encode()
     return _content(f"go-{name}") if _GO.fullmatch(name) else None
+
+
+def java_package(name: str) -> bytes | None:
+    return _content(name) if _JAVA.fullmatch(name) else None
 
 
 def node_package(name: str) -> bytes | None:

@@ -80,6 +80,12 @@ def go_module(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
+def java_package(request: HttpRequest, name: str) -> HttpResponse:
+    """Serve a jar of the Java agent."""
+    return _archive(archives.java_package(name), "application/java-archive")
+
+
+@require_safe
 def node_package(request: HttpRequest, name: str) -> HttpResponse:
     """Serve a package of the Node.js agent, for `npm install URL`."""
     return _archive(archives.node_package(name), "application/gzip")

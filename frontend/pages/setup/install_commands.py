@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
-from frontend.pages.agent_files.archives import GO_MODULE, node_packages
+from frontend.pages.agent_files.archives import GO_MODULE, java_packages, node_packages
 from frontend.pages.agent_files.files import AGENT, AgentFile
 
 # Placeholder for a key's secret, which is shown only once, when the key is created.
@@ -60,7 +60,7 @@ def other_clients(server: str, key: str) -> list[OtherClient]:
     """Return the clients that this server offers or accepts, with `server` and `key` filled in."""
     settings = f"export FLAMEWATCH_URL={server}\nexport FLAMEWATCH_KEY={key}\n"
     settings += f"export FLAMEWATCH_SERVICE={SERVICE}\n"
-    return [_go(server, settings), *_node(server, settings)]
+    return [_go(server, settings), *_node(server, settings), *_java(server, settings)]
 
 
 def _go(server: str, settings: str) -> OtherClient:
@@ -97,6 +97,22 @@ def _node(server: str, settings: str) -> list[OtherClient]:
         ),
     )
     return [OtherClient("node", "Node.js", _("18 or newer"), steps)]
+
+
+def _java(server: str, settings: str) -> list[OtherClient]:
+    packages = java_packages()
+    if not packages:
+        return []
+    jar = packages[-1]
+    steps = (
+        SetupStep(_("Install the agent"), "Shell", f"curl -O {server}/agents/java/{jar}"),
+        SetupStep(
+            _("Run your program with the agent"),
+            "Shell",
+            f"{settings}java -javaagent:{jar} -jar app.jar",
+        ),
+    )
+    return [OtherClient("java", "Java", _("17 or newer"), steps)]
 
 
 def _install(server: str, files: list[AgentFile]) -> str:
