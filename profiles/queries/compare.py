@@ -22,7 +22,7 @@ from profiles.engine.stats.sum_of_squares import VarianceMerge
 from profiles.queries.aggregate import add_all, explain_errors, merge_trees
 from profiles.queries.cache import cache_sum, cached_sum, result_key
 from profiles.queries.context import Coverage, QueryContext
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query, prefetch
+from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.render import apply_view, highlighted, is_plain
 from profiles.queries.results import CompareResult, FunctionChange, Intervals
 from profiles.queries.scan import Trees, scan
@@ -42,7 +42,6 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise InvalidQuery("Both sides of a comparison must have the same service and type.")
     with context.snapshot:
-        prefetch(context, a, b)
         metrics = _common(a, metrics_of(context, a), metrics_of(context, b))
         metric = choose_metric(a, view, metrics)
         compared, coverages, why = _compare(context, (a, b), metric, view)

@@ -129,20 +129,12 @@ def require_own(context: QueryContext, selection: Selection) -> None:
         raise ValueError("The selection is of another project than the query's context.")
 
 
-def prefetch(context: QueryContext, *selections: Selection) -> None:
-    """Run the statements with which most queries begin in one database round trip."""
-    context.snapshot.prefetch(
-        [make(each) for each in selections for make in (_newest_totals, _largest_blocks)]
-    )
-
-
 def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...]:
     """Return the metrics of the selection's newest profiles, the default one to show first.
 
     Without profiles, return the type's default metric alone.
     """
     require_own(context, selection)
-    prefetch(context, selection)
     metrics: dict[Metric, None] = {}
     type_ = selection.type.value
     for totals in newest_totals(context, selection):

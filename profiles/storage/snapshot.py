@@ -4,11 +4,9 @@ Compaction moves profiles from head rows into blocks in one commit; a query that
 a snapshot finds each profile exactly once.
 """
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from types import TracebackType
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -48,21 +46,21 @@ class SelectStatement(Generic[T]):
 class Snapshot:
     """One consistent state of the database, read in the `with` bodies of the snapshot.
 
-    The outermost `with` begins a read-only transaction at its first statement, whether this comes
-    from here or from Django's ORM, and ends it. It takes no lock that a writer would wait for.
-    Inside a transaction the snapshot uses that transaction. It belongs to the thread that entered
-    it, as the database connection does.
+    The outermost `with` begins a read-only transaction and ends it. It takes no lock that a writer
+    would wait for. Inside a transaction the snapshot uses that transaction. It belongs to the
+    thread that entered it, as the database connection does.
     """
 
     def __init__(self) -> None:
         self._depth = 0
-        self._transaction = ExitStack()
-        self._awaits_begin = False
+        self._has_begun = False
         self._results: dict[Hashable, Any] = {}
 
     def __enter__(self) -> "Snapshot":
         if not self._depth:
-            self._transaction.enter_context(self._begun())
+            self._has_begun = not connection.in_atomic_block
+            if self._has_begun:
+                _execute(_BEGIN[connection.vendor])
         self._depth += 1
         return self
 
@@ -75,7 +73,8 @@ class Snapshot:
         self._depth -= 1
         if not self._depth:
             self._results.clear()
-            self._transaction.__exit__(kind, error, traceback)
+            if self._has_begun:
+                _execute("ROLLBACK")
 
     def once(self, key: Hashable, load: Callable[[], T]) -> T:
         """Return the result of `load()`, cached under the key until the snapshot ends.
@@ -98,19 +97,7 @@ class Snapshot:
 
         Inside the `with` body, statements with the same key run once.
         """
-        return self.once(statement.key, lambda: statement.read(self._run([statement])[0]))
-
-    def prefetch(self, statements: Sequence[SelectStatement[Any]]) -> None:
-        """Run the statements now and cache their results for `select`.
-
-        Statements with a cached result are skipped. PostgreSQL gets all others in one round trip,
-        which takes about as long as executing a typical statement; SQLite gets them one by one.
-        Outside the `with` body the results are lost.
-        """
-        new = [each for each in statements if each.key not in self._results]
-        if new:
-            for statement, rows in zip(new, self._run(new), strict=True):
-                self.once(statement.key, partial(statement.read, rows))
+        return self.once(statement.key, lambda: statement.read(self._run(statement)))
 
     def stream(
         self, rows: QuerySet[Any, tuple[Any, ...]]
@@ -126,66 +113,12 @@ class Snapshot:
         postgresql = connection.vendor == "postgresql"
         return self._from_postgresql(rows) if postgresql else _in_chunks(rows)
 
-    @contextmanager
-    def _begun(self) -> Iterator[None]:
-        """Open a transaction that begins with its first statement and ends with ROLLBACK.
-
-        BEGIN is delayed so that it can share the round trip of the first statement.
-        """
-        if connection.in_atomic_block:
-            yield
-            return
-        self._awaits_begin = True
-        try:
-            with connection.execute_wrapper(self._after_begin):
-                yield
-        finally:
-            if not self._begin_statements():
-                _execute("ROLLBACK")
-
-    def _after_begin(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        self._begin()
-        return execute(*statement)
-
-    def _begin(self) -> None:
-        for statement in self._begin_statements():
-            _execute(statement)
-
-    def _begin_statements(self) -> list[str]:
-        """Return the statements to send before, or with, the first statement of the snapshot.
-
-        Only the first call returns any; the caller has to send them.
-        """
-        if not self._awaits_begin:
-            return []
-        self._awaits_begin = False
-        return [_BEGIN[connection.vendor]]
-
-    def _run(self, statements: Sequence[SelectStatement[Any]]) -> list[Rows]:
-        if connection.vendor == "postgresql":
-            return self._in_one_round_trip(statements)
-        results = []
+    def _run(self, statement: SelectStatement[Any]) -> Rows:
+        adapt = connection.ops.adapt_datetimefield_value
+        values = [adapt(v) if isinstance(v, datetime) else v for v in statement.values]
         with connection.cursor() as cursor:
-            for statement in statements:
-                cursor.execute(statement.sql, _adapted(statement))
-                results.append(cursor.fetchall())
-        return results
-
-    def _in_one_round_trip(self, statements: Sequence[SelectStatement[Any]]) -> list[Rows]:
-        """Send all statements as one query, after BEGIN if the snapshot has not begun yet."""
-        begin = self._begin_statements()
-        results = []
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "; ".join([*begin, *(statement.sql for statement in statements)]),
-                [value for statement in statements for value in _adapted(statement)],
-            )
-            if begin:
-                cursor.nextset()
-            for _ in statements:
-                results.append(cursor.fetchall())
-                cursor.nextset()
-        return results
+            cursor.execute(statement.sql, values)
+            return cursor.fetchall()
 
     def _from_postgresql(self, rows: RowQuery) -> RowStream:
         connection.ensure_connection()
@@ -193,7 +126,6 @@ class Snapshot:
             sql, parameters = rows.query.sql_with_params()
         except EmptyResultSet:  # no row can match the filters: no statement to send
             return
-        self._begin()
         # Django's own cursors bind parameters in the client, which excludes binary results.
         with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
             set_json_loads(orjson.loads, cursor)
@@ -207,11 +139,6 @@ def _in_chunks(rows: RowQuery) -> RowStream:
         time, pk = chunk[-1][-2:]
         chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:CHUNK])
         yield from chunk
-
-
-def _adapted(statement: SelectStatement[Any]) -> list[Any]:
-    adapt = connection.ops.adapt_datetimefield_value
-    return [adapt(value) if isinstance(value, datetime) else value for value in statement.values]
 
 
 def _execute(statement: str) -> None:

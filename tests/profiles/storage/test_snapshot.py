@@ -35,13 +35,6 @@ def _store_another(shop: object) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_query_nothing_is_sent(project: Project) -> None:
-    with count_queries() as sent, Snapshot():
-        pass
-    assert sent == []
-
-
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("first", ["a query", "a stream"])
 def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
     shop = rows.deployment(project)
@@ -68,19 +61,15 @@ def _number(found: Rows) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_prefetched_statements_are_not_sent_again(project: Project) -> None:
-    numbers = [
-        SelectStatement(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)
-    ]
+def test_values_of_a_statement_are_bound(project: Project) -> None:
+    statement = SelectStatement("text", "SELECT %s, %s", (1, "50%s"), lambda found: found[0])
     with count_queries() as sent, Snapshot() as state:
-        state.prefetch(numbers[:2])
-        state.prefetch(numbers)
-        before = len(sent)
-        assert [state.select(number) for number in numbers] == [(n, "50%s") for n in range(3)]
-        assert len(sent) == before
+        assert [state.select(statement) for _ in range(2)] == [(1, "50%s")] * 2
+    assert len(sent) == 3  # with the beginning and the end
+    broken = SelectStatement("no", "SELECT nothing", (), _number)
     with pytest.raises(DatabaseError), Snapshot() as state:
-        state.prefetch([*numbers, SelectStatement("no", "SELECT nothing", (), _number)])
-    assert state.select(numbers[2]) == (2, "50%s")
+        state.select(broken)
+    assert state.select(statement) == (1, "50%s")
 
 
 @pytest.mark.django_db(transaction=True)
