@@ -4,13 +4,13 @@ import threading
 from contextlib import closing
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from profiles.models import Profile
-from profiles.storage.snapshot import Rows, SelectStatement, Snapshot
+from profiles.queries.context import Snapshot
+from profiles.queries.scan import stream_rows
 from projects.models import Project
 from tests.profiles import rows
-from tests.queries import count_queries
 
 pytestmark = pytest.mark.real
 
@@ -35,41 +35,17 @@ def _store_another(shop: object) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("first", ["a query", "a stream"])
-def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
+def test_a_stream_reads_the_same_state(project: Project) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
-    how_many = SelectStatement(
-        "how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number
-    )
-    with Snapshot() as state:
-        if first == "a query":
-            assert state.select(how_many) == 1
-        else:
-            with closing(state.stream(Profile.objects.values_list("time", "pk"))) as stream:
-                assert len(list(stream)) == 1
+    with Snapshot():
+        with closing(stream_rows(Profile.objects.values_list("time", "pk"))) as stream:
+            assert len(list(stream)) == 1
         writer = threading.Thread(target=_store_another, args=[shop])
         writer.start()
         writer.join(60)
         assert Profile.objects.count() == 1
-        assert state.select(how_many) == 1
-    assert state.select(how_many) == 2
-
-
-def _number(found: Rows) -> int:
-    return int(found[0][0])
-
-
-@pytest.mark.django_db(transaction=True)
-def test_values_of_a_statement_are_bound(project: Project) -> None:
-    statement = SelectStatement("text", "SELECT %s, %s", (1, "50%s"), lambda found: found[0])
-    with count_queries() as sent, Snapshot() as state:
-        assert [state.select(statement) for _ in range(2)] == [(1, "50%s")] * 2
-    assert len(sent) == 3  # with the beginning and the end
-    broken = SelectStatement("no", "SELECT nothing", (), _number)
-    with pytest.raises(DatabaseError), Snapshot() as state:
-        state.select(broken)
-    assert state.select(statement) == (1, "50%s")
+    assert Profile.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
