@@ -103,21 +103,21 @@ def plan_query(
     `cuts` is replaced by its hour blocks. Sums over a range that is closed and entirely in blocks
     do not change: compaction and retention replace blocks by others.
     """
-    require_own(context, selection)
-    has_head = bool(newest_totals(context, selection))
+    _require_own(context, selection)
+    has_head = bool(_newest_totals(context, selection))
     blocks = _block_rows(context, selection, days, variance, cuts)
     is_fixed = not has_head and selection.end <= timezone.now() - CLOSED
     return QueryPlan(
         selection=selection,
         filter=row_filter(context, selection),
         has_head=has_head,
-        head=head_rows(selection) if has_head else Profile.objects.none(),
+        head=_head_rows(selection) if has_head else Profile.objects.none(),
         blocks=blocks,
         result_key=(selection, tuple(row.pk for row in blocks)) if is_fixed else None,
     )
 
 
-def require_own(context: QueryContext, selection: Selection) -> None:
+def _require_own(context: QueryContext, selection: Selection) -> None:
     """Raise ValueError for a selection of another project than the context's."""
     if selection.project != context.project:
         raise ValueError("The selection is of another project than the query's context.")
@@ -128,10 +128,10 @@ def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...
 
     Without profiles, return the type's default metric alone.
     """
-    require_own(context, selection)
+    _require_own(context, selection)
     metrics: dict[Metric, None] = {}
     type_ = selection.type.value
-    for totals in newest_totals(context, selection):
+    for totals in _newest_totals(context, selection):
         named = canonical(type_, tuple(Metric(name, unit) for name, unit, _ in totals))
         metrics.update(dict.fromkeys(named))
     blocks = _largest_blocks(context, selection)
@@ -165,7 +165,7 @@ def choose_metric(selection: Selection, view: View, metrics: tuple[Metric, ...])
     raise MetricNotFound(f"No metric {view.metric.name} in these profiles. Available: {names}.")
 
 
-def newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
+def _newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
     """Return Profile.totals of the selection's newest head rows; empty without rows."""
     of = selection
     values = (of.project, of.service, of.type.value, of.start, of.end, NEWEST_ROWS)
@@ -174,7 +174,7 @@ def newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
         return [orjson.loads(totals) for (totals,) in _select(_NEWEST_TOTALS, values)]
 
     def load_narrowed() -> list[Totals]:
-        newest = head_rows(selection).order_by("-time")
+        newest = _head_rows(selection).order_by("-time")
         return list(newest.values_list("totals", flat=True)[:NEWEST_ROWS])
 
     totals = context.snapshot.once(("newest totals", values), load)
@@ -183,7 +183,7 @@ def newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
     return context.snapshot.once(("newest totals", selection), load_narrowed)
 
 
-def head_rows(selection: Selection) -> QuerySet[Profile]:
+def _head_rows(selection: Selection) -> QuerySet[Profile]:
     """Return the head rows of the selection, ignoring `weight`, its top n %."""
     rows = Profile.objects.filter(
         project=selection.project,

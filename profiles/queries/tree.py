@@ -96,7 +96,7 @@ def run_lines(
 ) -> LinesResult:
     """List the costs by line of the function `name` in `file`, after the view's filters."""
     merged = _merge(context, selection, view, Group.LINE)
-    tree = apply_filters(context, merged.tree, view)
+    tree = _apply_filters(context, merged.tree, view)
     costs = lines(tree, name, file, check=context.check)
     rows = tuple(LineRow(cost.line, cost.self, cost.total) for cost in costs)
     return LinesResult(selection, merged.metric, merged.coverage, name, file, rows)
@@ -165,9 +165,9 @@ def _top(context: QueryContext, merged: _Merged, selection: Selection, view: Vie
 
 def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> FocusResult:
     name = view.focus or ""
-    tree = apply_filters(context, merged.tree, view)
+    tree = _apply_filters(context, merged.tree, view)
     row = function_cost(tree, name, check=context.check)
-    both = focus_trees(context, tree, name, view)
+    both = _focus_trees(context, tree, name, view)
     callers, callers_folded = fold(both.callers, view.max_nodes, context.check)
     callees, callees_folded = fold(both.callees, view.max_nodes, context.check)
     return FocusResult(
@@ -191,7 +191,7 @@ def _row(cost: FunctionCost) -> FunctionRow:
     return FunctionRow(cost.name, cost.file, cost.self, cost.total, cost.count)
 
 
-def apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
+def _apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
     """Apply the view's filters to a tree, without nodes that have no value in its metric.
 
     Such nodes occur, for example, for memory that is no longer in use. Raise InvalidQuery for an
@@ -213,7 +213,7 @@ def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
     Raise InvalidQuery for an invalid filter pattern, if the stacks are too long to be inverted,
     or if the view has no node with the id of its root.
     """
-    tree = apply_filters(context, tree, view)
+    tree = _apply_filters(context, tree, view)
     if view.focus is not None:
         tree = reaching(tree, view.focus, context.check)
     if view.shape is Shape.BOTTOM_UP:
@@ -222,8 +222,8 @@ def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
     return _rooted(context, view, tree)[0]
 
 
-def focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Focused:
-    """Return a function's callers and callees in a tree returned by `apply_filters`.
+def _focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Focused:
+    """Return a function's callers and callees in a tree returned by `_apply_filters`.
 
     The view's root may be a node of either tree or of both; a tree without it becomes empty.
     Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
