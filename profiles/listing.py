@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
+from profiles.engine.timestamps import moment
 from profiles.models import Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
@@ -20,7 +21,6 @@ from profiles.queries.reports.profile_page import (
 )
 from profiles.queries.scan_input import BlockInput, block_inputs
 from profiles.queries.selection import InvalidQuery, ProfileOrder, Selection
-from profiles.timestamps import moment
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 

@@ -7,6 +7,7 @@ what they read.
 """
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
+from profiles.engine.coverage import Coverage, Missing
 from profiles.engine.exports.csv_file import encode as encode_csv
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.queries.cache import cache_page, cache_stats, cached_page
@@ -16,7 +17,7 @@ from profiles.queries.concurrency import (
     TooManyQueriesWaiting,
     run_query,
 )
-from profiles.queries.context import Coverage, DeadlinePassed, Missing, QueryContext
+from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.deployments import deployments_of
 from profiles.queries.exports import ExportFile, ExportFormat, run_export
 from profiles.queries.render import (

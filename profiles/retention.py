@@ -17,10 +17,10 @@ from profiles.compaction.replace import Sources, SourcesGone, replace_sources
 from profiles.compaction.windows import retained_since
 from profiles.engine.blocks import build_hour, open_hour
 from profiles.engine.errors import BadTree
+from profiles.engine.timestamps import micros
 from profiles.models import Block, BlockLevel, Profile
+from profiles.storage.blob_store import location_of, read
 from profiles.storage.blobs import BlobMissing
-from profiles.storage.block_reader import location_of, read
-from profiles.timestamps import micros
 from projects.models import Agent, Deployment
 from projects.usage import rejections
 

@@ -2,7 +2,8 @@
 
 Both read the same declarations (endpoints.params.parameter), and parse a valid value alike. The
 strict policy raises BadParameter for an invalid, repeated or unknown parameter, the lenient one
-uses the default and collects an Issue. NUL is an error in both: databases reject it in text.
+uses the default and collects an Issue. Databases reject NUL in text: the strict policy does, too,
+and pages answer 400 before they read parameters (frontend/nul_middleware.py).
 """
 
 from abc import ABC, abstractmethod
@@ -31,10 +32,7 @@ Declared = Parameter[Any, Any] | Repeated[Any]
 
 
 class BadParameter(BadRequest):
-    """Invalid parameter; the text names the parameter and what is allowed.
-
-    Pages answer it with 400, as Django does for any BadRequest.
-    """
+    """Invalid parameter; the text names the parameter and what is allowed."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name[:100]}: {reason}")
@@ -47,7 +45,6 @@ class Reader(ABC):
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self._values: dict[str, list[str]] = {}
         for name, value in pairs:
-            self._check(name, value)
             self._values.setdefault(name, []).append(value)
 
     def read(self, parameter: Parameter[T, D]) -> T | D:
@@ -106,12 +103,6 @@ class Reader(ABC):
     def _texts(self, parameter: Repeated[Any]) -> Iterable[str]:
         """Return the values to parse, without empty ones."""
 
-    def _check(self, name: str, value: str) -> None:
-        try:
-            require_no_nul([(name, value)])
-        except BadField as error:
-            raise BadParameter(error.field, nul.REASON) from None
-
 
 class StrictReader(Reader):
     """Reader of an API: every read marks a name as recognized, `done` rejects the others.
@@ -124,7 +115,7 @@ class StrictReader(Reader):
         self._called = called
         self._recognized: dict[str, None] = {}  # names in the order of reads, for error messages
         self._prefixes: list[str] = []
-        super().__init__(pairs)
+        super().__init__(map(self._checked, pairs))
 
     def required(self, parameter: Parameter[T, Any]) -> T:
         if not self.text(parameter):
@@ -188,11 +179,16 @@ class StrictReader(Reader):
     def _bad(self, name: str, reason: str) -> BadParameter:
         return BadParameter(f"{self._called}{name}", reason)
 
-    def _check(self, name: str, value: str) -> None:
+    def _checked(self, pair: Pair) -> Pair:
+        name, value = pair
         longest = max(len(name), len(value))
         if longest > MAX_VALUE:
             raise self._bad(name, f"may have {MAX_VALUE:,} characters; here are {longest:,}")
-        super()._check(name, value)
+        try:
+            require_no_nul([pair])
+        except BadField as error:
+            raise BadParameter(error.field, nul.REASON) from None
+        return pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def span(text: str) -> timedelta:
     length = timedelta(seconds=int(found[1]) * UNITS[found[2]]) if found else timedelta(0)
     if not timedelta(0) < length <= LONGEST_SPAN:
         raise ValueError(
-            f"{_shown(text)} is no span like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"
+            f"{_shown(text)} is no duration like 10m, 6h or 7d, of {LONGEST_SPAN.days} days at most"
         )
     return length
 

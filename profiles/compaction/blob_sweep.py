@@ -10,8 +10,8 @@ from django.db.models import F, Sum
 
 from profiles.compaction.replace import SourcesGone, locked_blocks
 from profiles.models import Blob, Block
-from profiles.storage.blobs import BlobEntry, blobs, new_key
-from profiles.storage.block_reader import location_of, read
+from profiles.storage.blob_store import blobs, location_of, read
+from profiles.storage.blobs import BlobEntry, new_key
 
 log = logging.getLogger(__name__)
 

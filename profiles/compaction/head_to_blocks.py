@@ -15,9 +15,9 @@ from profiles.engine.blocks import LEVEL, BlockProfile, HourBlock, build_hour
 from profiles.engine.encoding.codec import decode
 from profiles.engine.encoding.compression import FAST
 from profiles.engine.errors import BadTree
+from profiles.engine.timestamps import micros
 from profiles.models import Block, Profile
 from profiles.storage.stored_bytes import Arrived, together
-from profiles.timestamps import micros
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from profiles.engine.timestamps import moment
 from profiles.models import Blob, Block, BlockLevel, DeduplicationKey, Profile
 from profiles.storage import stored_bytes
-from profiles.storage.blobs import BlobError, blobs, new_key
+from profiles.storage.blob_store import blobs
+from profiles.storage.blobs import BlobError, new_key
 from profiles.storage.block_summary import BlockSummary
 from profiles.storage.stored_bytes import Arrived
-from profiles.timestamps import moment
 
 log = logging.getLogger(__name__)
 _ROWS_A_STATEMENT = 500

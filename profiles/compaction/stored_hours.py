@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from profiles.engine.blocks import HourBlock, build_hour, open_hour
 from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.models import Block
+from profiles.storage.blob_store import location_of, read
 from profiles.storage.blobs import BlobMissing
-from profiles.storage.block_reader import location_of, read
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from functools import cache
 from math import ceil, inf
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -18,16 +17,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import redis
 from cachetools import LRUCache, TLRUCache
 from django.conf import settings
-from django.utils import timezone
 from redis.exceptions import RedisError
 
 from profiles.engine.blocks import DayBlock, HourBlock
 from profiles.queries import result_codec
-from profiles.queries.plan import QueryPlan
-from profiles.queries.selection import Selection
-from profiles.storage.block_reader import BlockLocation
+from profiles.storage.blob_store import BlockLocation
 
-CLOSED = timedelta(hours=1)  # this long after a range's end, hardly any more profiles arrive
 BYTES_PER_NUMBER = 25  # of a tree's array elements, with its strings
 SUM_BYTES = 200_000 * BYTES_PER_NUMBER  # of the largest sum that is cached
 SUM_SECONDS = 3600.0
@@ -115,9 +110,7 @@ class MemoryCache(Generic[K, V]):
     def put(self, key: K, value: V, size: int, seconds: float = inf) -> None:
         """Store a value, also to update its size; drop a value that is larger than the cache."""
         with self._lock:
-            self._entries.pop(key, None)
-            if size <= self.most:
-                self._entries[key] = _Entry(value, size, seconds)
+            self._put(key, _Entry(value, size, seconds))
 
     def clear(self) -> None:
         with self._lock:
@@ -136,10 +129,11 @@ class MemoryCache(Generic[K, V]):
                 len(entries),
             )
 
-    def _is_stored(self, key: K, size: int) -> bool:
-        """Return True if the key has a value of this size, without counting a hit."""
-        entry = self._entries.get(key)
-        return entry is not None and entry.size == size
+    def _put(self, key: K, entry: _Entry) -> None:
+        """Store an entry as `put` does; the caller holds the lock."""
+        self._entries.pop(key, None)
+        if entry.size <= self.most:
+            self._entries[key] = entry
 
 
 def _size_of(entry: _Entry) -> int:
@@ -160,20 +154,12 @@ class BlockCache(MemoryCache[BlockLocation, AnyBlock]):
         # A block of a remote store also holds its raw bytes.
         size = block.size + location.length
         with self._lock:
-            if self._is_stored(location, size):  # nothing more was decoded
-                return
-        self.put(location, block, size)
+            stored = self._entries.get(location)
+            if stored is None or stored.size != size:  # else nothing more was decoded
+                self._put(location, _Entry(block, size, inf))
 
 
 block_cache = BlockCache(settings.BLOCK_CACHE_BYTES)
-
-
-class ResultKey(NamedTuple):
-    """Key of a sum over a selection that is entirely in blocks."""
-
-    selection: Selection
-    of: Hashable  # further parameters of the sum
-    blocks: tuple[int, ...]  # Block.pk
 
 
 class ResultCache(Protocol):
@@ -270,30 +256,27 @@ def result_cache() -> ResultCache:
     return _redis_cache(settings.REDIS_URL, most) if settings.REDIS_URL else _memory_cache(most)
 
 
-def result_key(plan: QueryPlan, of: Hashable, now: datetime | None = None) -> ResultKey | None:
-    """Return the cache key of a sum; None if the sum may change or caching is switched off."""
-    if not settings.RESULT_CACHE_BYTES:
+def cached_sum(plan: Hashable | None, of: Hashable) -> Any | None:
+    """Return the cached sum over a plan, or None.
+
+    `plan` is its QueryPlan.result_key; `of` has the other parameters of the sum.
+    """
+    if plan is None or not settings.RESULT_CACHE_BYTES:
         return None
-    if plan.selection.end > (now or timezone.now()) - CLOSED:
-        return None
-    if not plan.is_in_blocks and plan.head.exists():  # head rows may change
-        return None
-    return ResultKey(plan.selection, of, tuple(row.pk for row in plan.blocks))
+    return result_cache().get((plan, of))
 
 
-def cached_sum(key: ResultKey | None) -> Any | None:
-    """Return the cached sum, or None."""
-    return None if key is None else result_cache().get(tuple(key))
-
-
-def cache_sum(key: ResultKey | None, value: object, numbers: int, *, is_readable: bool) -> None:
-    """Store a sum of `numbers` array elements, unless it is large.
+def cache_sum(
+    plan: Hashable | None, of: Hashable, value: object, numbers: int, *, is_readable: bool
+) -> None:
+    """Store a sum of `numbers` array elements for `cached_sum`, unless it is large.
 
     A sum that lacks unreadable profiles is not stored: they may be readable later.
     """
     size = numbers * BYTES_PER_NUMBER
-    if key is not None and size <= SUM_BYTES and is_readable:
-        result_cache().put(tuple(key), value, size, SUM_SECONDS)
+    is_cached = plan is not None and settings.RESULT_CACHE_BYTES and size <= SUM_BYTES
+    if is_cached and is_readable:
+        result_cache().put((plan, of), value, size, SUM_SECONDS)
 
 
 def cached_page(project: int, address: str) -> Any | None:

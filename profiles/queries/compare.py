@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.align import align
 from profiles.engine.calltree.subtree import node_of
+from profiles.engine.coverage import Coverage
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.stats import comparison as engine
@@ -19,14 +20,13 @@ from profiles.engine.stats.per_profile import MAX_CELLS, PerProfile
 from profiles.engine.stats.significance import MIN_PROFILES, REAL
 from profiles.engine.stats.spread import MeasuredSum, of_rows, of_variance
 from profiles.engine.stats.sum_of_squares import VarianceMerge
-from profiles.queries.aggregate import add_all, explain_errors, merge_trees
-from profiles.queries.cache import cache_sum, cached_sum, result_key
-from profiles.queries.context import Coverage, QueryContext
-from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query, prefetch
-from profiles.queries.render import apply_view, highlighted, is_plain
+from profiles.queries.cache import cache_sum, cached_sum
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.results import CompareResult, FunctionChange, Intervals
-from profiles.queries.scan import Trees, scan
-from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, View
+from profiles.queries.scan import Trees, add_profiles, explain_errors
+from profiles.queries.selection import FilterOption, Group, InvalidQuery, Selection, Shape, View
+from profiles.queries.tree import apply_view, highlighted, merge_trees
 
 Sides = tuple[Selection, Selection]
 _Side = tuple[MeasuredSum, Coverage]
@@ -42,7 +42,6 @@ def run_compare(context: QueryContext, a: Selection, b: Selection, view: View) -
     if (a.project, a.service, a.type) != (b.project, b.service, b.type):
         raise InvalidQuery("Both sides of a comparison must have the same service and type.")
     with context.snapshot:
-        prefetch(context, a, b)
         metrics = _common(a, metrics_of(context, a), metrics_of(context, b))
         metric = choose_metric(a, view, metrics)
         compared, coverages, why = _compare(context, (a, b), metric, view)
@@ -99,9 +98,16 @@ def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) ->
     return compared._replace(why_no_intervals=why)
 
 
+def _is_plain(view: View) -> bool:
+    """Return True if a view's nodes and values, before its root, equal the merge by function."""
+    changes = any(each.option is not FilterOption.HIGHLIGHT for each in view.filters)
+    turned = view.shape is not Shape.TOP_DOWN or view.group is not Group.FUNCTION
+    return not changes and not turned and view.focus is None
+
+
 def _compare_tested(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
     with explain_errors():
-        if is_plain(view):
+        if _is_plain(view):
             return _by_variance(context, sides, metric)
     with explain_errors((BadProfile,)):  # on TooLarge, `_compare` goes on without intervals
         return _by_profile(context, sides, metric, view)
@@ -115,15 +121,16 @@ def _by_variance(context: QueryContext, sides: Sides, metric: Metric) -> _Compar
 
 def _measure(context: QueryContext, plan: QueryPlan, metric: Metric) -> _Side:
     """Sum one side with its variance; cache the result if the side is entirely in blocks."""
-    key = result_key(plan, ("variance", metric))
-    measured: _Side | None = cached_sum(key)
+    of = "variance", metric
+    measured: _Side | None = cached_sum(plan.result_key, of)
     if measured is None:
         merge = VarianceMerge(metric, settings.MAX_QUERY_NODES, plan.selection.type, context.check)
-        with scan(context, plan, metric, in_order=True, trees=Trees.FUNCTIONS) as inputs:
-            coverage = add_all(context, inputs, merge)
+        trees = Trees.FUNCTIONS
+        coverage = add_profiles(context, plan, metric, merge, in_order=True, trees=trees)
         side = of_variance(merge.variance(), coverage.profiles, context.check)
         measured = side, coverage
-        cache_sum(key, measured, 3 * len(side.tree.id), is_readable=coverage.is_readable)
+        numbers, is_readable = 3 * len(side.tree.id), coverage.is_readable
+        cache_sum(plan.result_key, of, measured, numbers, is_readable=is_readable)
     return measured
 
 
@@ -153,8 +160,7 @@ def _add_side(
     context: QueryContext, side: Selection, metric: Metric, profiles: PerProfile
 ) -> Coverage:
     plan = plan_query(context, side, days=False)
-    with scan(context, plan, metric, in_order=True) as inputs:
-        return add_all(context, inputs, profiles)
+    return add_profiles(context, plan, metric, profiles, in_order=True)
 
 
 def _compare_untested(

@@ -1,148 +1,85 @@
-"""Context of a query: its project, its limits, its database snapshot, and what it has read."""
+"""Context of a query: its project, its limits, and its database snapshot."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from enum import StrEnum
 from threading import Event
+from types import TracebackType
+from typing import Any, TypeVar
 
-from profiles.engine.metrics import Metric
-from profiles.storage.snapshot import Snapshot
+from django.db import connection
+
+T = TypeVar("T")
 
 NO_PROJECT = 0  # of a context whose project is not known yet: no selection is of it
-MOST_LISTED = 10  # groups of profiles without the metric that a result lists separately
-_OTHERS = frozenset[Metric]()
+# Django's `atomic` is not used: on SQLite it would BEGIN IMMEDIATE and lock out the writers, and on
+# PostgreSQL it would take two round trips, one to begin and one to set the isolation level.
+_BEGIN = {
+    "sqlite": "BEGIN DEFERRED",
+    "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
 
 
 class DeadlinePassed(Exception):
     """Deadline of a query passed, or its client is gone; the text names what was waited for."""
 
 
-class Reason(StrEnum):
-    """Reason for which matching profiles are missing from a result."""
+class Snapshot:
+    """One consistent state of the database, read in the `with` bodies of the snapshot.
 
-    UNREADABLE = "unreadable"
-    NO_METRIC = "no_metric"
+    Compaction moves profiles from head rows into blocks in one commit; a query that reads both
+    inside a snapshot finds each profile exactly once.
 
+    The outermost `with` begins a read-only transaction and ends it. It takes no lock that a writer
+    would wait for. Inside a transaction the snapshot uses that transaction. It belongs to the
+    thread that entered it, as the database connection does.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Matching profiles that a result leaves out, and the reason."""
+    def __init__(self) -> None:
+        self._depth = 0
+        self._has_begun = False
+        self._results: dict[Hashable, Any] = {}
 
-    start: datetime
-    end: datetime
-    why: str
-    profiles: int  # if a block's matching profiles cannot be counted: all profiles of the block
-    reason: Reason
+    def __enter__(self) -> "Snapshot":
+        if not self._depth:
+            self._has_begun = not connection.in_atomic_block
+            if self._has_begun:
+                _execute(_BEGIN[connection.vendor])
+        self._depth += 1
+        return self
 
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Profiles that a result includes, and those that it leaves out."""
-
-    profiles: int  # number of profiles used
-    total: int  # Σ of the metric over these profiles, before filters
-    duration_ns: int  # Σ of the profiles' durations
-    first: datetime | None  # time of the earliest profile used
-    last: datetime | None
-    missing: tuple[Missing, ...] = ()
-
-    @property
-    def is_readable(self) -> bool:
-        """Return True if no profile was unreadable; profiles without the metric do not count."""
-        return all(each.reason is Reason.NO_METRIC for each in self.missing)
-
-    @property
-    def left_out(self) -> int:
-        """Return the number of matching profiles that the result leaves out."""
-        return sum(each.profiles for each in self.missing)
-
-
-@dataclass(slots=True)
-class ScanStats:
-    """Counters of the profiles that a scan has added and left out so far."""
-
-    profiles: int = 0
-    total: int = 0  # Σ of the query's metric
-    duration_ns: int = 0  # Σ
-    first: datetime | None = None
-    last: datetime | None = None
-    missing: list[Missing] = field(default_factory=list)  # unreadable profiles
-    # Candidate metrics that exactly the profiles with the query's metric have, so far.
-    shared: set[Metric] = field(default_factory=set)
-    lacking: dict[tuple[Metric, frozenset[Metric]], Missing] = field(default_factory=dict)
-
-    def take(
-        self, profiles: int, total: int, duration_ns: int, first: datetime, last: datetime
-    ) -> None:
-        """Count profiles that were added; `first` and `last` are their earliest and latest time."""
-        self.profiles += profiles
-        self.total += total
-        self.duration_ns += duration_ns
-        self.first = first if self.first is None else min(self.first, first)
-        self.last = last if self.last is None else max(self.last, last)
-
-    def leave_out(self, start: datetime, end: datetime, why: str, profiles: int = 1) -> None:
-        """Report profiles that could not be read, with the reason `why`."""
-        self.missing.append(Missing(start, end, why, profiles, Reason.UNREADABLE))
-
-    def narrow(self, having: Collection[Metric]) -> None:
-        """Reduce `shared` to metrics that another profile with the query's metric has too."""
-        self.shared.intersection_update(having)
-
-    def lack(
+    def __exit__(
         self,
-        metric: Metric,
-        others: Collection[Metric],
-        profiles: int,
-        first: datetime,
-        last: datetime,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
-        """Count profiles that have the metrics `others`, but not the query's metric."""
-        self.shared.difference_update(others)
-        self._lack(metric, frozenset(others), Missing(first, last, "", profiles, Reason.NO_METRIC))
+        self._depth -= 1
+        if not self._depth:
+            self._results.clear()
+            if self._has_begun:
+                _execute("ROLLBACK")
 
-    def _lack(self, metric: Metric, others: frozenset[Metric], more: Missing) -> None:
-        if (metric, others) not in self.lacking and len(self.lacking) >= MOST_LISTED:
-            others = _OTHERS
-        before = self.lacking.get((metric, others), more)
-        self.lacking[metric, others] = Missing(
-            start=min(before.start, more.start),
-            end=max(before.end, more.end),
-            why=_why(metric, others),
-            profiles=more.profiles if before is more else before.profiles + more.profiles,
-            reason=Reason.NO_METRIC,
-        )
+    def once(self, key: Hashable, load: Callable[[], T]) -> T:
+        """Return the result of `load()`, cached under the key until the snapshot ends.
 
-    def add(self, other: "ScanStats") -> None:
-        """Add the statistics of other profiles."""
-        if other.first is not None and other.last is not None:
-            self.take(other.profiles, other.total, other.duration_ns, other.first, other.last)
-        self.missing.extend(other.missing)
-        for (metric, others), missing in other.lacking.items():
-            self._lack(metric, others, missing)
+        Outside the `with` body, call `load` each time. Callers must not modify the result.
+        """
+        if not self._depth:
+            return load()
+        if key not in self._results:
+            self._results[key] = load()
+        result: T = self._results[key]
+        return result
 
-    def coverage(self) -> Coverage:
-        lacking = sorted(self.lacking.values(), key=lambda each: (each.start, each.why))
-        return Coverage(
-            profiles=self.profiles,
-            total=self.total,
-            duration_ns=self.duration_ns,
-            first=self.first,
-            last=self.last,
-            missing=(*self.missing, *lacking),
-        )
+    def cached(self, key: Hashable) -> Any | None:
+        """Return the result cached under the key, or None."""
+        return self._results.get(key)
 
 
-def _why(metric: Metric, others: frozenset[Metric]) -> str:
-    having = ", ".join(_text(other) for other in sorted(others)) or "others"
-    return f"No metric {_text(metric)}; available: {having}."
-
-
-def _text(metric: Metric) -> str:
-    """Format a metric in about 100 characters at most: uploads may contain names of any length."""
-    return f"{metric.name[:60]} ({metric.unit[:40]})"
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +94,6 @@ class QueryContext:
     deadline: float | None = None  # in seconds of time.monotonic(); None: no deadline
     cancelled: Event = field(default_factory=Event)  # set when the client is gone
     snapshot: Snapshot = field(default_factory=Snapshot)
-    stats: ScanStats = field(default_factory=ScanStats)  # of the scan in progress
 
     def check(self) -> None:
         """Raise DeadlinePassed if the deadline has passed or the client is gone."""
@@ -175,7 +111,3 @@ class QueryContext:
         """
         deadline = self.deadline if seconds is None else time.monotonic() + seconds
         return replace(self, project=project, project_id=project_id, deadline=deadline)
-
-    def for_scan(self, stats: ScanStats | None = None) -> "QueryContext":
-        """Return the context with the statistics of another scan, by default with empty ones."""
-        return replace(self, stats=stats or ScanStats())

@@ -1,22 +1,26 @@
 """Export of a view as a file for other programs: pprof, folded stacks, speedscope or CSV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from django.conf import settings
 
+from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.reshape import summed_down
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.coverage import Coverage, ScanStats
+from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.exports import csv_file, folded, speedscope
-from profiles.engine.metrics import DEFAULT_METRICS
+from profiles.engine.metrics import DEFAULT_METRICS, Metric
 from profiles.engine.pprof import encode
-from profiles.queries.aggregate import merge_metrics
 from profiles.queries.context import QueryContext
-from profiles.queries.plan import choose_metric, metrics_of, plan_query
-from profiles.queries.render import apply_view
+from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.results import TopResult, TreeResult
+from profiles.queries.scan import add_profiles
 from profiles.queries.selection import Group, InvalidQuery, Selection, View
-from profiles.queries.tree import run_top, run_tree
+from profiles.queries.tree import apply_view, merge_trees, run_top, run_tree
 
 MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
 _ALL = 2**31  # nodes: a file is never folded
@@ -86,7 +90,7 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         metric = choose_metric(selection, view, metrics)
         among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
         plan = plan_query(context, selection)
-        merged, coverage = merge_metrics(context, plan, metric, among, view.group)
+        merged, coverage = _merge_metrics(context, plan, metric, among, view.group)
     tree = apply_view(context, merged, view)
     _limit_frames(context, tree)
     data = encode.encode(
@@ -99,6 +103,31 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         check=context.check,
     )
     return ExportFile(data, coverage.left_out)
+
+
+def _merge_metrics(
+    context: QueryContext, plan: QueryPlan, metric: Metric, among: Sequence[Metric], group: Group
+) -> tuple[Tree, Coverage]:
+    """Merge as `merge_trees` does, with further metrics in the same tree.
+
+    From `among`, the tree has `metric` and each metric that exactly the same profiles have. If a
+    sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
+    """
+    stats = ScanStats(shared={*among})
+    by_function, type_ = group is Group.FUNCTION, plan.selection.type
+    merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)
+    try:
+        coverage = add_profiles(context, plan, metric, merge, stats=stats)
+    except (BadProfile, TooLarge):
+        # The limit may have been passed by the other metrics alone.
+        return merge_trees(context, plan, metric, group)
+    tree = merge.tree()
+    shared = [k for k, each in enumerate(among) if each == metric or each in stats.shared]
+    labelled = tree.labelled
+    if labelled:
+        labelled = replace(labelled, values=labelled.values[shared])
+    metrics = tuple(among[k] for k in shared)
+    return replace(tree, metrics=metrics, self=tree.self[shared], labelled=labelled), coverage
 
 
 def _limit_frames(context: QueryContext, tree: Tree) -> None:

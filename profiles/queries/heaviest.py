@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import Mask
+from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.scan_input import UNREADABLE, HourInput
-from profiles.timestamps import micros
 
 
 def heaviest(

@@ -4,7 +4,7 @@ The statements with which most queries begin are written by hand, because Django
 CPU time to build them than the database takes to execute them. Their texts contain no user input.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -14,18 +14,19 @@ from django.db import connection
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
+from django.utils import timezone
 
 from profiles.engine.blocks import RowFilter
 from profiles.engine.metrics import DEFAULT_METRICS, SECOND_CHOICE, Metric, canonical, normalise
+from profiles.engine.timestamps import micros
 from profiles.models import Blob, Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import matching_deployments
 from profiles.queries.selection import MetricNotFound, Selection, View
-from profiles.storage.block_reader import BlockLocation
-from profiles.storage.snapshot import Rows, SelectStatement
-from profiles.timestamps import micros
+from profiles.storage.blob_store import BlockLocation
 
 LONGEST = timedelta(days=1)  # greatest time range of a block
+CLOSED = timedelta(hours=1)  # this long after a range's end, hardly any more profiles arrive
 NEWEST_ROWS = 50  # head rows to read metrics from: a service's metrics rarely change
 NEWEST_BLOCKS = 5  # blocks to read metrics from
 
@@ -63,25 +64,15 @@ class BlockRow(NamedTuple):
     pk: int
     service: str
     type: str
-    level: str
+    is_day: bool  # False: an hour block
     start: datetime
     end: datetime
     last: datetime  # time of the block's latest profile
-    key: str
-    offset: int
-    length: int
+    location: BlockLocation
     profiles: int
     by_labels: bool
     has_variance: bool
     metrics: Sequence[tuple[str, str, int]]  # name, unit, number of profiles that have it
-
-    @property
-    def location(self) -> BlockLocation:
-        return BlockLocation(self.key, self.offset, self.length)
-
-    @property
-    def is_day(self) -> bool:
-        return self.level == BlockLevel.DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +81,10 @@ class QueryPlan:
 
     selection: Selection
     filter: RowFilter
-    head: QuerySet[Profile]
+    has_head: bool
+    head: QuerySet[Profile]  # empty, without a statement, if `has_head` is False
     blocks: Sequence[BlockRow]  # in order of time
-
-    @property
-    def is_in_blocks(self) -> bool:
-        """Return True if the plan is already known to have no head rows."""
-        return self.head.query.is_empty()
+    result_key: tuple[Hashable, ...] | None  # of sums over the plan; None if these may change
 
 
 def plan_query(
@@ -112,28 +100,27 @@ def plan_query(
     Together the head rows and blocks have each profile once. Without `days`, there are hour blocks
     only: day blocks have sums, no single profiles. A day block without sums of squares (if
     `variance`), without sums by label (if the selection has labels) or across one of the times
-    `cuts` is replaced by its hour blocks.
+    `cuts` is replaced by its hour blocks. Sums over a range that is closed and entirely in blocks
+    do not change: compaction and retention replace blocks by others.
     """
-    require_own(context, selection)
+    _require_own(context, selection)
+    has_head = bool(_newest_totals(context, selection))
+    blocks = _block_rows(context, selection, days, variance, cuts)
+    is_fixed = not has_head and selection.end <= timezone.now() - CLOSED
     return QueryPlan(
-        selection,
-        row_filter(context, selection),
-        head_rows(selection) if newest_totals(context, selection) else Profile.objects.none(),
-        _block_rows(context, selection, days, variance, cuts),
+        selection=selection,
+        filter=row_filter(context, selection),
+        has_head=has_head,
+        head=_head_rows(selection) if has_head else Profile.objects.none(),
+        blocks=blocks,
+        result_key=(selection, tuple(row.pk for row in blocks)) if is_fixed else None,
     )
 
 
-def require_own(context: QueryContext, selection: Selection) -> None:
+def _require_own(context: QueryContext, selection: Selection) -> None:
     """Raise ValueError for a selection of another project than the context's."""
     if selection.project != context.project:
         raise ValueError("The selection is of another project than the query's context.")
-
-
-def prefetch(context: QueryContext, *selections: Selection) -> None:
-    """Run the statements with which most queries begin in one database round trip."""
-    context.snapshot.prefetch(
-        [make(each) for each in selections for make in (_newest_totals, _largest_blocks)]
-    )
 
 
 def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...]:
@@ -141,14 +128,13 @@ def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...
 
     Without profiles, return the type's default metric alone.
     """
-    require_own(context, selection)
-    prefetch(context, selection)
+    _require_own(context, selection)
     metrics: dict[Metric, None] = {}
     type_ = selection.type.value
-    for totals in newest_totals(context, selection):
+    for totals in _newest_totals(context, selection):
         named = canonical(type_, tuple(Metric(name, unit) for name, unit, _ in totals))
         metrics.update(dict.fromkeys(named))
-    blocks = context.snapshot.select(_largest_blocks(selection))
+    blocks = _largest_blocks(context, selection)
     for block in blocks[: -NEWEST_BLOCKS - 1 : -1]:
         for name, unit, _ in block.metrics:  # profiles of a block may differ: map each alone
             metrics.update(dict.fromkeys(canonical(type_, (Metric(name, unit),))))
@@ -179,21 +165,25 @@ def choose_metric(selection: Selection, view: View, metrics: tuple[Metric, ...])
     raise MetricNotFound(f"No metric {view.metric.name} in these profiles. Available: {names}.")
 
 
-def newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
+def _newest_totals(context: QueryContext, selection: Selection) -> list[Totals]:
     """Return Profile.totals of the selection's newest head rows; empty without rows."""
-    totals = context.snapshot.select(_newest_totals(selection))
     of = selection
-    if not totals or not any([of.zones, of.versions, of.labels, of.weights, of.profile]):
-        return totals
+    values = (of.project, of.service, of.type.value, of.start, of.end, NEWEST_ROWS)
 
     def load() -> list[Totals]:
-        newest = head_rows(selection).order_by("-time")
+        return [orjson.loads(totals) for (totals,) in _select(_NEWEST_TOTALS, values)]
+
+    def load_narrowed() -> list[Totals]:
+        newest = _head_rows(selection).order_by("-time")
         return list(newest.values_list("totals", flat=True)[:NEWEST_ROWS])
 
-    return context.snapshot.once(("newest totals", selection), load)
+    totals = context.snapshot.once(("newest totals", values), load)
+    if not totals or not any([of.zones, of.versions, of.labels, of.weights, of.profile]):
+        return totals
+    return context.snapshot.once(("newest totals", selection), load_narrowed)
 
 
-def head_rows(selection: Selection) -> QuerySet[Profile]:
+def _head_rows(selection: Selection) -> QuerySet[Profile]:
     """Return the head rows of the selection, ignoring `weight`, its top n %."""
     rows = Profile.objects.filter(
         project=selection.project,
@@ -239,18 +229,7 @@ def read_block_rows(blocks: QuerySet[Block]) -> Iterator[BlockRow]:
         *(f"summary__{name}" for name in _SUMMARY_FIELDS),
     )
     rows = blocks.values_list(*fields)
-    return (BlockRow(*row) for row in rows.iterator(chunk_size=200))
-
-
-def _newest_totals(selection: Selection) -> SelectStatement[list[Totals]]:
-    """Build the statement for the totals of the newest rows of the range, service and type."""
-    of = selection
-    values = (of.project, of.service, of.type.value, of.start, of.end, NEWEST_ROWS)
-    return SelectStatement(("newest totals", values), _NEWEST_TOTALS, values, _read_totals)
-
-
-def _read_totals(rows: Rows) -> list[Totals]:
-    return [orjson.loads(totals) for (totals,) in rows]
+    return map(_block_row, rows.iterator(chunk_size=200))
 
 
 def _block_rows(
@@ -262,8 +241,8 @@ def _block_rows(
 ) -> list[BlockRow]:
     single = selection.weight is not None or selection.weights or selection.profile
     if not days or single:
-        return context.snapshot.select(_blocks(selection, _HOURS))
-    rows = context.snapshot.select(_largest_blocks(selection))
+        return _blocks(context, selection, _HOURS)
+    rows = _largest_blocks(context, selection)
 
     def is_usable(row: BlockRow) -> bool:
         return (
@@ -276,29 +255,39 @@ def _block_rows(
     if not finer:
         return rows
     condition = f"{_HOURS} AND b.covered_by_id IN ({', '.join(['%s'] * len(finer))})"
-    hours = context.snapshot.select(_blocks(selection, condition, *sorted(finer)))
+    hours = _blocks(context, selection, condition, *sorted(finer))
     return _in_order([*(row for row in rows if row.pk not in finer), *hours])
 
 
-def _largest_blocks(selection: Selection) -> SelectStatement[list[BlockRow]]:
-    """Build the statement for day blocks inside the range, and hour blocks outside of these."""
+def _largest_blocks(context: QueryContext, selection: Selection) -> list[BlockRow]:
+    """Return the day blocks inside the range, and hour blocks outside of these."""
     bounds = (selection.start, selection.end)
-    return _blocks(selection, _LARGEST, *bounds, *bounds)
+    return _blocks(context, selection, _LARGEST, *bounds, *bounds)
 
 
 def _blocks(
-    selection: Selection, condition: str, *parameters: int | datetime
-) -> SelectStatement[list[BlockRow]]:
-    """Build the statement for blocks that overlap the range and meet a further condition."""
-    of, field = selection, _JSON_FIELD[connection.vendor]
-    summary = ", ".join(field.format(name) for name in _SUMMARY_FIELDS)
+    context: QueryContext, selection: Selection, condition: str, *parameters: int | datetime
+) -> list[BlockRow]:
+    """Return the blocks that overlap the range and meet a further condition, in order of time."""
+    of = selection
     values = (of.project, of.service, of.type.value, of.start - LONGEST, of.start, of.end)
-    return SelectStatement(
-        (condition, *values, *parameters),
-        _BLOCK_ROWS.format(summary=summary, condition=condition),
-        (*values, *parameters),
-        lambda rows: _in_order(map(_block_row, rows)),
-    )
+
+    def load() -> list[BlockRow]:
+        field = _JSON_FIELD[connection.vendor]
+        summary = ", ".join(field.format(name) for name in _SUMMARY_FIELDS)
+        sql = _BLOCK_ROWS.format(summary=summary, condition=condition)
+        return _in_order(map(_block_row, _select(sql, (*values, *parameters))))
+
+    return context.snapshot.once((condition, *values, *parameters), load)
+
+
+def _select(sql: str, values: Sequence[str | int | datetime]) -> list[tuple[Any, ...]]:
+    adapt = connection.ops.adapt_datetimefield_value
+    adapted = [adapt(value) if isinstance(value, datetime) else value for value in values]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, adapted)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
@@ -306,17 +295,22 @@ def _in_order(rows: Iterable[BlockRow]) -> list[BlockRow]:
 
 
 def _block_row(row: tuple[Any, ...]) -> BlockRow:
-    *fields, by_labels, has_variance, metrics = row
-    fields[4:7] = map(_aware, fields[4:7])
-    summary = _is_true(by_labels), _is_true(has_variance), orjson.loads(metrics)
-    return BlockRow._make((*fields, *summary))
-
-
-def _aware(time: datetime) -> datetime:
-    """Return the time in UTC: SQLite returns times without a zone."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _is_true(value: str | int) -> bool:
-    """Convert a JSON boolean: PostgreSQL returns JSON text, SQLite a number."""
-    return value in ("true", 1)
+    """Convert a row of `_BLOCK_ROWS` or `read_block_rows`, whose times and JSON differ."""
+    pk, service, type_, level, *times, key, offset, length, profiles = row[:-3]
+    by_labels, has_variance, metrics = row[-3:]
+    start, end, last = (time if time.tzinfo else time.replace(tzinfo=UTC) for time in times)
+    return BlockRow(
+        pk,
+        service,
+        type_,
+        level == BlockLevel.DAY,
+        start,
+        end,
+        last,
+        BlockLocation(key, offset, length),
+        profiles,
+        # A statement returns JSON text on PostgreSQL; on SQLite booleans are numbers.
+        by_labels in ("true", True),
+        has_variance in ("true", True),
+        orjson.loads(metrics) if isinstance(metrics, str) else metrics,
+    )

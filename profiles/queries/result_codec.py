@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from profiles.engine.calltree.functions import TreeFunctions
 from profiles.engine.calltree.peek import Neighbour, Peek
 from profiles.engine.calltree.tree import Frames, Label, LabelledSelf, Tree
+from profiles.engine.coverage import Coverage, Missing, Reason, ScanStats
 from profiles.engine.encoding.compression import DAMAGE, compress, decompress
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.spread import MeasuredSum, Spread
 from profiles.engine.string_table import StringTable
-from profiles.queries.context import Coverage, Missing, Reason, ScanStats
 from profiles.queries.results import (
     CompareResult,
     FocusResult,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
-from profiles.queries.context import Coverage, ScanStats
 from profiles.queries.selection import Selection, View
 from projects.profile_types import ProfileType
 

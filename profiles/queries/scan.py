@@ -1,8 +1,4 @@
-"""Second stage of a query: the planned head rows and blocks as inputs of a sum.
-
-    with scan(context, plan, metric) as inputs:
-        for each in inputs:
-            each.add_to(context, accumulator)
+"""Second stage of a query: read the planned head rows and blocks, and add them to a sum.
 
 An input is a number of profiles that are stored together. All inputs come from one database
 snapshot, so that a profile that compaction moves in the meantime is neither lost nor counted
@@ -20,15 +16,23 @@ from datetime import datetime, timedelta
 from enum import Enum
 from functools import partial
 from itertools import chain, groupby, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from django.db.models import BinaryField, QuerySet, Value
+import orjson
+import psycopg
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import BinaryField, Q, QuerySet, Value
+from psycopg.types.json import set_json_loads
 
 from common.thread_pool import ThreadPool
+from profiles.engine.calltree.merge import LIMIT
+from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.encoding.codec import Numbers, unpack
-from profiles.engine.errors import BadTree
+from profiles.engine.errors import BadProfile, BadTree, TooLarge
 from profiles.engine.metrics import Metric, canonical
+from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.heaviest import heaviest
@@ -42,12 +46,15 @@ from profiles.queries.scan_input import (
     ScanInput,
     block_inputs,
 )
-from profiles.timestamps import micros
+from profiles.queries.selection import InvalidQuery
 
 CHUNK = 16  # head rows of an input; a cut makes smaller inputs of them
+STATEMENT_ROWS = 256  # head rows of each statement on databases without streaming
 AHEAD = 2  # inputs of the head that are read and unpacked ahead of use
 _HEAD_FIELDS = ("deployment_id", "duration_ns", "weight", "totals", "tree", "time", "pk")
 Unpacked = list[Numbers | BadTree | None]
+RowQuery: TypeAlias = "QuerySet[Any, tuple[Any, ...]]"
+RowStream = Generator[tuple[Any, ...], None, None]
 
 
 class Trees(Enum):
@@ -56,6 +63,31 @@ class Trees(Enum):
     NONE = "no tree"
     WHOLE = "all of each"
     FUNCTIONS = "what sums by function need, unpacked before they do"
+
+
+def add_profiles(
+    context: QueryContext,
+    plan: QueryPlan,
+    metric: Metric,
+    accumulator: Accumulator,
+    *,
+    in_order: bool = False,
+    trees: Trees = Trees.WHOLE,
+    stats: ScanStats | None = None,
+) -> Coverage:
+    """Add all planned profiles that have the metric to the accumulator; return their coverage.
+
+    Profiles that cannot be read are left out and listed in the coverage. `stats` counts the
+    profiles; the other options are those of `scan`. Raise BadProfile if a sum passes 64 bits, and
+    TooLarge if the accumulator passes its limit.
+    """
+    stats = stats or ScanStats()
+    with scan(context, plan, metric, in_order=in_order, trees=trees) as inputs:
+        for each in inputs:
+            each.add_to(accumulator, stats)
+    coverage = stats.coverage()
+    require_64_bits(coverage.total)
+    return coverage
 
 
 @contextmanager
@@ -76,11 +108,11 @@ def scan(
     raises DeadlinePassed between inputs.
     """
     rows, blocks = open_plan(context, plan, metric, cuts)
-    if plan.is_in_blocks:
+    if not plan.has_head:
         yield _checked(context, blocks)
         return
     type_ = plan.selection.type.value
-    with closing(_head_inputs(context, rows, type_, metric, cuts, trees)) as head:
+    with closing(_head_inputs(rows, type_, metric, cuts, trees)) as head:
         inputs = chain[ScanInput](head, blocks) if in_order else _blocks_first(blocks, head)
         yield _checked(context, inputs)
 
@@ -95,6 +127,31 @@ def open_plan(
     hours = [each for each in blocks if isinstance(each, HourInput)]
     chosen, narrowed = heaviest(plan.head, plan.selection.weight, hours)
     return plan.head.filter(chosen), iter(narrowed)
+
+
+def require_64_bits(total: int) -> None:
+    """Raise BadProfile if a query's total does not fit in 64 bits.
+
+    Accumulators check the self values of nodes; this check covers the totals of nodes too.
+    """
+    if total >= 2**63:
+        raise BadProfile("The sum of the values exceeds 64 bits. Select fewer profiles.")
+
+
+@contextmanager
+def explain_errors(
+    of: tuple[type[Exception], ...] = (BadProfile, TooLarge),
+) -> Iterator[None]:
+    """Turn errors of an accumulator, those of the types `of`, into InvalidQuery with advice."""
+    try:
+        yield
+    except of as error:
+        if isinstance(error, TooLarge) and error.limit == LIMIT:
+            raise InvalidQuery(
+                f"FLAMEWATCH_MAX_QUERY_NODES allows {error.allowed:,} nodes in a merged call tree, "
+                "and these profiles have more. Try a shorter timespan, or fewer zones and versions."
+            ) from error
+        raise InvalidQuery(f"These profiles cannot be merged: {error}") from error
 
 
 def _blocks_first(blocks: Iterator[ScanInput], head: Iterator[ScanInput]) -> Iterator[ScanInput]:
@@ -145,8 +202,8 @@ class HeadInput:
     lacking: Sequence[LackingRow] = ()
     unpacked: Future[Unpacked] | None = None  # trees of `rows`, if they are unpacked in a thread
 
-    def add_to(self, context: QueryContext, accumulator: Accumulator) -> None:
-        stats, added = context.stats, list[HeadRow]()
+    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+        added = list[HeadRow]()
         unpacked = self.unpacked.result() if self.unpacked else [None] * len(self.rows)
         for row, numbers in zip(self.rows, unpacked, strict=True):
             try:
@@ -160,17 +217,17 @@ class HeadInput:
                 added.append(row)
                 if stats.shared:
                     stats.narrow(_canonical(self.profile_type, row.totals))
-        self._count(context, added)
+        self._count(added, stats)
 
-    def dimension(self, context: QueryContext) -> Dimension:
-        self._count(context, self.rows)
+    def dimension(self, stats: ScanStats) -> Dimension:
+        self._count(self.rows, stats)
         columns = [(micros(row.time), *row[1:5]) for row in self.rows]
         return Dimension(*np.array(columns, np.int64).reshape(-1, 5).T)
 
-    def _count(self, context: QueryContext, used: Sequence[HeadRow]) -> None:
+    def _count(self, used: Sequence[HeadRow], stats: ScanStats) -> None:
         """Count the rows that were used, in order of time, and those without the metric."""
         if used:
-            context.stats.take(
+            stats.take(
                 profiles=len(used),
                 total=sum(row.total for row in used),
                 duration_ns=sum(row.duration_ns for row in used),
@@ -178,11 +235,10 @@ class HeadInput:
                 last=used[-1].time,
             )
         for row in self.lacking:
-            context.stats.lack(self.metric, row.metrics, 1, row.time, row.time)
+            stats.lack(self.metric, row.metrics, 1, row.time, row.time)
 
 
 def _head_inputs(
-    context: QueryContext,
     head: QuerySet[Profile],
     profile_type: str,
     metric: Metric,
@@ -194,7 +250,7 @@ def _head_inputs(
     While one chunk is added to a sum, another thread unpacks the next ones and the database sends
     more. Most of this work releases the GIL. Close the generator to release the connection.
     """
-    with closing(context.snapshot.stream(_columns(head, trees))) as stream:
+    with closing(stream_rows(_columns(head, trees))) as stream:
         rows = _head_rows(stream, profile_type, metric)
         ahead: deque[HeadInput] = deque()
         while chunk := list(islice(rows, CHUNK)):
@@ -210,6 +266,40 @@ def _columns(rows: QuerySet[Profile], trees: Trees) -> QuerySet[Profile, tuple[A
         return rows.values_list(*_HEAD_FIELDS)
     no_tree = Value(b"", BinaryField())
     return rows.values_list(*(no_tree if name == "tree" else name for name in _HEAD_FIELDS))
+
+
+def stream_rows(rows: RowQuery) -> RowStream:
+    """Yield rows as tuples in order of time and pk, which must be their last two columns.
+
+    Django reads PostgreSQL's `bytea` as hexadecimal text, which takes most of the time to read
+    the trees of an hour. This function requests PostgreSQL's binary format, and yields rows
+    while later ones are still arriving. Do not use the database connection until the generator
+    has ended or is closed.
+    """
+    rows = rows.order_by("time", "pk")
+    return _stream_binary(rows) if connection.vendor == "postgresql" else _read_in_chunks(rows)
+
+
+def _stream_binary(rows: RowQuery) -> RowStream:
+    connection.ensure_connection()
+    try:
+        sql, parameters = rows.query.sql_with_params()
+    except EmptyResultSet:  # no row can match the filters: no statement to send
+        return
+    # Django's own cursors bind parameters in the client, which excludes binary results.
+    with psycopg.Cursor[tuple[Any, ...]](connection.connection) as cursor:
+        set_json_loads(orjson.loads, cursor)
+        # psycopg fetches this many rows at a time; the connection buffers more.
+        yield from cursor.stream(sql, parameters, binary=True, size=CHUNK)
+
+
+def _read_in_chunks(rows: RowQuery) -> RowStream:
+    chunk = list(rows[:STATEMENT_ROWS])
+    yield from chunk
+    while len(chunk) == STATEMENT_ROWS:
+        time, pk = chunk[-1][-2:]
+        chunk = list(rows.filter(Q(time__gt=time) | Q(time=time, pk__gt=pk))[:STATEMENT_ROWS])
+        yield from chunk
 
 
 def _head_rows(

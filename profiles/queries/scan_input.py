@@ -19,16 +19,17 @@ from profiles.engine.blocks import (
     open_hour,
 )
 from profiles.engine.blocks.sections.container import Source
-from profiles.engine.blocks.sparse_values import Rows, exact_sum
+from profiles.engine.blocks.sparse_values import Rows
+from profiles.engine.coverage import ScanStats
 from profiles.engine.encoding.codec import Numbers
 from profiles.engine.errors import BadTree
 from profiles.engine.metrics import Metric
+from profiles.engine.timestamps import micros
 from profiles.queries.cache import block_cache
 from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.plan import BlockRow
+from profiles.storage.blob_store import is_remote, sources
 from profiles.storage.blobs import BlobDeadlinePassed, BlobError
-from profiles.storage.block_reader import is_remote, sources
-from profiles.timestamps import micros, moment
 
 UNREADABLE = (BadTree, BlobError)
 ANY = Metric("", "")  # for inputs of which only the columns are read
@@ -68,14 +69,14 @@ class ScanInput(Protocol):
     def start(self) -> datetime:
         """Return a time between the same two cuts that is not after the earliest profile."""
 
-    def add_to(self, context: QueryContext, accumulator: Accumulator) -> None:
-        """Add the input's profiles to the accumulator, and count them in `context.stats`.
+    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
+        """Add the input's profiles to the accumulator, and count them in `stats`.
 
         Unreadable profiles are left out and reported there. Raise BadProfile if the sum passes 64
         bits, and TooLarge if it passes the accumulator's limit.
         """
 
-    def dimension(self, context: QueryContext) -> Dimension:
+    def dimension(self, stats: ScanStats) -> Dimension:
         """Return the columns of the input's profiles, and count them as `add_to` does."""
 
 
@@ -85,9 +86,10 @@ class OpenedBlock:
     Access to an unreadable block raises one of UNREADABLE.
     """
 
-    def __init__(self, row: BlockRow, source: Source) -> None:
+    def __init__(self, row: BlockRow, source: Source, is_whole: bool) -> None:
+        """Create the block; with `is_whole`, a cached block has all of its bytes in memory."""
         self.row = row
-        self._source = source
+        self._source, self._is_whole = source, is_whole
 
     @cached_property
     def hour(self) -> HourBlock:
@@ -112,7 +114,7 @@ class OpenedBlock:
     def _cached(self) -> HourBlock | DayBlock | None:
         """Return the cached block, which reads further sections within this query's deadline."""
         block = block_cache.get(self.row.location)
-        return block if block is None or is_remote() else block.with_source(self._source)
+        return block if block is None or self._is_whole else block.with_source(self._source)
 
 
 class BlockInput:
@@ -145,21 +147,21 @@ class BlockInput:
         has: Mask = profiles.has[profiles.metrics.index(self.metric)]
         return self.matching & has
 
-    def add_to(self, context: QueryContext, accumulator: Accumulator) -> None:
+    def add_to(self, accumulator: Accumulator, stats: ScanStats) -> None:
         try:
             if self.mask.any():
                 self.add_rows(accumulator)
-            self._count(context)
+            self._count(stats)
         except UNREADABLE as error:
-            leave_out(context, self.opened.row, error, self._matching_count())
+            leave_out(stats, self.opened.row, error, self._matching_count())
 
-    def dimension(self, context: QueryContext) -> Dimension:
+    def dimension(self, stats: ScanStats) -> Dimension:
         try:
             profiles, mask = self.opened.profiles, self.mask
         except UNREADABLE as error:
-            leave_out(context, self.opened.row, error, self._matching_count())
+            leave_out(stats, self.opened.row, error, self._matching_count())
             return EMPTY
-        self._count(context)
+        self._count(stats)
         if not mask.any():
             return EMPTY
         return Dimension(
@@ -170,30 +172,10 @@ class BlockInput:
             total=profiles.totals[profiles.metrics.index(self.metric)][mask],
         )
 
-    def _count(self, context: QueryContext) -> None:
+    def _count(self, stats: ScanStats) -> None:
         """Count the input's profiles, those with the metric and those without it."""
-        stats, profiles, mask = context.stats, self.opened.profiles, self.mask
-        if mask.any():
-            time = profiles.time[mask]
-            stats.take(
-                profiles=len(time),
-                total=exact_sum(profiles.totals[profiles.metrics.index(self.metric)][mask]),
-                duration_ns=exact_sum(profiles.duration_ns[mask]),
-                first=moment(int(time.min())),
-                last=moment(int(time.max())),
-            )
-            if stats.shared:
-                has = profiles.has[:, mask].all(axis=1)
-                stats.narrow([profiles.metrics[k] for k in np.flatnonzero(has)])
-        lacking = np.flatnonzero(self.matching & ~mask)
-        if not len(lacking):
-            return
-        kinds, kind = np.unique(profiles.has[:, lacking], axis=1, return_inverse=True)
-        for number, has in enumerate(kinds.T):
-            time = profiles.time[lacking[kind.ravel() == number]]
-            others = [profiles.metrics[k] for k in np.flatnonzero(has)]
-            earliest, latest = moment(int(time.min())), moment(int(time.max()))
-            stats.lack(self.metric, others, len(time), earliest, latest)
+        lacking = self.matching & ~self.mask
+        stats.take_rows(self.opened.profiles, self.metric, self.mask, lacking)
 
     def _matching_count(self) -> int | None:
         """Return the number of matching profiles; None if that is unreadable too."""
@@ -255,7 +237,7 @@ class DayInput(BlockInput):
 
 
 def leave_out(
-    context: QueryContext, row: BlockRow, error: Exception, profiles: int | None = None
+    stats: ScanStats | None, row: BlockRow, error: Exception, profiles: int | None = None
 ) -> None:
     """Report an unreadable block, with `profiles` left out (None: all of the block's).
 
@@ -263,8 +245,9 @@ def leave_out(
     """
     if isinstance(error, BlobDeadlinePassed):
         raise DeadlinePassed(str(error)) from error
-    left_out = row.profiles if profiles is None else profiles
-    context.stats.leave_out(row.start, row.end, str(error), left_out)
+    if stats is not None:
+        left_out = row.profiles if profiles is None else profiles
+        stats.leave_out(row.start, row.end, str(error), left_out)
 
 
 def block_inputs(
@@ -280,9 +263,9 @@ def block_inputs(
     """
     rows, ahead = tee(rows)
     locations = (row.location for row in ahead)
-    opened = sources(locations, context.deadline, block_cache.has)
+    opened, is_whole = sources(locations, context.deadline, block_cache.has), is_remote()
     for row, source in zip(rows, opened, strict=True):
-        block = OpenedBlock(row, source)
+        block = OpenedBlock(row, source, is_whole)
         if row.is_day:
             yield DayInput(block, filter, metric)
         else:
@@ -300,18 +283,20 @@ class ProfileFacts(NamedTuple):
     matching: NDArray[np.int64]  # indexes of the matching profiles, at least one, any metrics
 
 
-def profile_facts(context: QueryContext, inputs: Iterable[BlockInput]) -> Iterator[ProfileFacts]:
+def profile_facts(
+    context: QueryContext, inputs: Iterable[BlockInput], stats: ScanStats | None = None
+) -> Iterator[ProfileFacts]:
     """Yield the columns of each input with matching profiles.
 
-    Unreadable inputs are reported in `context.stats`; the readable profiles are not counted. Raise
-    DeadlinePassed between two inputs, or if a blob is not read before the deadline.
+    Unreadable inputs are reported in `stats`, if it is given; readable profiles are not counted.
+    Raise DeadlinePassed between two inputs, or if a blob is not read before the deadline.
     """
     for each in inputs:
         context.check()
         try:
             columns, matching = each.opened.profiles, np.flatnonzero(each.matching)
         except UNREADABLE as error:
-            leave_out(context, each.opened.row, error)
+            leave_out(stats, each.opened.row, error)
             continue
         if len(matching):
             yield ProfileFacts(each, columns, matching)

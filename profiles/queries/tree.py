@@ -1,17 +1,31 @@
-"""Queries for the flame graph, the list of functions, a function in focus, and its lines."""
+"""Queries of call trees: flame graph, list of functions, a function in focus, and its lines.
 
+Each merges the trees of all matching profiles and applies a view to the merged tree.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
+from django.conf import settings
+
+from profiles.engine.calltree import filters
+from profiles.engine.calltree.filters import Filters
+from profiles.engine.calltree.focus import Focused, focused, reaching
+from profiles.engine.calltree.invert import TooManyFrames, bottom_up
+from profiles.engine.calltree.merge import Merge
+from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.peek import peek
-from profiles.engine.calltree.subtree import fold
+from profiles.engine.calltree.reshape import with_values
+from profiles.engine.calltree.subtree import below, fold, node_of
 from profiles.engine.calltree.top import FunctionCost, function_cost, lines, top
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.coverage import Coverage
 from profiles.engine.metrics import Metric
-from profiles.queries.aggregate import merge_trees
-from profiles.queries.context import Coverage, QueryContext
-from profiles.queries.plan import choose_metric, metrics_of, plan_query
-from profiles.queries.render import apply_filters, apply_view, focus_trees, highlighted
+from profiles.queries.cache import cache_sum, cached_sum
+from profiles.queries.context import QueryContext
+from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
 from profiles.queries.results import (
     FocusResult,
     FunctionRow,
@@ -20,7 +34,15 @@ from profiles.queries.results import (
     TopResult,
     TreeResult,
 )
-from profiles.queries.selection import Group, InvalidQuery, Selection, Shape, View
+from profiles.queries.scan import Trees, add_profiles, explain_errors
+from profiles.queries.selection import (
+    FilterOption,
+    Group,
+    InvalidQuery,
+    Selection,
+    Shape,
+    View,
+)
 
 
 def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeResult:
@@ -74,7 +96,7 @@ def run_lines(
 ) -> LinesResult:
     """List the costs by line of the function `name` in `file`, after the view's filters."""
     merged = _merge(context, selection, view, Group.LINE)
-    tree = apply_filters(context, merged.tree, view)
+    tree = _apply_filters(context, merged.tree, view)
     costs = lines(tree, name, file, check=context.check)
     rows = tuple(LineRow(cost.line, cost.self, cost.total) for cost in costs)
     return LinesResult(selection, merged.metric, merged.coverage, name, file, rows)
@@ -96,6 +118,28 @@ def _merge(context: QueryContext, selection: Selection, view: View, group: Group
         plan = plan_query(context, selection)
         tree, coverage = merge_trees(context, plan, metric, group)
     return _Merged(metric, metrics, tree, coverage)
+
+
+def merge_trees(
+    context: QueryContext, plan: QueryPlan, metric: Metric, group: Group
+) -> tuple[Tree, Coverage]:
+    """Merge the call trees of all matching profiles that have the metric.
+
+    Profiles that cannot be read are left out and listed in the coverage. The result of a plan that
+    is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
+    sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
+    """
+    merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, (metric, group))
+    if merged is None:
+        by_function, type_ = group is Group.FUNCTION, plan.selection.type
+        trees = Trees.FUNCTIONS if by_function else Trees.WHOLE
+        with explain_errors():
+            merge = Merge([metric], by_function, settings.MAX_QUERY_NODES, type_, context.check)
+            coverage = add_profiles(context, plan, metric, merge, trees=trees)
+            merged = merge.tree(), coverage
+        size, is_readable = 2 * len(merged[0].id), coverage.is_readable
+        cache_sum(plan.result_key, (metric, group), merged, size, is_readable=is_readable)
+    return merged
 
 
 def _tree(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> TreeResult:
@@ -121,9 +165,9 @@ def _top(context: QueryContext, merged: _Merged, selection: Selection, view: Vie
 
 def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> FocusResult:
     name = view.focus or ""
-    tree = apply_filters(context, merged.tree, view)
+    tree = _apply_filters(context, merged.tree, view)
     row = function_cost(tree, name, check=context.check)
-    both = focus_trees(context, tree, name, view)
+    both = _focus_trees(context, tree, name, view)
     callers, callers_folded = fold(both.callers, view.max_nodes, context.check)
     callees, callees_folded = fold(both.callees, view.max_nodes, context.check)
     return FocusResult(
@@ -145,3 +189,80 @@ def _focus(context: QueryContext, merged: _Merged, selection: Selection, view: V
 
 def _row(cost: FunctionCost) -> FunctionRow:
     return FunctionRow(cost.name, cost.file, cost.self, cost.total, cost.count)
+
+
+def _apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
+    """Apply the view's filters to a tree, without nodes that have no value in its metric.
+
+    Such nodes occur, for example, for memory that is no longer in use. Raise InvalidQuery for an
+    invalid filter pattern.
+    """
+    of = Filters(
+        show=_values(view, FilterOption.SHOW),
+        hide=_values(view, FilterOption.HIDE),
+        hide_frames=_values(view, FilterOption.HIDE_FRAMES),
+        show_from=_values(view, FilterOption.FROM),
+    )
+    with _explain_view_errors():
+        return filters.filtered(with_values(tree, context.check), of, context.check)
+
+
+def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
+    """Apply filters, then focus, shape and root: with a focus, keep the stacks that reach it.
+
+    Raise InvalidQuery for an invalid filter pattern, if the stacks are too long to be inverted,
+    or if the view has no node with the id of its root.
+    """
+    tree = _apply_filters(context, tree, view)
+    if view.focus is not None:
+        tree = reaching(tree, view.focus, context.check)
+    if view.shape is Shape.BOTTOM_UP:
+        with _explain_view_errors():
+            tree = bottom_up(tree, context.check)
+    return _rooted(context, view, tree)[0]
+
+
+def _focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Focused:
+    """Return a function's callers and callees in a tree returned by `_apply_filters`.
+
+    The view's root may be a node of either tree or of both; a tree without it becomes empty.
+    Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
+    """
+    with _explain_view_errors():
+        both = focused(tree, name, context.check)
+    return Focused(*_rooted(context, view, both.callers, both.callees))
+
+
+def highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int, ...]:
+    """Return the indexes of nodes that match the view's highlight filters, ascending.
+
+    Raise InvalidQuery for an invalid filter pattern.
+    """
+    values = _values(view, FilterOption.HIGHLIGHT)
+    if not values:
+        return ()
+    with _explain_view_errors():
+        return tuple(filters.highlighted(tree, values, context.check).tolist())
+
+
+def _values(view: View, option: FilterOption) -> tuple[str, ...]:
+    return tuple(each.value for each in view.filters if each.option is option)
+
+
+def _rooted(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]:
+    if view.root is None:
+        return trees
+    nodes = [node_of(tree, view.root) for tree in trees]
+    if all(node is None for node in nodes):
+        raise InvalidQuery(
+            f"No node {view.root:016x} in this view of the selected profiles. Remove `root`."
+        )
+    return tuple(below(tree, node, context.check) for tree, node in zip(trees, nodes, strict=True))
+
+
+@contextmanager
+def _explain_view_errors() -> Iterator[None]:
+    try:
+        yield
+    except (BadFilterPattern, TooManyFrames) as error:
+        raise InvalidQuery(str(error)) from error

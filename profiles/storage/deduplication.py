@@ -18,8 +18,8 @@ from profiles.compaction.windows import in_the_head_since
 from profiles.engine.blocks import open_hour
 from profiles.engine.errors import BadTree
 from profiles.models import TimeSource
+from profiles.storage.blob_store import BlockLocation, sources
 from profiles.storage.blobs import BlobError
-from profiles.storage.block_reader import BlockLocation, sources
 from profiles.storage.insert_statements import Name, select_copies
 from profiles.storage.new_profile import Copy, NewProfile
 from profiles.storage.upload_future import StoreUnavailable

@@ -30,7 +30,7 @@ def test_functions_are_chosen_by_name_or_pattern(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("step", "1y", "step: '1y' is no span"),
+        ("step", "1y", "step: '1y' is no duration"),
         ("step", "1s", "steps"),
         ("size", "51", "size: '51' is no number from 1 to 50"),
         ("show", "/a(/", "show: Invalid regex /a(/"),

@@ -12,12 +12,12 @@ from profiles.engine.blocks import BlockProfile, build_day, build_hour, open_hou
 from profiles.engine.calltree.functions import functions_of
 from profiles.engine.calltree.peek import Neighbour, Peek
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.coverage import Coverage, Missing, Reason, ScanStats
 from profiles.engine.encoding.codec import encode
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.decode import DecodeLimits, decode_profile
 from profiles.engine.stats.spread import MeasuredSum, Spread
 from profiles.queries import result_codec
-from profiles.queries.context import Coverage, Missing, Reason, ScanStats
 from profiles.queries.results import (
     CompareResult,
     FocusResult,

@@ -8,12 +8,12 @@ import numpy as np
 from django.db.models import Count
 
 from profiles.engine.blocks import RowFilter
+from profiles.engine.timestamps import micros
 from profiles.models import Block, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import read_block_rows
 from profiles.queries.reports.block_counts import cut_off, whole
 from profiles.queries.scan_input import block_inputs, profile_facts
-from profiles.timestamps import micros
 from projects.models import Deployment
 from projects.profile_types import ProfileType
 
@@ -58,7 +58,7 @@ def _in_blocks(
             yield int(pk), type_, count
     cut = read_block_rows(blocks.filter(cut_off(project, start, end)))
     inputs = block_inputs(context, RowFilter(micros(start), micros(end)), cut)
-    for each, columns, matching in profile_facts(context.for_scan(), inputs):
+    for each, columns, matching in profile_facts(context, inputs):
         pks, counts = np.unique(columns.deployment[matching], return_counts=True)
         for pk, count in zip(pks.tolist(), counts.tolist(), strict=True):
             yield pk, each.opened.row.type, count

@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.engine.coverage import ScanStats
+from profiles.engine.timestamps import micros, rounded_down
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import metrics_of, plan_query
 from profiles.queries.results import HeatMapResult
 from profiles.queries.scan import Trees, scan
 from profiles.queries.selection import Selection
-from profiles.timestamps import micros, rounded_down
 
 WEIGHTS = 10  # greatest number of weight bins, the rows
 MOST_STEPS = 90  # greatest number of time steps, the columns
@@ -28,14 +29,14 @@ def run_heat_map(context: QueryContext, selection: Selection) -> HeatMapResult:
     after it. The weight bins divide the range from the lightest profile to the heaviest equally;
     a bin excludes its upper edge, except the last one. Without profiles there are no bins.
     """
-    context = context.for_scan()
+    stats = ScanStats()
     times, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     with context.snapshot:
         metric = metrics_of(context, selection)[0]
         plan = plan_query(context, selection)
         with scan(context, plan, metric, trees=Trees.NONE) as inputs:
             for each in inputs:
-                columns = each.dimension(context)
+                columns = each.dimension(stats)
                 times.append(columns.time)
                 weights.append(columns.weight)
     step = step_of(selection.end - selection.start)
@@ -46,7 +47,7 @@ def run_heat_map(context: QueryContext, selection: Selection) -> HeatMapResult:
     return HeatMapResult(
         selection=selection,
         metric=metric,
-        coverage=context.stats.coverage(),
+        coverage=stats.coverage(),
         starts=tuple(starts),
         step_seconds=step.total_seconds(),
         edges=tuple(edges.tolist()),

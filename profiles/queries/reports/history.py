@@ -8,14 +8,14 @@ import numpy as np
 
 from profiles.engine.calltree.patterns import BadFilterPattern, matcher
 from profiles.engine.calltree.tree import Tree
+from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.engine.stats.time_series import FunctionSeries, SeriesByFunction, TimeSeriesMerge
-from profiles.queries.aggregate import explain_errors, require_64_bits
-from profiles.queries.cache import cache_sum, cached_sum, result_key
-from profiles.queries.context import QueryContext, ScanStats
+from profiles.engine.timestamps import moment, rounded_down
+from profiles.queries.cache import cache_sum, cached_sum
+from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
 from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_query
-from profiles.queries.render import apply_view
 from profiles.queries.results import (
     HistoryLine,
     HistoryResult,
@@ -24,10 +24,10 @@ from profiles.queries.results import (
     TimeSpan,
     VersionSpan,
 )
-from profiles.queries.scan import Trees, scan
+from profiles.queries.scan import Trees, explain_errors, require_64_bits, scan
 from profiles.queries.scan_input import ScanInput
 from profiles.queries.selection import InvalidQuery, Selection, Shape, View
-from profiles.timestamps import moment, rounded_down
+from profiles.queries.tree import apply_view
 
 LINES = 5  # number of top functions to return by default
 MAX_LINES = 50
@@ -157,12 +157,12 @@ def _merge(
 
     The result of a plan that is entirely in blocks is cached and shared: do not modify it.
     """
-    key = result_key(plan, (metric, step))
-    sums: SeriesSums | None = cached_sum(key)
+    sums: SeriesSums | None = cached_sum(plan.result_key, (metric, step))
     if sums is None:
         sums = _sum_steps(context, plan, metric, starts, step)
         is_readable = not any(stats.missing for stats in sums.stats)
-        cache_sum(key, sums, sums.tree.self.size, is_readable=is_readable)
+        size = sums.tree.self.size
+        cache_sum(plan.result_key, (metric, step), sums, size, is_readable=is_readable)
     return sums
 
 
@@ -173,7 +173,7 @@ def _sum_steps(
     starts: list[datetime],
     step: timedelta,
 ) -> SeriesSums:
-    contexts = [context.for_scan() for _ in starts]
+    stats = [ScanStats() for _ in starts]
     deployments: dict[int, TimeSpan] = {}
     with (
         explain_errors(),
@@ -182,17 +182,14 @@ def _sum_steps(
         merge = TimeSeriesMerge(metric, len(starts), plan.selection.type, context.check)
         for each in inputs:
             merge.step = max(0, (each.start - starts[0]) // step)
-            each.add_to(contexts[merge.step], merge)
-            _add_deployments(context, each, deployments)
-        stats = [of_step.stats for of_step in contexts]
+            each.add_to(merge, stats[merge.step])
+            _add_deployments(each, deployments)
         require_64_bits(sum(each.total for each in stats))
         return SeriesSums(merge.tree(), stats, deployments)
 
 
-def _add_deployments(
-    context: QueryContext, scan_input: ScanInput, deployments: dict[int, TimeSpan]
-) -> None:
-    columns = scan_input.dimension(context.for_scan())  # `add_to` has counted the profiles
+def _add_deployments(scan_input: ScanInput, deployments: dict[int, TimeSpan]) -> None:
+    columns = scan_input.dimension(ScanStats())  # `add_to` has counted the profiles
     for pk in np.unique(columns.deployment).tolist():
         times = columns.time[columns.deployment == pk]
         new = TimeSpan(int(times.min()), int(times.max()), len(times))

@@ -113,7 +113,7 @@ def _count(context: QueryContext, plan: QueryPlan) -> _Counts:
     counts = _Counts()
     head, blocks = open_plan(context, plan)
     counts.add_head(head)
-    for _, columns, matching in profile_facts(context.for_scan(), blocks):
+    for _, columns, matching in profile_facts(context, blocks):
         counts.add(columns, matching)
     return counts
 

@@ -14,12 +14,12 @@ from django.db.models.functions import Collate
 from numpy.typing import NDArray
 
 from profiles.engine.blocks import ProfileColumns
+from profiles.engine.timestamps import micros, moment
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import BlockRow
 from profiles.queries.scan_input import BlockInput, profile_facts
 from profiles.queries.selection import InvalidQuery, ProfileOrder
-from profiles.timestamps import micros, moment
 
 _MOST = 2**63  # bound of the integers that databases can compare with
 _LATEST = 253_402_300_800 * 10**6  # µs: the start of the year 10,000

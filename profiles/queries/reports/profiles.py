@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from django.db.models import Count, F, Max, Min, QuerySet, Sum
 
 from profiles.engine.blocks.sparse_values import exact_sum
+from profiles.engine.coverage import ScanStats
+from profiles.engine.timestamps import moment
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import deployments_by_pk
@@ -20,7 +22,6 @@ from profiles.queries.results import ProfileRow, ProfilesResult
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import BlockInput, profile_facts
 from profiles.queries.selection import ProfileOrder, Selection
-from profiles.timestamps import moment
 from projects.models import Agent
 
 PAGE = 100
@@ -41,31 +42,33 @@ def run_profiles(
     `page` is the `next_page` of the previous page's result, empty for the first page. `size` is
     limited to 1 to MAX_PAGE. Raise InvalidQuery for a `page` that no list can have returned.
     """
-    context = context.for_scan()
+    stats = ScanStats()
     mark, size = read_mark(page), min(max(size, 1), MAX_PAGE)
     with context.snapshot:
         head, inputs = open_plan(context, plan_query(context, selection, days=False))
-        blocks = _count_blocks(context, inputs)
-        _count_head(context, head)
+        blocks = _count_blocks(context, inputs, stats)
+        _count_head(head, stats)
         context.check()
         entries = next_in_head(head, order, mark, size + 1)
         entries += next_in_blocks(context, blocks, order, mark, size + 1)
         entries = sorted(entries, reverse=True)[: size + 1]
         rows = _rows(context, entries[:size])
     next_page = mark_of(entries[size - 1].key) if len(entries) > size else None
-    return ProfilesResult(selection, context.stats.coverage(), rows, next_page)
+    return ProfilesResult(selection, stats.coverage(), rows, next_page)
 
 
-def _count_blocks(context: QueryContext, inputs: Iterator[BlockInput]) -> list[BlockInput]:
+def _count_blocks(
+    context: QueryContext, inputs: Iterator[BlockInput], stats: ScanStats
+) -> list[BlockInput]:
     """Count the blocks' matching profiles, and return the readable inputs.
 
     The inputs are in descending order of their blocks' latest profiles.
     """
     readable = []
-    for each, columns, matching in profile_facts(context, inputs):
+    for each, columns, matching in profile_facts(context, inputs, stats):
         readable.append(each)
         time = columns.time[matching]
-        context.stats.take(
+        stats.take(
             profiles=len(matching),
             total=exact_sum(columns.weight[matching]),
             duration_ns=exact_sum(columns.duration_ns[matching]),
@@ -75,7 +78,7 @@ def _count_blocks(context: QueryContext, inputs: Iterator[BlockInput]) -> list[B
     return sorted(readable, key=lambda each: each.opened.row.last, reverse=True)
 
 
-def _count_head(context: QueryContext, rows: QuerySet[Profile]) -> None:
+def _count_head(rows: QuerySet[Profile], stats: ScanStats) -> None:
     sums = rows.order_by().aggregate(
         Count("pk"),
         Sum("duration_ns"),
@@ -86,7 +89,7 @@ def _count_head(context: QueryContext, rows: QuerySet[Profile]) -> None:
         low=Sum(F("weight") % _HALF),
     )
     if sums["pk__count"]:
-        context.stats.take(
+        stats.take(
             profiles=sums["pk__count"],
             total=sums["high"] * _HALF + sums["low"],
             duration_ns=sums["duration_ns__sum"],

@@ -7,6 +7,7 @@ from django.db.models import Avg, BigIntegerField, Count, Func, QuerySet, Value
 from django.db.models.sql.compiler import SQLCompiler
 from numpy.typing import NDArray
 
+from profiles.engine.timestamps import micros
 from profiles.models import Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import metrics_of, plan_query
@@ -14,7 +15,6 @@ from profiles.queries.results import StripResult, StripStep
 from profiles.queries.scan import open_plan
 from profiles.queries.scan_input import profile_facts
 from profiles.queries.selection import InvalidQuery, Selection
-from profiles.timestamps import micros
 
 MAX_STEPS = 2000
 
@@ -33,7 +33,7 @@ def run_strip(context: QueryContext, selection: Selection, steps: int = 120) -> 
         head, blocks = open_plan(context, plan_query(context, selection))
         sums.add_head(head)
         context.check()
-        for _, columns, matching in profile_facts(context.for_scan(), blocks):
+        for _, columns, matching in profile_facts(context, blocks):
             sums.add(columns.time[matching], columns.weight[matching])
         metric = metrics_of(context, selection)[0]
     width = (selection.end - selection.start) / steps

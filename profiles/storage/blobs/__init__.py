@@ -1,8 +1,6 @@
-"""Blob store for blocks: files or an S3-compatible store behind one interface, by BLOB_URL."""
+"""Blob stores for blocks: files or an S3-compatible store behind one interface."""
 
 import functools
-
-from django.conf import settings
 
 from profiles.storage.blobs.address import Bucket, parse
 from profiles.storage.blobs.files import FileBlobs
@@ -23,15 +21,9 @@ __all__ = [
     "BlobMissing",
     "BlobStore",
     "BlobUnavailable",
-    "blobs",
     "new_key",
     "open_store",
 ]
-
-
-def blobs() -> BlobStore:
-    """Return the store that BLOB_URL configures."""
-    return open_store(settings.BLOB_URL)
 
 
 @functools.lru_cache(maxsize=8)

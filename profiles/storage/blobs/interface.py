@@ -19,7 +19,7 @@ class BlobUnavailable(BlobError):
 
 
 class BlobDeadlinePassed(BlobUnavailable):
-    """A read did not finish before the caller's deadline (block_reader.py)."""
+    """A read did not finish before the caller's deadline (blob_store.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BlobStore(Protocol):
 
     A key consists of segments of letters, digits, `-`, `_` and `.`, separated by slashes. A call
     to a remote store ends within the store's own time limit or raises BlobUnavailable. A call to
-    a file system may block forever; block_reader.py reads with a deadline.
+    a file system may block forever; blob_store.py reads with a deadline.
     """
 
     is_remote: bool  # True if each call is a request over the network

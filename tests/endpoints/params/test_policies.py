@@ -199,13 +199,10 @@ def test_a_label_without_a_name_is_an_error_or_ignored() -> None:
     assert lenient(LABEL.prefix, "x").family(LABEL) == {}
 
 
-@pytest.mark.parametrize("reader", [StrictReader, LenientReader])
 @pytest.mark.parametrize("pair", [("service", "a\0b"), ("a\0b", "x"), ("label.\0", "x")])
-def test_nul_is_an_error_in_both(
-    reader: type[StrictReader] | type[LenientReader], pair: tuple[str, str]
-) -> None:
+def test_nul_is_an_error(pair: tuple[str, str]) -> None:
     with pytest.raises(BadParameter, match=": may not have the character NUL"):
-        reader([pair])
+        StrictReader([pair])
 
 
 def test_each_parameter_has_a_meaning() -> None:

@@ -4,9 +4,9 @@ from functools import cache
 
 from endpoints.errors import BadField, NotFound
 from ingest.cloud_profiler import listing, names
+from profiles.engine.timestamps import moment
 from profiles.queries.reports.profile_page import read_mark
 from profiles.queries.selection import InvalidQuery
-from profiles.timestamps import moment
 from projects.credentials import keys, operator_token
 from projects.profile_types import ProfileType
 from tests.fuzz.fuzz_target import FuzzTarget

@@ -15,7 +15,7 @@ from profiles.compaction import level0, pending_series
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block, Profile
 from profiles.storage import deduplication, head
-from profiles.storage.block_reader import BlockLocation, sources
+from profiles.storage.blob_store import BlockLocation, sources
 from profiles.storage.new_profile import NewProfile
 from profiles.storage.upload_future import UploadFuture
 from projects.models import DayUsage, Project

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from profiles.engine.blocks import open_hour
 from profiles.engine.encoding.codec import decode
 from profiles.models import Block, BlockLevel, Profile
-from profiles.storage.block_reader import location_of, read
+from profiles.storage.blob_store import location_of, read
 from projects.models import DayUsage, Project
 
 

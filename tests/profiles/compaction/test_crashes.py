@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from profiles import retention
 from profiles.compaction import blob_sweep, day_rollup, hour_blocks, level0, pending_series
 from profiles.models import Blob, Block, Profile
-from profiles.storage.blobs import BlobUnavailable, blobs
+from profiles.storage.blob_store import blobs
+from profiles.storage.blobs import BlobUnavailable
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import counted_bytes, really_stored_bytes, stock

@@ -13,7 +13,7 @@ from profiles.engine.encoding.codec import decode
 from profiles.engine.encoding.preorder_columns import depths
 from profiles.engine.metrics import Metric
 from profiles.models import Block, BlockLevel, Profile
-from profiles.storage.block_reader import location_of, read
+from profiles.storage.blob_store import location_of, read
 from projects.models import Deployment, Project
 from tests.profiles import rows
 from tests.profiles.compaction.inventory import stock

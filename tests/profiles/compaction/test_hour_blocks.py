@@ -10,7 +10,7 @@ from profiles.compaction import head_to_blocks, hour_blocks
 from profiles.compaction.windows import hours_before
 from profiles.engine.blocks import BlockProfile, build_hour
 from profiles.models import Blob, Block, DeduplicationKey, Profile, TimeSource
-from profiles.storage.block_reader import location_of, read
+from profiles.storage.blob_store import location_of, read
 from profiles.storage.insert import insert
 from projects.models import Deployment, Project, User
 from projects.profile_types import ProfileType

@@ -18,7 +18,8 @@ from profiles.engine.blocks import LEVEL, build_hour
 from profiles.engine.encoding.compression import FAST
 from profiles.models import Block, Profile
 from profiles.query import Selection, View, run_tree
-from profiles.storage.blobs import BlobUnavailable, blobs
+from profiles.storage.blob_store import blobs
+from profiles.storage.blobs import BlobUnavailable
 from profiles.storage.blobs.files import FileBlobs
 from projects.models import Deployment, Project
 from projects.profile_types import ProfileType

@@ -25,8 +25,8 @@ from profiles.query import (
     run_tree,
     tree_json,
 )
+from profiles.storage.blob_store import BlockLocation
 from profiles.storage.blobs.files import FileBlobs
-from profiles.storage.block_reader import BlockLocation
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows

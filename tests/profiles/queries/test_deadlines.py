@@ -44,7 +44,7 @@ from profiles.query import (
     run_tree_and_top,
     tree_json,
 )
-from profiles.storage import block_reader
+from profiles.storage import blob_store
 from profiles.storage.blobs.files import FileBlobs
 from projects.models import Deployment
 from tests.profiles import contexts, rows
@@ -198,10 +198,10 @@ class Hanging:
 
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hanging]:
-    monkeypatch.setattr(block_reader, "_readers", ThreadPool("file-reader", 2))
+    monkeypatch.setattr(blob_store, "_readers", ThreadPool("file-reader", 2))
     monkeypatch.setattr(scan_input, "block_cache", BlockCache(0))
     monkeypatch.setattr(
-        block_reader, "SPARE_SECONDS", MINUTE - 0.1
+        blob_store, "SPARE_SECONDS", MINUTE - 0.1
     )  # the deadline does not pass before the read
     made = Hanging(monkeypatch)
     yield made

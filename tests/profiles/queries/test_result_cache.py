@@ -11,7 +11,6 @@ from pytest_django import Settings
 
 from profiles.compaction import hour_blocks
 from profiles.models import Blob, Profile
-from profiles.queries import aggregate as merging
 from profiles.queries import cache
 from profiles.queries.cache import (
     MemoryCache,
@@ -21,6 +20,7 @@ from profiles.queries.cache import (
     cached_page,
     result_cache,
 )
+from profiles.queries.scan import add_profiles
 from profiles.queries.scan_input import HourInput
 from profiles.query import (
     Group,
@@ -45,13 +45,12 @@ pytestmark = pytest.mark.django_db
 def merges(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return a function that counts the merges so far."""
     counts = []
-    add = merging.add_all
 
-    def counted(*args: object) -> object:
+    def counted(*args: Any, **options: Any) -> object:
         counts.append(args)
-        return add(*args)  # type: ignore[arg-type]
+        return add_profiles(*args, **options)
 
-    monkeypatch.setattr(merging, "add_all", counted)
+    monkeypatch.setattr("profiles.queries.tree.add_profiles", counted)
     return lambda: len(counts)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from profiles.compaction import hour_blocks
+from profiles.engine.coverage import ScanStats
 from profiles.engine.encoding.compression import compress
 from profiles.engine.metrics import Metric
-from profiles.queries.context import ScanStats
 from profiles.queries.result_codec import UnknownFormat, decode, digest, encode
 from profiles.query import (
     FilterOption,

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from profiles.models import Profile
+from profiles.queries import scan
+from profiles.queries.scan import stream_rows
 from profiles.query import DeadlinePassed, Selection, View, run_tree
-from profiles.storage import snapshot
-from profiles.storage.snapshot import Snapshot
 from projects.models import Project
 from projects.profile_types import ProfileType
 from tests.profiles import rows
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "AT_ONCE", 2)
-    monkeypatch.setattr(snapshot, "CHUNK", 2)
+    monkeypatch.setattr(scan, "CHUNK", 2)
+    monkeypatch.setattr(scan, "STATEMENT_ROWS", 2)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def selection(project: Project) -> Selection:
 
 def test_all_rows_come_in_order_with_their_bytes(selection: Selection) -> None:
     found = Profile.objects.values_list("weight", "totals", "tree", "time", "pk")
-    with Snapshot() as state, closing(state.stream(found)) as stream:
+    with closing(stream_rows(found)) as stream:
         read = list(stream)
     expected = list(found.order_by("time", "pk"))
     assert [(w, t, bytes(tree), at, pk) for w, t, tree, at, pk in read] == [
@@ -45,10 +45,9 @@ def test_all_rows_come_in_order_with_their_bytes(selection: Selection) -> None:
 
 def test_a_stream_that_is_left_early_leaves_the_connection_free(selection: Selection) -> None:
     found = Profile.objects.values_list("time", "pk")
-    with Snapshot() as state:
-        with closing(state.stream(found)) as stream:
-            next(stream)
-        assert Profile.objects.count() == 5
+    with closing(stream_rows(found)) as stream:
+        next(stream)
+    assert Profile.objects.count() == 5
 
 
 def test_after_a_deadline_in_the_midst_the_next_query_has_a_result(

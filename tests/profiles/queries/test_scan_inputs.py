@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from profiles.engine.calltree.merge import Merge
+from profiles.engine.coverage import ScanStats
 from profiles.engine.metrics import Metric
 from profiles.models import Profile
 from profiles.queries import scan as scan_module
-from profiles.queries.context import DeadlinePassed, QueryContext, ScanStats
+from profiles.queries.context import DeadlinePassed, QueryContext
 from profiles.queries.plan import plan_query
 from profiles.queries.scan import Trees, scan
 from profiles.queries.scan_input import ScanInput
@@ -45,11 +46,10 @@ def test_parts_add_up_to_everything_that_matches(
     monkeypatch.setattr(scan_module, "CHUNK", 2)
     for minute in range(5):
         rows.stored(shop, minutes=minute)
-    merge, context = Merge([CPU], by_function=True), query_context(selection)
-    with scanning(context, selection) as inputs:
+    merge, used = Merge([CPU], by_function=True), ScanStats()
+    with scanning(query_context(selection), selection) as inputs:
         for each in inputs:
-            each.add_to(context, merge)
-    used = context.stats
+            each.add_to(merge, used)
     assert int(merge.tree().self.sum()) == used.total == 5 * 9_000_000
     assert (used.profiles, used.duration_ns) == (5, 50 * 10**9)
 
@@ -72,12 +72,12 @@ def test_what_is_unpacked_ahead_adds_up_to_the_same(
 
 
 def _summed(selection: Selection, trees: Trees) -> tuple[dict[int, int], ScanStats]:
-    merge, context = Merge([CPU], by_function=True), query_context(selection)
-    with scanning(context, selection, trees=trees) as inputs:
+    merge, stats = Merge([CPU], by_function=True), ScanStats()
+    with scanning(query_context(selection), selection, trees=trees) as inputs:
         for each in inputs:
-            each.add_to(context, merge)
+            each.add_to(merge, stats)
     tree = merge.tree()
-    return dict(zip(tree.id.tolist(), tree.self[0].tolist(), strict=True)), context.stats
+    return dict(zip(tree.id.tolist(), tree.self[0].tolist(), strict=True)), stats
 
 
 def test_a_sum_that_ends_early_leaves_nothing_behind(
@@ -97,7 +97,7 @@ def test_no_part_lies_across_a_cut(selection: Selection, shop: Deployment) -> No
     cuts = [rows.NOON + timedelta(minutes=minutes) for minutes in (10, 20, 30)]
     context = query_context(selection)
     with scanning(context, selection, cuts=cuts) as inputs:
-        sizes = [(each.start, len(each.dimension(context).time)) for each in inputs]
+        sizes = [(each.start, len(each.dimension(ScanStats()).time)) for each in inputs]
     assert sizes == [
         (rows.NOON, 2),
         (rows.NOON + timedelta(minutes=10), 2),
@@ -113,7 +113,7 @@ def test_the_dimension_knows_profiles_without_their_trees(
     context = query_context(selection)
     with scanning(context, selection, trees=Trees.NONE) as inputs:
         (head,) = inputs
-    dimension = head.dimension(context)
+    dimension = head.dimension(ScanStats())
     noon = int(rows.NOON.timestamp()) * 10**6
     assert dimension.time.tolist() == [noon + 60 * 10**6]
     assert dimension.deployment.tolist() == [shop.pk]
@@ -123,11 +123,11 @@ def test_the_dimension_knows_profiles_without_their_trees(
 
 def test_profiles_without_the_metric_are_no_part(selection: Selection, shop: Deployment) -> None:
     rows.stored(shop)
-    merge, context = Merge([CPU], by_function=True), query_context(selection)
-    with scanning(context, selection, Metric("apples", "count")) as inputs:
+    merge, stats = Merge([CPU], by_function=True), ScanStats()
+    with scanning(query_context(selection), selection, Metric("apples", "count")) as inputs:
         for each in inputs:
-            each.add_to(context, merge)
-    assert (context.stats.profiles, context.stats.coverage().left_out) == (0, 1)
+            each.add_to(merge, stats)
+    assert (stats.profiles, stats.coverage().left_out) == (0, 1)
 
 
 def test_the_deadline_is_looked_at_between_parts(selection: Selection, shop: Deployment) -> None:

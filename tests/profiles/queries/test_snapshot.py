@@ -4,13 +4,13 @@ import threading
 from contextlib import closing
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from profiles.models import Profile
-from profiles.storage.snapshot import Rows, SelectStatement, Snapshot
+from profiles.queries.context import Snapshot
+from profiles.queries.scan import stream_rows
 from projects.models import Project
 from tests.profiles import rows
-from tests.queries import count_queries
 
 pytestmark = pytest.mark.real
 
@@ -35,52 +35,17 @@ def _store_another(shop: object) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_query_nothing_is_sent(project: Project) -> None:
-    with count_queries() as sent, Snapshot():
-        pass
-    assert sent == []
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("first", ["a query", "a stream"])
-def test_it_begins_with_whatever_is_sent_first(project: Project, first: str) -> None:
+def test_a_stream_reads_the_same_state(project: Project) -> None:
     shop = rows.deployment(project)
     rows.stored(shop)
-    how_many = SelectStatement(
-        "how many", f"SELECT count(*) FROM {Profile._meta.db_table}", (), _number
-    )
-    with Snapshot() as state:
-        if first == "a query":
-            assert state.select(how_many) == 1
-        else:
-            with closing(state.stream(Profile.objects.values_list("time", "pk"))) as stream:
-                assert len(list(stream)) == 1
+    with Snapshot():
+        with closing(stream_rows(Profile.objects.values_list("time", "pk"))) as stream:
+            assert len(list(stream)) == 1
         writer = threading.Thread(target=_store_another, args=[shop])
         writer.start()
         writer.join(60)
         assert Profile.objects.count() == 1
-        assert state.select(how_many) == 1
-    assert state.select(how_many) == 2
-
-
-def _number(found: Rows) -> int:
-    return int(found[0][0])
-
-
-@pytest.mark.django_db(transaction=True)
-def test_prefetched_statements_are_not_sent_again(project: Project) -> None:
-    numbers = [
-        SelectStatement(n, "SELECT %s, %s", (n, "50%s"), lambda found: found[0]) for n in range(3)
-    ]
-    with count_queries() as sent, Snapshot() as state:
-        state.prefetch(numbers[:2])
-        state.prefetch(numbers)
-        before = len(sent)
-        assert [state.select(number) for number in numbers] == [(n, "50%s") for n in range(3)]
-        assert len(sent) == before
-    with pytest.raises(DatabaseError), Snapshot() as state:
-        state.prefetch([*numbers, SelectStatement("no", "SELECT nothing", (), _number)])
-    assert state.select(numbers[2]) == (2, "50%s")
+    assert Profile.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)

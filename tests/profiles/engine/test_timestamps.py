@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.timestamps import micros, moment, rounded_down
+from profiles.engine.timestamps import micros, moment, rounded_down
 
 TIMESTAMPS = st.datetimes(timezones=st.just(UTC))
 LATER = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))

@@ -1,4 +1,4 @@
-"""Read the bytes of blocks from the blobs that they are packed in.
+"""Configured blob store, and reads of the blocks that are packed in its blobs.
 
 A deadline is a value of time.monotonic(); None waits for as long as the store does.
 """
@@ -12,10 +12,12 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from django.conf import settings
+
 from common.thread_pool import ThreadPool
 from profiles.engine.blocks.sections.container import Source
 from profiles.models import Block
-from profiles.storage.blobs import BlobDeadlinePassed, BlobError, blobs
+from profiles.storage.blobs import BlobDeadlinePassed, BlobError, BlobStore, open_store
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +28,11 @@ NEAR_AT_ONCE = 16
 # A read gives up this long before the deadline itself, so that the query can still report the blob
 # as the reason.
 SPARE_SECONDS = 0.25
+
+
+def blobs() -> BlobStore:
+    """Return the store that BLOB_URL configures."""
+    return open_store(settings.BLOB_URL)
 
 
 class BlockLocation(NamedTuple):
@@ -61,9 +68,10 @@ def sources(
     decoded already: these are fetched when their source is read. The sources raise BlobError,
     and BlobDeadlinePassed after the deadline.
     """
-    if not blobs().is_remote:
+    store = blobs()
+    if not store.is_remote:
         for location in locations:
-            yield _local_source(location, deadline)
+            yield _local_source(store, location, deadline)
         return
     rest = iter(locations)
     ahead: list[_RemoteBlock] = []
@@ -80,12 +88,11 @@ def is_remote() -> bool:
     return blobs().is_remote
 
 
-def _local_source(location: BlockLocation, deadline: float | None) -> Source:
+def _local_source(store: BlobStore, location: BlockLocation, deadline: float | None) -> Source:
     """Return a source that reads in another thread if there is a deadline.
 
     A file read cannot be cancelled.
     """
-    store = blobs()
 
     def source(at: int, length: int) -> bytes:
         length = max(0, min(length, location.length - at))
