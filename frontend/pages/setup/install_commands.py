@@ -1,12 +1,8 @@
 """Installation commands for one server and one key, shown to be pasted verbatim."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from django.utils.translation import gettext as _
-
-from frontend.pages.agent_files.archives import GO_MODULE, java_packages, node_packages
 from frontend.pages.agent_files.files import AGENT, AgentFile
 
 # Placeholder for a key's secret, which is shown only once, when the key is created.
@@ -36,83 +32,6 @@ def install_commands(server: str, key: str, files: list[AgentFile]) -> InstallCo
         code=f'import flamewatch\nflamewatch.start(service="{SERVICE}", version="1.0")',
         check=f"curl {server}/ok",
     )
-
-
-class SetupStep(NamedTuple):
-    """Text to paste: its heading, the language that it is written in, and the text."""
-
-    heading: str
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherClient:
-    """Client other than the Python agent, with the steps that connect it."""
-
-    id: str
-    name: str
-    note: str
-    steps: tuple[SetupStep, ...]
-
-
-def other_clients(server: str, key: str) -> list[OtherClient]:
-    """Return the clients that this server offers or accepts, with `server` and `key` filled in."""
-    settings = f"export FLAMEWATCH_URL={server}\nexport FLAMEWATCH_KEY={key}\n"
-    settings += f"export FLAMEWATCH_SERVICE={SERVICE}\n"
-    return [_go(server, settings), *_node(server, settings), *_java(server, settings)]
-
-
-def _go(server: str, settings: str) -> OtherClient:
-    install = (
-        f"export GOPROXY={server}/agents/go,$(go env GOPROXY) GONOSUMDB={GO_MODULE}\n"
-        f"go get {GO_MODULE}"
-    )
-    code = (
-        f'import flamewatch "{GO_MODULE}"\n\n'
-        "agent := flamewatch.Start(flamewatch.Config{})\ndefer agent.Stop()"
-    )
-    steps = (
-        SetupStep(_("Install the agent"), "Shell", install),
-        SetupStep(_("Start the agent in your code"), "Go", code),
-        SetupStep(_("Run your program with the agent"), "Shell", f"{settings}go run ."),
-    )
-    return OtherClient("go", "Go", _("1.22 or newer"), steps)
-
-
-def _node(server: str, settings: str) -> list[OtherClient]:
-    packages = node_packages()
-    if not packages:
-        return []
-    run = f"{settings}node --require flamewatch-agent/start app.js"
-    steps = (
-        SetupStep(
-            _("Install the agent"), "Shell", f"npm install {server}/agents/node/{packages[-1]}"
-        ),
-        SetupStep(_("Run your program with the agent"), "Shell", run),
-        SetupStep(
-            _("Or start the agent in your code"),
-            "JavaScript",
-            "require('flamewatch-agent').start();",
-        ),
-    )
-    return [OtherClient("node", "Node.js", _("18 or newer"), steps)]
-
-
-def _java(server: str, settings: str) -> list[OtherClient]:
-    packages = java_packages()
-    if not packages:
-        return []
-    jar = packages[-1]
-    steps = (
-        SetupStep(_("Install the agent"), "Shell", f"curl -O {server}/agents/java/{jar}"),
-        SetupStep(
-            _("Run your program with the agent"),
-            "Shell",
-            f"{settings}java -javaagent:{jar} -jar app.jar",
-        ),
-    )
-    return [OtherClient("java", "Java", _("17 or newer"), steps)]
 
 
 def _install(server: str, files: list[AgentFile]) -> str:

@@ -16,11 +16,8 @@ from endpoints.params.reader import LenientReader
 from frontend.forbidden import only_who_may_change
 from frontend.fragments import wants_fragment
 from frontend.pages.agent_files.files import agent_files
-from frontend.pages.setup.install_commands import (
-    KEY_PLACEHOLDER,
-    install_commands,
-    other_clients,
-)
+from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
+from frontend.pages.setup.other_clients import other_clients
 from frontend.pages.setup.progress import progress
 from projects.access import may_change, membership, project_for
 from projects.account_limits import LimitReached
@@ -76,7 +73,9 @@ def _context(member: Member, key: str) -> dict[str, object]:
         "here": "setup",
         "key": key,
         "files": files,
-        "clients": other_clients(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER),
+        "clients": other_clients(
+            settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, project.project_id
+        ),
         "lines": install_commands(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, files),
         "may_change": may_change(member),
         "progress": progress(project),
