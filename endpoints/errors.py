@@ -52,8 +52,9 @@ class UnknownPath(Exception):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"No such path: {path[:200]!r}. This server speaks Cloud Profiler's API v2 (/v2/) and"
-            " its own query API (/api/v1/)."
+            f"No such path: {path[:200]!r}. This server speaks Cloud Profiler's API v2 (/v2/),"
+            " Pyroscope's (/ingest, /push.v1.PusherService/Push), OpenTelemetry profiles"
+            " (/v1development/profiles) and its own query API (/api/v1/)."
         )
 
 
