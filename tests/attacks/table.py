@@ -9,7 +9,13 @@ from typing import Protocol
 from tests.attacks import hostile_profiles as hostile
 from tests.attacks import requests
 from tests.attacks.bounds import Bounds, RepeatedRequests
-from tests.attacks.connections import ANNOUNCED, AnnouncedUploads, HalfHeads, ParkedHandshakes
+from tests.attacks.connections import (
+    ANNOUNCED,
+    AnnouncedUploads,
+    HalfHeads,
+    HandshakeBursts,
+    ParkedHandshakes,
+)
 from tests.attacks.hostile_profiles import MIB
 from tests.attacks.requests import GZIP, Requests
 from tests.attacks.server import Site
@@ -117,6 +123,7 @@ ATTACKS = (
     ),
     Attack("two thousand half heads", lambda: HalfHeads(2000), SMALL),
     Attack("three hundred parked handshakes", lambda: ParkedHandshakes(300, 32), SMALL),
+    Attack("bursts of three hundred handshakes", lambda: HandshakeBursts(300, 32), SMALL),
     Attack(
         "values that no database takes",
         _repeated(requests.bad_rows, 400, 403, connections=8),  # 403: a write key may not list
