@@ -45,7 +45,7 @@ async def access(text: str, scope: Scope) -> Access:
             "Missing API key: send Authorization: Bearer KEY, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
     found = await authenticate(text)
-    note_authenticated(scope)
+    note_authenticated(scope, ("project", found.project))
     return found
 
 

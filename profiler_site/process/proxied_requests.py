@@ -4,13 +4,14 @@ The connections of a proxy are not counted, because they belong to many clients.
 a client behind it could have as many requests in progress as the proxy passes on.
 """
 
+from collections.abc import Hashable
 from typing import Any, cast
 
 from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable
 from asgiref.typing import Scope as TypedScope
 from django.conf import settings
 
-from common.asgi import AUTHENTICATED, Scope
+from common.asgi import AUTHENTICATED, Scope, note_authenticated
 from common.client_address import LOOPBACK, client_address
 from endpoints.asgi_response import send_response
 from endpoints.error_responses import unavailable
@@ -37,13 +38,14 @@ async def respond(
     elif not requests.count(address, allowed):
         rejections.note(None, RejectionReason.CONNECTIONS_PER_ADDRESS)
         response = unavailable(
-            f"FLAMEWATCH_MAX_UNAUTHENTICATED_CONNECTIONS allows {allowed:,} requests in progress of "
-            f"one address without a valid key or session; {address} has as many. Try again later."
+            f"FLAMEWATCH_MAX_UNAUTHENTICATED_CONNECTIONS allows {allowed:,} requests in progress "
+            f"of one address without a valid key or session; {address} has as many. Try again "
+            f"later."
         )
         await send_response(cast("Any", send), response.status, response.headers, response.body)
     else:
-        counted = _CountedRequest(address)
-        state = {**scope.get("state", {}), AUTHENTICATED: counted.end}
+        counted = _CountedRequest(address, scope)
+        state = {**scope.get("state", {}), AUTHENTICATED: counted.note_authenticated}
         try:
             await application(cast("TypedScope", {**scope, "state": state}), receive, send)
         finally:
@@ -53,8 +55,12 @@ async def respond(
 class _CountedRequest:
     """Request that counts for an address until `end` is called, which may happen repeatedly."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, address: str, scope: Scope) -> None:
+        self._address, self._scope = address, scope
+
+    def note_authenticated(self, tenant: Hashable) -> None:
+        note_authenticated(self._scope, tenant)
+        self.end()
 
     def end(self) -> None:
         if self._address:

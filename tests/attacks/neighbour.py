@@ -71,13 +71,13 @@ def _request(connection: http.client.HTTPConnection, site: Site, kind: str) -> t
     else:
         tenant = site.neighbour
         connection.request(
-            "POST", f"{tenant.profiles}:createOffline", _upload(), dict(tenant.headers)
+            "POST", f"{tenant.profiles}:createOffline", upload_body(), dict(tenant.headers)
         )
     response = connection.getresponse()
     return response.status, response.read().decode()[:500]
 
 
-def _upload() -> bytes:
+def upload_body() -> bytes:
     """Build an upload with the current time, because the time makes it a new profile."""
     message = {
         "profileType": "WALL",

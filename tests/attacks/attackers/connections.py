@@ -20,6 +20,7 @@ LATER = 10.0  # seconds of tolerance for a loaded machine
 SEND_SECONDS = 30.0
 OPEN_SECONDS = 4.0  # of the connections, parked or with a response
 BURSTS_SECONDS = 6.0
+BURST_PAUSE_SECONDS = 0.3
 PARKED_SECONDS = 30.0  # until all that are not parked have a response
 _STATUS = re.compile(rb"HTTP/1.1 (\d+)")
 
@@ -132,7 +133,8 @@ class HandshakeBursts:
             for each in idle:
                 each.sendall(message)
             idle = _wait_for_responses(opened, self.count - self.parked)
-            self.statuses.update(_status(each.recv(2**16)) for each in idle)
+            self.statuses.update(_status(receive_response(each, SEND_SECONDS)) for each in idle)
+            time.sleep(BURST_PAUSE_SECONDS)
         for each in opened:
             each.close()
 
