@@ -2,20 +2,22 @@
 
 import base64
 import contextlib
+import gzip
 import http.client
 import json
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from tests.attacks.server import Site
+from tests.ingest.pprof import field as field_of_profile
 from tests.paths import SAMPLES
 
 PERIOD_SECONDS = 0.2
 TIMEOUT_SECONDS = 60.0
-_SAMPLE = SAMPLES / "python-wall.pb.gz"
+_SAMPLE = gzip.decompress((SAMPLES / "python-wall.pb.gz").read_bytes())
+_TIME_NANOS = 9  # field of pprof's Profile
 _DEPLOYMENT = {"target": "neighbour", "labels": {"zone": "eu-1", "version": "1"}}
 
 
@@ -83,7 +85,16 @@ def upload_body() -> bytes:
         "profileType": "WALL",
         "deployment": _DEPLOYMENT,
         "duration": "10s",
-        "startTime": datetime.now(UTC).isoformat(),
-        "profileBytes": base64.b64encode(_SAMPLE.read_bytes()).decode(),
+        "profileBytes": sample_at(time.time_ns()),
     }
     return json.dumps(message).encode()
+
+
+def sample_at(time_ns: int) -> str:
+    """Return the sample with another start (Unix time), as base64 of gzip pprof.
+
+    Its own time precedes that of the message around it. The last value of a field is the one that
+    counts.
+    """
+    body = gzip.compress(_SAMPLE + field_of_profile(_TIME_NANOS, time_ns), 1, mtime=0)
+    return base64.b64encode(body).decode()
