@@ -1,6 +1,6 @@
 """Types of ASGI messages, as loose as those of Django's own handler."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from django.http import HttpRequest
@@ -9,7 +9,8 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-# Key of a function in a scope's `state`: the server's connection counts as authenticated after it.
+# Key of a function of a tenant in a scope's `state`: after it the server's connection counts as
+# authenticated, and as one of this tenant.
 AUTHENTICATED = "flamewatch.authenticated"
 
 
@@ -23,11 +24,12 @@ def scope_of(request: HttpRequest) -> Scope:
     return scope
 
 
-def note_authenticated(scope: Scope) -> None:
+def note_authenticated(scope: Scope, tenant: Hashable) -> None:
     """Tell the connection of a request that its client has a valid key or session.
 
-    No effect with a server that does not limit the connections of other clients.
+    `tenant` is ("project", pk) or ("user", pk). No effect with a server that does not limit the
+    connections of other clients.
     """
-    note: Callable[[], None] | None = scope.get("state", {}).get(AUTHENTICATED)
+    note: Callable[[Hashable], None] | None = scope.get("state", {}).get(AUTHENTICATED)
     if note is not None:
-        note()
+        note(tenant)

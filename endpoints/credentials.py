@@ -1,15 +1,19 @@
 """Find and authenticate the API key of a request, and check its scope."""
 
+import contextlib
+import re
 from collections.abc import Mapping
 
 from common.asgi import Scope, note_authenticated
+from common.client_address import client_address
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
-from projects.credentials.authentication import Access, authenticate
+from projects.credentials.authentication import Access, KeyRejected, authenticate
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
 KEY = Parameter("key", "API key, for clients that cannot send headers", str, "")
+_KEY_IN_QUERY = re.compile(rb"(?:^|&)key=(\w+)")
 
 
 def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
@@ -20,6 +24,20 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     return headers.get("x-goog-api-key", "") or query.get(KEY.name, "")
 
 
+async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | str]:
+    """Return the project of the request's key or, without a valid key, the client's address.
+
+    This is the tenant for the order of requests, not their authorization, which is the task of the
+    views. A key in the body of a request is not known yet.
+    """
+    in_query = _KEY_IN_QUERY.findall(scope["query_string"])
+    text = key_text(headers, {KEY.name: in_query[-1].decode()} if in_query else {})
+    if text:
+        with contextlib.suppress(KeyRejected):
+            return "project", (await access(text, scope)).project
+    return "address", client_address(scope)
+
+
 async def access(text: str, scope: Scope) -> Access:
     """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
     if not text:
@@ -27,7 +45,7 @@ async def access(text: str, scope: Scope) -> Access:
             "Missing API key: send Authorization: Bearer KEY, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
     found = await authenticate(text)
-    note_authenticated(scope)
+    note_authenticated(scope, ("project", found.project))
     return found
 
 

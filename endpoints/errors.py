@@ -75,12 +75,18 @@ class BodyTooLarge(Exception):
 
 
 class TooManyLabelValues(Exception):
-    """Profile label that already has the allowed number of distinct values today."""
+    """Profile label that already has the allowed number of distinct values today.
 
-    def __init__(self, name: str, allowed: int) -> None:
+    Without a name: all labels of the project together have the allowed number.
+    """
+
+    def __init__(self, allowed: int, name: str = "") -> None:
         super().__init__(
             f"FLAMEWATCH_MAX_LABEL_VALUES allows {allowed:,} distinct values of a label per day, "
             f"and the label {name!r} has reached them. Use a label with fewer values."
+            if name
+            else f"A project may have {allowed:,} distinct values of all its labels per day, and "
+            f"this one has reached them. Use fewer labels, or labels with fewer values."
         )
 
 

@@ -15,8 +15,9 @@ from django.http import HttpRequest, HttpResponse
 
 from common.asgi import Receive, Scope, Send, headers_of
 from common.disconnect import unless_disconnected
+from common.loop_turns import turns_of_process
 from common.request_body import Disconnected
-from endpoints import bodies
+from endpoints import bodies, credentials
 from endpoints.error_responses import reject
 from endpoints.errors import BadRequest
 from endpoints.nul import require_no_nul
@@ -52,8 +53,11 @@ class LeanHandler(ASGIHandler):
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
         try:
+            headers = headers_of(scope)
+            tenant = await credentials.tenant(headers, scope)
             body = await bodies.read(receive, _LIMIT, MAX_BODY_BYTES)
-            body = bodies.decoded(body, headers_of(scope), _LIMIT, MAX_BODY_BYTES)
+            await turns_of_process.wait(tenant)
+            body = bodies.decoded(body, headers, _LIMIT, MAX_BODY_BYTES)
             request = _request(scope, body)
             request.urlconf = self._urlconf
             return await unless_disconnected(self._get_response_async(request), receive)

@@ -45,8 +45,8 @@ async def page_client(scope: Scope) -> PageClient:
     if session:
         user, member_of = await _member(session, project)
         if user:
-            note_authenticated(scope)
             person = ("user", user)
+            note_authenticated(scope, ("project", member_of) if member_of else person)
     is_query = path is not None and path[2] not in _LIGHT
     return PageClient(member_of or None, person, is_query)
 

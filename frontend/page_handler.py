@@ -19,6 +19,7 @@ from django.urls import set_script_prefix
 
 from common.disconnect import unless_disconnected
 from common.fair_threads import FairLimits, FairThreads, QueueFull
+from common.loop_turns import turns_of_process
 from common.request_body import Disconnected, TooLong, TooSlow, read_body
 from frontend import page_concurrency
 from frontend.page_client import PageClient, page_client
@@ -69,6 +70,7 @@ class PageHandler(ASGIHandler):
 
     async def _respond(self, scope: Any, body: bytes) -> HttpResponse:
         whose = await page_client(scope)
+        await turns_of_process.wait(whose.tenant)
         started = asyncio.Event()
         loop = asyncio.get_running_loop()
 

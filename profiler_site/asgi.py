@@ -23,7 +23,7 @@ from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
-from profiler_site.process import lifespan, static_handler  # noqa: E402
+from profiler_site.process import lifespan, proxied_requests, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
 
@@ -40,7 +40,15 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         await _live(receive, send)
         return
     seen = through_proxies(cast("dict[str, Any]", scope))
-    scope = cast("Scope", seen)
+    if seen.get("client") == scope.get("client") or seen["path"] in health.ADDRESSES:
+        await _dispatch(cast("Scope", seen), receive, send)
+    else:
+        await proxied_requests.respond(cast("ASGI3Application", _dispatch), seen, receive, send)
+
+
+async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    """Pass a request to its application by its path."""
+    seen = cast("dict[str, Any]", scope)
     if seen["path"].startswith((endpoint.PREFIX, API)) and plain_http.is_rejected(seen):
         await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):

@@ -71,10 +71,12 @@ class RunningServer:
         self.cli("user", "create", email, "--password-stdin", stdin=PASSWORD + "\n")
         return str(self.cli("project", "create", name, "--owner", email)["project"])
 
-    def add_tenant(self, name: str = "Acme Shop", email: str = "alice@example.org") -> Tenant:
-        """Create a project of a new user (with PASSWORD), with a key for each scope."""
+    def add_tenant(
+        self, name: str = "Acme Shop", email: str = "alice@example.org", **quotas: int
+    ) -> Tenant:
+        """Create a project of a new user (with PASSWORD), with quotas and a key for each scope."""
         done = subprocess.run(
-            [sys.executable, "-m", "tests.tenants", name, email],
+            [sys.executable, "-m", "tests.tenants", name, email, json.dumps(quotas)],
             env=self.environment,
             input=PASSWORD,
             text=True,

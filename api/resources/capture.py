@@ -1,4 +1,8 @@
-"""Endpoint `POST /api/v1/projects/<project>/capture`: request a profile immediately."""
+"""Endpoint `POST /api/v1/projects/<project>/capture`: request a profile immediately.
+
+It has the limits of a query, for it costs as much: statements on the head's database, one of them a
+commit. The server's operator has no limits.
+"""
 
 from dataclasses import dataclass
 
@@ -10,6 +14,7 @@ from endpoints import credentials, json_body, json_fields
 from endpoints.api_view import WireView, json_response
 from endpoints.errors import BadField, NotFound
 from endpoints.json_fields import Message
+from endpoints.query_execution import admit_query, execute
 from projects.credentials import operator_token
 from projects.models import Project
 from projects.profile_types import NEVER_REQUESTED, ProfileType
@@ -29,23 +34,19 @@ class CaptureView(WireView):
     http_method_names = ["post"]
 
     async def post(self, request: HttpRequest, project: str) -> HttpResponse:
-        project_id, asker = await _asker(request, project)
-        params = _read_params(json_body.parse(request.body))
-        pending = await database_pool.run(_request_capture, project_id, asker, params)
+        text = credentials.key_text(request.headers, request.GET)
+        if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
+            params = _read_params(json_body.parse(request.body))
+            pending = await database_pool.run(_request_capture, project, "operator", params)
+        else:
+            access = await credentials.access(text, scope_of(request))
+            credentials.require_own(access, project)
+            await admit_query(access)
+            params = _read_params(json_body.parse(request.body))
+            pending = await execute(
+                access, lambda _: _request_capture(access.project_id, access.prefix, params)
+            )
         return json_response(_json(params, pending), status=201)
-
-
-async def _asker(request: HttpRequest, project: str) -> tuple[str, str]:
-    """Authenticate a key of the project, or the server's operator.
-
-    Return the project's id, and the key's prefix or "operator" for the audit log.
-    """
-    text = credentials.key_text(request.headers, request.GET)
-    if text.startswith(operator_token.PREFIX) and operator_token.project_of(text) == project:
-        return project, "operator"
-    access = await credentials.access(text, scope_of(request))
-    credentials.require_own(access, project)
-    return access.project_id, access.prefix
 
 
 def _read_params(message: Message) -> CaptureParams:
@@ -64,6 +65,7 @@ def _read_params(message: Message) -> CaptureParams:
 
 
 def _request_capture(project_id: str, asker: str, params: CaptureParams) -> PendingCapture:
+    """Request the capture; `asker` is a key's prefix, or "operator", for the audit log."""
     project = Project.objects.filter(project_id=project_id).first()
     if project is None:
         raise NotFound("No such project.")

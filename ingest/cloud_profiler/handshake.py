@@ -7,6 +7,7 @@ from django.http import HttpRequest
 
 from common.asgi import scope_of
 from common.client_address import client_address
+from common.loop_turns import turns_of_process
 from endpoints import credentials, json_body
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
@@ -41,9 +42,13 @@ async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
     peer = client_address(request)
     agent = agents.agent_seen(access, request.headers, peer, handshake.types)
     registered = await registry.seen(access, _key(handshake), agent)
+    # New agents are inserted in batches, after which hundreds of handshakes continue at once.
+    await turns_of_process.wait(("project", access.project))
     disk.require_room()
     await quotas.require_room(access.project)
     capture = await _wait(access, handshake, agent, registered)
+    # Hundreds of handshakes may reach their poll timeout at once.
+    await turns_of_process.wait(("project", access.project))
     return _response(access, handshake, registered, capture)
 
 

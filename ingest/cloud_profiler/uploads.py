@@ -33,7 +33,7 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     the bytes and the labels can be set, and agents send both.
     """
     issued = await _issued(request, project, name_id)
-    note_authenticated(request.scope)
+    note_authenticated(request.scope, ("project", issued.project))
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
         sent = await read_upload(request, issued.project, wire.sent_profile, charge)
         check_size(sent.body)

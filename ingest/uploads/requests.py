@@ -10,6 +10,7 @@ from django.conf import settings
 
 from common.asgi import Receive, Scope, headers_of
 from common.client_address import client_address
+from common.loop_turns import turns_of_process
 from common.request_body import Charge
 from endpoints import bodies
 from endpoints.errors import BadRequest, BodyTooLarge
@@ -82,6 +83,7 @@ async def read_body(request: UploadRequest, project: int, charge: Charge, allowe
     """
     bodies.check_declared_size(request.headers, LIMIT, allowed)
     body = await bodies.read(request.receive, LIMIT, allowed, charge)
+    await turns_of_process.wait(("project", project))
     if "content-encoding" in request.headers:
         unpack = partial(bodies.decoded, body, request.headers, LIMIT, allowed)
         body = await decode_pool.run(project, unpack, len(body))

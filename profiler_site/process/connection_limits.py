@@ -17,19 +17,14 @@ class Abortable(Protocol):
     def abort(self) -> None: ...
 
 
-class ConnectionLimits:
-    """Open connections that count towards a limit. Not thread-safe: use from one event loop only.
-
-    A restricted connection is one above a limit: it may ask for the process's health, and is
-    answered with an error otherwise.
-    """
+class AddressCounts:
+    """Unauthenticated connections or requests by client address. Not thread-safe."""
 
     def __init__(self) -> None:
         self._unauthenticated: Counter[str] = Counter()  # by address, without zeros
-        self._restricted: dict[Abortable, None] = {}  # oldest first
 
     def count(self, address: str, allowed: int) -> bool:
-        """Count an unauthenticated connection of an address, and return True.
+        """Count one of an address, and return True.
 
         Return False, without counting it, if the address has `allowed` already.
         """
@@ -39,10 +34,22 @@ class ConnectionLimits:
         return True
 
     def uncount(self, address: str) -> None:
-        """Undo `count`: the client has authenticated, or its connection is closed."""
+        """Undo `count`: the client has authenticated, or the connection or request has ended."""
         self._unauthenticated[address] -= 1
         if not self._unauthenticated[address]:
             del self._unauthenticated[address]
+
+
+class ConnectionLimits(AddressCounts):
+    """Open connections that count towards a limit. Not thread-safe: use from one event loop only.
+
+    A restricted connection is one above a limit: it may ask for the process's health, and is
+    answered with an error otherwise.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._restricted: dict[Abortable, None] = {}  # oldest first
 
     def restrict(self, connection: Abortable, allowed: int) -> None:
         """Register a restricted connection, and abort the oldest ones above `allowed`."""

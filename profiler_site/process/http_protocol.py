@@ -9,6 +9,10 @@ descriptors left, the event loop would reset every new connection, those of heal
 """
 
 import asyncio
+import fcntl
+import struct
+import termios
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from django.conf import settings
@@ -16,9 +20,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from common.asgi import AUTHENTICATED
 from common.client_address import LOOPBACK
+from common.request_body import WINDOW_BYTES, WINDOW_SECONDS
 from endpoints.error_responses import unavailable
 from profiler_site.process import file_limit
 from profiler_site.process.connection_limits import ConnectionLimits, counted_address
+from profiler_site.process.unsent_responses import UnsentResponses
 from projects.usage import rejections
 from projects.usage.rejections import RejectionReason
 
@@ -28,7 +34,10 @@ RESTRICTED_HEAD_SECONDS = 2.0
 # Time for a rejected client to send the rest of its body: it loses a response that it has not read
 # when the connection is closed before.
 REJECTED_BODY_SECONDS = 1.0
+# Time in which a client has to receive WINDOW_BYTES of a response, or the rest of it.
+RECEIVE_SECONDS = WINDOW_SECONDS
 HEALTH_PATHS = frozenset({b"/ok", b"/ready"})
+_C_INT = struct.Struct("i")
 
 
 class Restriction(NamedTuple):
@@ -41,12 +50,14 @@ class Restriction(NamedTuple):
 class BoundedHttpProtocol(HttpToolsProtocol):
     """HTTP protocol that closes connections whose request head is late or too long (431).
 
-    Restricted connections get 503.
+    It aborts those that do not read their response. Restricted connections get 503.
     """
 
     _deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _counted_address = ""  # while the client has not authenticated
+    _tenant: Hashable = ""  # the client of the current request: project, user or address
+    _receive_deadline: asyncio.TimerHandle | None = None
     _restriction: Restriction | None = None
     _is_rejected = False
 
@@ -60,8 +71,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_here()
-        self.note_authenticated()
+        self._end_count()
         connections.unrestrict(self.transport)
+        self._response_is_sent()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -75,8 +87,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._deadline is not None and self._head_bytes > HEAD_BYTES:
             self._reject_head()
 
-    def note_authenticated(self) -> None:
-        """Stop counting the connection as one of a client that has not authenticated."""
+    def note_authenticated(self, tenant: Hashable) -> None:
+        """Count the connection as one of this tenant, not of a client without a key or session."""
+        self._tenant = tenant
+        self._end_count()
+
+    def _end_count(self) -> None:
         if self._counted_address:
             connections.uncount(self._counted_address)
             self._counted_address = ""
@@ -108,6 +124,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        if self._is_idle():  # unless the client sends requests ahead, which are all its own
+            self._tenant = ("address", self.client[0] if self.client else "")
         self.scope["state"][AUTHENTICATED] = self.note_authenticated
 
     def on_headers_complete(self) -> None:
@@ -130,6 +148,49 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.transport.close()
         else:
             super().on_message_complete()
+
+    # -- unsent bytes of responses --------------------------------------------------------
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        size = self.transport.get_write_buffer_size() + self._rest_of_response()
+        unsent.add(self.transport, self._tenant, size)
+        self._await_receiver(self._unread_bytes())
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._response_is_sent()
+
+    def _await_receiver(self, size: int) -> None:
+        self._receive_deadline = self.loop.call_later(RECEIVE_SECONDS, self._check_receiver, size)
+
+    def _check_receiver(self, before: int) -> None:
+        """Abort the connection if the client has received too few of the bytes `before`."""
+        size = self._unread_bytes()
+        if before - size >= WINDOW_BYTES:
+            self._await_receiver(size)
+        else:
+            unsent.abort(self.transport)
+
+    def _rest_of_response(self) -> int:
+        """Return the bytes that the application has not sent yet: Django sends 64 KiB at a time."""
+        is_open = self.cycle is not None and not self.cycle.response_complete
+        return int(self.cycle.expected_content_length) if is_open else 0
+
+    def _unread_bytes(self) -> int:
+        """Return the bytes that the client has not received, those in the kernel's buffer included.
+
+        The transport alone shows no progress before the kernel has sent a megabyte.
+        """
+        descriptor = self.transport.get_extra_info("socket").fileno()
+        queued = fcntl.ioctl(descriptor, termios.TIOCOUTQ, bytes(_C_INT.size))
+        return self.transport.get_write_buffer_size() + int(_C_INT.unpack(queued)[0])
+
+    def _response_is_sent(self) -> None:
+        unsent.remove(self.transport)
+        if self._receive_deadline is not None:
+            self._receive_deadline.cancel()
+            self._receive_deadline = None
 
     # -- head of a request ----------------------------------------------------------------
 
@@ -173,3 +234,4 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 connections = ConnectionLimits()
+unsent = UnsentResponses()

@@ -41,6 +41,7 @@ class RejectionReason(StrEnum):
     SERVER_BUSY = "server_busy"  # limit of all projects together
     CONNECTIONS_PER_ADDRESS = "connections_per_address"  # of no project, as the next
     OPEN_FILES = "open_files"
+    UNREAD_RESPONSES = "unread_responses"
 
 
 LABELS: dict[RejectionReason, Promise] = {
@@ -59,6 +60,7 @@ LABELS: dict[RejectionReason, Promise] = {
     RejectionReason.SERVER_BUSY: _("Limit of all projects together"),
     RejectionReason.CONNECTIONS_PER_ADDRESS: _("Connections of an address"),
     RejectionReason.OPEN_FILES: _("Open files of the server"),
+    RejectionReason.UNREAD_RESPONSES: _("Responses that were not read"),
 }
 OF_QUOTA = {
     LimitName.PROFILES_PER_MINUTE: RejectionReason.PROFILES_PER_MINUTE,

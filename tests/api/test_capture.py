@@ -1,12 +1,16 @@
 """Capture now, by `POST /api/v1/projects/<project>/capture`."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from pytest_django import Settings
 
+from common.fair_threads import FairThreads
+from profiles.queries import concurrency
+from profiles.queries.concurrency import LIMITS
 from projects.credentials import operator_token
 from projects.models import AuditEntry, Project
 from scheduler.long_poll import queue_of_process
@@ -116,6 +120,30 @@ def test_a_field_that_cannot_be_used_is_400_and_named(
     change: dict[str, Any], field: str, agent: Client
 ) -> None:
     assert_error_response(capture(agent, **change), 400, "INVALID_ARGUMENT", f"{field}: ")
+
+
+def test_a_capture_counts_as_a_query_of_its_project(agent: Client, settings: Settings) -> None:
+    settings.QUERIES_PER_MINUTE = 2
+    for _ in range(2):
+        assert_error_response(capture(agent), 409, "FAILED_PRECONDITION")
+    for rejected in (capture(agent), capture(agent, service=None)):
+        assert_error_response(
+            rejected, 429, "RESOURCE_EXHAUSTED", "FLAMEWATCH_QUERIES_PER_MINUTE allows 2"
+        )
+
+
+def test_a_capture_waits_in_the_queue_of_queries(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = FairThreads("flamewatch-query", replace(LIMITS, waiting_of_tenant=0))
+    monkeypatch.setattr(concurrency, "_threads", full)
+    assert_error_response(capture(agent), 429, "RESOURCE_EXHAUSTED", "0 queries of this project")
+
+
+def test_the_operator_is_not_counted(project: Project, settings: Settings) -> None:
+    settings.QUERIES_PER_MINUTE = 0
+    operator = Client(project.project_id, operator_token.make(project.project_id))
+    assert_error_response(capture(operator), 409, "FAILED_PRECONDITION")
 
 
 def test_no_key_is_401(project: Project) -> None:

@@ -113,6 +113,7 @@ class RepeatedRequests:
     connections: int = 1
     pause: float = PAUSE_SECONDS
     seconds: float = ATTACK_SECONDS
+    required: int = 0  # status that the server has to answer at least once; 0: none
     statuses: Counter[int] = field(default_factory=Counter)  # by status; 0: no response
     messages: set[str] = field(default_factory=set)
 
@@ -131,10 +132,15 @@ class RepeatedRequests:
 
     def unexpected(self) -> list[str]:
         """Return the statuses that the server must not answer, with what it said."""
-        found = sorted(set(self.statuses) - self.allowed)
+        found = [
+            f"status {status}: {self.messages}"
+            for status in sorted(set(self.statuses) - self.allowed)
+        ]
         if not self.statuses:
             return ["no request was answered"]
-        return [f"status {status}: {self.messages}" for status in found]
+        if self.required and not self.statuses[self.required]:
+            found.append(f"no status {self.required}: {dict(self.statuses)}")
+        return found
 
     def __str__(self) -> str:
         return f"{dict(self.statuses)} {sorted(self.messages)[:3]}"

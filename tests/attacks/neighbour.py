@@ -2,20 +2,22 @@
 
 import base64
 import contextlib
+import gzip
 import http.client
 import json
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from tests.attacks.server import Site
+from tests.ingest.pprof import field as field_of_profile
 from tests.paths import SAMPLES
 
 PERIOD_SECONDS = 0.2
 TIMEOUT_SECONDS = 60.0
-_SAMPLE = SAMPLES / "python-wall.pb.gz"
+_SAMPLE = gzip.decompress((SAMPLES / "python-wall.pb.gz").read_bytes())
+_TIME_NANOS = 9  # field of pprof's Profile
 _DEPLOYMENT = {"target": "neighbour", "labels": {"zone": "eu-1", "version": "1"}}
 
 
@@ -71,19 +73,28 @@ def _request(connection: http.client.HTTPConnection, site: Site, kind: str) -> t
     else:
         tenant = site.neighbour
         connection.request(
-            "POST", f"{tenant.profiles}:createOffline", _upload(), dict(tenant.headers)
+            "POST", f"{tenant.profiles}:createOffline", upload_body(), dict(tenant.headers)
         )
     response = connection.getresponse()
     return response.status, response.read().decode()[:500]
 
 
-def _upload() -> bytes:
+def upload_body() -> bytes:
     """Build an upload with the current time, because the time makes it a new profile."""
     message = {
         "profileType": "WALL",
         "deployment": _DEPLOYMENT,
         "duration": "10s",
-        "startTime": datetime.now(UTC).isoformat(),
-        "profileBytes": base64.b64encode(_SAMPLE.read_bytes()).decode(),
+        "profileBytes": sample_at(time.time_ns()),
     }
     return json.dumps(message).encode()
+
+
+def sample_at(time_ns: int) -> str:
+    """Return the sample with another start (Unix time), as base64 of gzip pprof.
+
+    Its own time precedes that of the message around it. The last value of a field is the one that
+    counts.
+    """
+    body = gzip.compress(_SAMPLE + field_of_profile(_TIME_NANOS, time_ns), 1, mtime=0)
+    return base64.b64encode(body).decode()

@@ -6,13 +6,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from tests.attacks import hostile_profiles as hostile
-from tests.attacks import requests
+from tests.attacks.attackers import forms, requests
+from tests.attacks.attackers import hostile_profiles as hostile
+from tests.attacks.attackers.connections import (
+    ANNOUNCED,
+    AnnouncedUploads,
+    HalfHeads,
+    HandshakeBursts,
+    ParkedHandshakes,
+)
+from tests.attacks.attackers.hostile_profiles import MIB
+from tests.attacks.attackers.quotas import RejectedByQuota
+from tests.attacks.attackers.requests import GZIP, Requests
+from tests.attacks.attackers.unread import UnreadResponses
 from tests.attacks.bounds import Bounds, RepeatedRequests
-from tests.attacks.connections import ANNOUNCED, AnnouncedUploads, HalfHeads, ParkedHandshakes
-from tests.attacks.hostile_profiles import MIB
-from tests.attacks.requests import GZIP, Requests
 from tests.attacks.server import Site
+from tests.ingest.pprof import SIMPLE
 
 
 class Attacker(Protocol):
@@ -54,9 +63,9 @@ def _bodies(body: Callable[[], bytes]) -> Callable[[], Attacker]:
 
 
 def _repeated(
-    of: Requests, *allowed: int, connections: int = 2, pause: float = 0.1
+    of: Requests, *allowed: int, connections: int = 2, pause: float = 0.1, required: int = 0
 ) -> Callable[[], Attacker]:
-    return lambda: RepeatedRequests(of, frozenset(allowed), connections, pause)
+    return lambda: RepeatedRequests(of, frozenset(allowed), connections, pause, required=required)
 
 
 ATTACKS = (
@@ -79,6 +88,11 @@ ATTACKS = (
     Attack(
         "a label value of 4 KiB in 100,000 labels",
         _uploads(partial(hostile.one_label_value_of_many_labels, 4096, 100_000)),
+        DECODING,
+    ),
+    Attack(
+        "a location of 9,000 inlined lines shared by 11,000 stacks",
+        _uploads(partial(hostile.inlined_stacks, 9000, 11_000)),
         DECODING,
     ),
     Attack("120 MiB of zeros", _uploads(partial(bytes, 120 * MIB)), DECODING),
@@ -117,6 +131,7 @@ ATTACKS = (
     ),
     Attack("two thousand half heads", lambda: HalfHeads(2000), SMALL),
     Attack("three hundred parked handshakes", lambda: ParkedHandshakes(300, 32), SMALL),
+    Attack("bursts of three hundred handshakes", lambda: HandshakeBursts(300, 32), SMALL),
     Attack(
         "values that no database takes",
         _repeated(requests.bad_rows, 400, 403, connections=8),  # 403: a write key may not list
@@ -134,6 +149,29 @@ ATTACKS = (
         _repeated(requests.new_deployments, 200, 429, connections=8, pause=0.0),
         SMALL,
     ),
+    Attack("hundreds of profiles", lambda: RejectedByQuota(profiles_per_minute=40), SMALL),
+    Attack(
+        "profiles beyond the stored bytes",
+        lambda: RejectedByQuota(stored_bytes=40 * len(SIMPLE)),
+        SMALL,
+        is_nightly=True,
+    ),
+    Attack(
+        "uploads with new label values",
+        _repeated(requests.new_label_values, 200, 429, connections=4, pause=0.01, required=429),
+        SMALL,
+        is_nightly=True,
+    ),
+    Attack(
+        "uploads with new label names",
+        _repeated(requests.new_label_names, 400, 429, connections=4, pause=0.01, required=429),
+        SMALL,
+    ),
+    Attack("responses that nobody reads", lambda: UnreadResponses(16), Bounds(memory=256 * MIB)),
+    Attack("sign-ups", forms.sign_ups, SMALL),
+    Attack("guessed passwords", forms.sign_ins, SMALL),
+    Attack("new projects", forms.new_projects, SMALL),
+    Attack("new keys", forms.new_keys, SMALL, is_nightly=True),
     Attack(
         "guessed keys",
         _repeated(requests.guessed_keys, 401, connections=4, pause=0.01),

@@ -1,39 +1,47 @@
 """Client of a page request, and its connection."""
 
 import asyncio
+from collections.abc import Hashable
 
 import pytest
 from django.test import Client
 
 from common.asgi import AUTHENTICATED, Scope
 from frontend.page_client import page_client
-from projects.models import User
+from projects.models import Project, User
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def noted(session: str) -> int:
-    """Return how often a request with this session tells its connection of a valid session."""
-    calls: list[None] = []
+def noted(session: str, path: str = "/") -> list[Hashable]:
+    """Return the tenants that a request with this session reports to its connection."""
+    tenants: list[Hashable] = []
     scope: Scope = {
-        "path": "/",
+        "path": path,
         "headers": [(b"cookie", f"sessionid={session}".encode())],
         "client": ("192.0.2.7", 5),
-        "state": {AUTHENTICATED: lambda: calls.append(None)},
+        "state": {AUTHENTICATED: tenants.append},
     }
     asyncio.run(page_client(scope))
-    return len(calls)
+    return tenants
 
 
 def test_a_valid_session_authenticates_its_connection(client: Client, alice: User) -> None:
     client.force_login(alice)
     key = str(client.session.session_key)
-    assert [noted(key), noted(key)] == [1, 1], "also from the cache"
-    assert noted("x" * 32) == 0
+    user = ("user", alice.pk)
+    assert [noted(key), noted(key)] == [[user], [user]], "also from the cache"
+    assert noted("x" * 32) == []
+
+
+def test_a_member_is_of_the_project(client: Client, alice: User, project: Project) -> None:
+    client.force_login(alice)
+    key = str(client.session.session_key)
+    assert noted(key, f"/p/{project.project_id}/flame") == [("project", project.pk)]
 
 
 def test_a_session_of_nobody_does_not(client: Client) -> None:
     session = client.session
     session["language"] = "es"
     session.save()
-    assert noted(str(session.session_key)) == 0
+    assert noted(str(session.session_key)) == []

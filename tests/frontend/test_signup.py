@@ -1,5 +1,8 @@
 """Sign-up, sign-in and sign-out."""
 
+import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
@@ -20,6 +23,24 @@ def test_it_makes_the_account_and_its_project_and_goes_on_to_setup(
     assert client.get("/p/acme-shop/setup").status_code == 200
     owner = Member.objects.get(project__project_id="acme-shop")
     assert (owner.user.email, owner.role) == ("mara@acme.example", Role.OWNER)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_password_is_hashed_outside_of_the_transaction(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that a hash, which takes long, blocks no other writer of SQLite."""
+    in_transaction: list[bool] = []
+
+    def encode(hasher: MD5PasswordHasher, password: str, salt: str) -> str:
+        in_transaction.append(connection.in_atomic_block)
+        return original(hasher, password, salt)
+
+    original = MD5PasswordHasher.encode
+    monkeypatch.setattr(MD5PasswordHasher, "encode", encode)
+    client.post("/account/signup/", FORM)
+    assert in_transaction == [False]
+    assert User.objects.get().check_password(FORM["password1"])
 
 
 def test_a_short_password_is_counted(client: Client, db: None) -> None:

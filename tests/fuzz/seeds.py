@@ -31,7 +31,7 @@ from profiles.queries.results import (
 )
 from profiles.queries.selection import FilterOption, Selection, View, ViewFilter
 from projects.profile_types import ProfileType
-from tests.attacks import hostile_profiles as hostile
+from tests.attacks.attackers import hostile_profiles as hostile
 from tests.ingest.pprof import field
 from tests.paths import SAMPLES
 from tests.profiles.engine.blocks.random_blocks import profile_of

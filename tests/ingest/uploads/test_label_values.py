@@ -38,3 +38,17 @@ def test_the_memory_for_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     for value in ("a", "b", "c"):
         values.count(1, {"pod": value}, TODAY, allowed=3)
     values.count(1, {"pod": "d"}, TODAY, allowed=3)
+
+
+def test_the_values_of_all_labels_of_a_project_are_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(label_values, "MAX_VALUES_OF_PROJECT", 3)
+    values = LabelValues()
+    values.count(1, {"a": "1", "b": "1", "c": "1"}, TODAY, allowed=2)
+    with pytest.raises(TooManyLabelValues, match=r"A project may have 3 distinct values of all"):
+        values.count(1, {"d": "1"}, TODAY, allowed=2)
+    assert (1, "d") not in values._seen, "a rejected name takes no memory"
+    values.count(1, {"a": "1"}, TODAY, allowed=2)
+    values.count(2, {"d": "1"}, TODAY, allowed=2)
+    values.count(1, {"d": "1"}, TODAY + timedelta(days=1), allowed=2)

@@ -9,8 +9,8 @@ from profiles.engine.encoding.codec import encode_columns
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.decode import DecodedProfile, DecodeLimits, decode_profile
 from profiles.engine.pprof.limits import MAX_NAME_BYTES, MAX_SAMPLE_TYPES
-from tests.attacks import hostile_profiles as hostile
-from tests.attacks.hostile_profiles import MIB, assembled, sample
+from tests.attacks.attackers import hostile_profiles as hostile
+from tests.attacks.attackers.hostile_profiles import MIB, assembled, sample
 from tests.ingest.pprof import field
 
 LIMITS = DecodeLimits()

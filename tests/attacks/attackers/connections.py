@@ -7,6 +7,7 @@ import select
 import socket
 import time
 import uuid
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ ANNOUNCED = 22_369_621  # the limit of an upload's body, in bytes
 LATER = 10.0  # seconds of tolerance for a loaded machine
 SEND_SECONDS = 30.0
 OPEN_SECONDS = 4.0  # of the connections, parked or with a response
+BURSTS_SECONDS = 6.0
+BURST_PAUSE_SECONDS = 0.3
 PARKED_SECONDS = 30.0  # until all that are not parked have a response
 _STATUS = re.compile(rb"HTTP/1.1 (\d+)")
 
@@ -112,6 +115,36 @@ class ParkedHandshakes:
         return [*found, f"{without} parked"] if without > self.parked else found
 
 
+@dataclass(slots=True)
+class HandshakeBursts:
+    """Handshakes of known agents on all connections at once, again when they have a response."""
+
+    count: int  # connections
+    parked: int  # handshakes that may be parked
+    statuses: Counter[bytes] = field(default_factory=Counter)
+
+    def __call__(self, site: Site) -> None:
+        body = json.dumps({"profileType": ["CPU"], "deployment": {"target": "attacker"}}).encode()
+        agent = {"X-Flamewatch-Agent": str(uuid.UUID(int=1))}
+        message = _head(site, site.attacker.profiles, len(body), agent) + body
+        opened = [socket.create_connection(("127.0.0.1", site.port)) for _ in range(self.count)]
+        idle, until = {*opened}, time.monotonic() + BURSTS_SECONDS
+        while time.monotonic() < until:
+            for each in idle:
+                each.sendall(message)
+            idle = _wait_for_responses(opened, self.count - self.parked)
+            self.statuses.update(_status(receive_response(each, SEND_SECONDS)) for each in idle)
+            time.sleep(BURST_PAUSE_SECONDS)
+        for each in opened:
+            each.close()
+
+    def unexpected(self) -> list[str]:
+        others = {*self.statuses} - {b"200", b"409"}
+        found = [f"statuses {others}"] if others else []
+        few = self.statuses.total() < 2 * self.count
+        return [*found, f"{self.statuses.total()} responses"] if few else found
+
+
 def _wait_for_responses(opened: Collection[socket.socket], count: int) -> set[socket.socket]:
     """Return the connections with a response: `count` of them, or fewer after PARKED_SECONDS."""
     pending, end = {*opened}, time.monotonic() + PARKED_SECONDS
@@ -124,12 +157,16 @@ def announce(
     site: Site, path: str, length: int = ANNOUNCED, headers: dict[str, str] | None = None
 ) -> socket.socket:
     """Open a connection and send the head of a request with a body of `length` bytes."""
-    head = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {length}"]
-    fields = site.attacker.headers | (headers or {})
-    head += [f"{name}: {value}" for name, value in fields.items()]
     connection = socket.create_connection(("127.0.0.1", site.port))
-    connection.sendall("\r\n".join([*head, "", ""]).encode())
+    connection.sendall(_head(site, path, length, headers or {}))
     return connection
+
+
+def _head(site: Site, path: str, length: int, headers: dict[str, str]) -> bytes:
+    head = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {length}"]
+    fields = site.attacker.headers | headers
+    head += [f"{name}: {value}" for name, value in fields.items()]
+    return "\r\n".join([*head, "", ""]).encode()
 
 
 def receive_response(connection: socket.socket, seconds: float) -> bytes:

@@ -76,6 +76,23 @@ def deep_stacks(depth: int, stacks: int) -> bytes:
     )
 
 
+def inlined_stacks(lines: int, stacks: int) -> bytes:
+    """Return stacks of a location with `lines` inlined lines, and a distinct frame below it.
+
+    They have few nodes, because all share the frames of the location.
+    """
+    leaves = range(2, stacks + 2)
+    return assembled(
+        [b"f"],
+        functions=[field(1, 1) + field(2, 3)],
+        locations=[
+            field(1, 1) + b"".join(field(4, field(1, 1) + field(2, i)) for i in range(lines)),
+            *(field(1, i) + field(4, field(1, 1) + field(2, lines + i)) for i in leaves),
+        ],
+        samples=[sample([i, 1]) for i in leaves],
+    )
+
+
 def one_label_value_of_many_labels(size: int, labels: int) -> bytes:
     """Return one sample per label: distinct numbers beside the same string of `size` bytes."""
     return assembled(

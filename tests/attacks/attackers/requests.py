@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 from projects.credentials import keys
+from tests.attacks.attackers.hostile_profiles import MIB, assembled, packed
 from tests.attacks.bounds import Request
-from tests.attacks.hostile_profiles import MIB, assembled, packed
 from tests.attacks.server import Site
 from tests.ingest.pprof import SIMPLE
 
@@ -75,6 +75,20 @@ def new_deployments(site: Site) -> Sequence[Request]:
     return [
         _offline(site, SIMPLE, deployment={"target": f"attacker-{number}"}) for number in range(400)
     ]
+
+
+def new_label_names(site: Site) -> Sequence[Request]:
+    """Return uploads that are no profiles, with as many labels as fit, all of other names."""
+    found = []
+    for number in range(2000):
+        labels = {f"{number:x}-{i:x}": "" for i in range(120)}
+        found.append(_offline(site, b"no profile", labels=labels))
+    return found
+
+
+def new_label_values(site: Site) -> Sequence[Request]:
+    """Return profiles with a distinct value of a label, more than it may have in a day."""
+    return [_offline(site, SIMPLE, labels={"request": f"{number}"}) for number in range(1000)]
 
 
 def guessed_keys(site: Site) -> Sequence[Request]:

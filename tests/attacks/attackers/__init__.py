@@ -1,0 +1,1 @@
+"""Kinds of attacks; the table has their sizes and bounds."""
