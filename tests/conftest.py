@@ -45,10 +45,9 @@ def tables_emptied_by_delete() -> Iterator[None]:
     tables of MIGRATED again after every test, on both databases.
     """
 
-    def empty(case: TransactionTestCase) -> None:
-        for alias in case._databases_names(include_mirrors=False):
-            operations = connections[alias].ops
-            operations.execute_sql_flush(_deletes(connections[alias]))
+    def empty(_case: TransactionTestCase) -> None:
+        for connection in connections.all():
+            connection.ops.execute_sql_flush(_deletes(connection))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)

@@ -80,14 +80,14 @@ def test_without_any_chromium_the_packages_are_named(
 
 
 @pytest.mark.parametrize(
-    ("known", "installed"), [(0, "chromium-headless-shell"), (100, "chromium")]
+    ("exit_code", "installed"), [(0, "chromium-headless-shell"), (100, "chromium")]
 )
 def test_a_distribution_without_the_headless_shell_gets_the_whole_browser(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: int, installed: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exit_code: int, installed: str
 ) -> None:
     programs(tmp_path, monkeypatch, "apt-get", "apt-cache")
     (tmp_path / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
-    (tmp_path / "apt-cache").write_text(f"#!/bin/sh\nexit {known}\n")
+    (tmp_path / "apt-cache").write_text(f"#!/bin/sh\nexit {exit_code}\n")
     monkeypatch.setattr("os.geteuid", lambda: 0)
     services._install(["chromium-headless-shell"])
     update, install = (tmp_path / "calls").read_text().splitlines()
