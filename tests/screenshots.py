@@ -62,7 +62,7 @@ def main(only: list[str]) -> int:
         _furnish(server)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=services.find("chromium"), args=["--no-sandbox", "--disable-gpu"]
+                executable_path=services.browser(), args=["--no-sandbox", "--disable-gpu"]
             )
             for path in _pictures(browser, server.url, only):
                 print(path.relative_to(FOLDER.parent.parent))

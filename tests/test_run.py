@@ -48,6 +48,12 @@ def test_a_stage_with_workers_keeps_the_tests_of_a_file_together() -> None:
     assert arguments == ["tests", "-m", "real", "-n", "2", "--dist", "loadfile"]
 
 
+def test_stages_of_few_tests_collect_only_the_files_with_their_marker() -> None:
+    [servers] = [stage for stage in LEVELS["test"] if stage.name == "server processes"]
+    assert "tests/profiler_site/cli/test_up.py" in servers.paths
+    assert "tests/api/test_tree.py" not in servers.paths
+
+
 @pytest.mark.real
 def test_a_process_that_is_left_behind_is_named_and_ended() -> None:
     program = f"import tests.leftovers as l; l._GRACE_SECONDS = 0.2\n{LEAVES_A_PROCESS}"

@@ -49,6 +49,52 @@ def test_one_that_fails_for_good_says_what_it_was_and_what_it_said(tmp_path: Pat
     assert "ended with 1" in str(raised.value)
 
 
+def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Leave only these programs on the PATH, each one without any effect."""
+    for name in names:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("present", "used"),
+    [
+        (["chromium", "chromium-headless-shell"], "chromium-headless-shell"),
+        (["chromium"], "chromium"),
+    ],
+)
+def test_pages_are_shown_by_the_headless_shell_or_the_whole_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: list[str], used: str
+) -> None:
+    programs(tmp_path, monkeypatch, *present)
+    assert services.browser() == str(tmp_path / used)
+
+
+def test_without_any_chromium_the_packages_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs(tmp_path, monkeypatch)
+    with pytest.raises(services.ServiceMissing, match="chromium-headless-shell or chromium"):
+        services.browser()
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "installed"), [(0, "chromium-headless-shell"), (100, "chromium")]
+)
+def test_a_distribution_without_the_headless_shell_gets_the_whole_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exit_code: int, installed: str
+) -> None:
+    programs(tmp_path, monkeypatch, "apt-get", "apt-cache")
+    (tmp_path / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
+    (tmp_path / "apt-cache").write_text(f"#!/bin/sh\nexit {exit_code}\n")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    services._install(["chromium-headless-shell"])
+    update, install = (tmp_path / "calls").read_text().splitlines()
+    assert update.startswith("update ")
+    assert f" {installed} " in install
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_no_service_outlives_who_started_it(tmp_path: Path, how: signal.Signals) -> None:

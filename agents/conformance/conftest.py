@@ -4,28 +4,12 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from example_program import KEY, Program, Run
 from fake_server import FakeServer, serving
 from languages import ALL, Language
-
-KEY = "fw_conformance_key_0123456789"
-
-
-class Program:
-    """Running example program with its log."""
-
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.process, self._log = process, log
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text()
-
-
-Run = Callable[..., AbstractContextManager[Program]]
 
 
 @pytest.fixture(scope="session")

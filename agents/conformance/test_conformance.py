@@ -5,11 +5,10 @@ import signal
 import time
 
 import pytest
+from example_program import KEY, Run
 from fake_server import FakeServer, assigned, cut, error_response, garbage, stored, throttled
 from languages import Language
 from pprof_reader import read
-
-from conftest import KEY, Run
 
 pytestmark = pytest.mark.server
 

@@ -34,6 +34,7 @@ EXPECTED = {
     "CONTENTION": "reserve",
 }
 LOOK_SECONDS = 5.0  # six queries a look; more often than that a key gets 429
+PAUSE_SECONDS = 0.02  # of two customers: their requests use half a core or more
 AMONG = 6  # of the shop's own functions: frameworks have dozens of frames around a request
 
 
@@ -79,11 +80,11 @@ def running(
 
 @contextlib.contextmanager
 def customers(port: int) -> Iterator[None]:
-    """Send requests without a pause, once the host responds."""
+    """Send requests with short pauses, once the host responds."""
     done = threading.Event()
 
     def pay() -> None:
-        while not done.is_set():
+        while not done.wait(PAUSE_SECONDS):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/pay/", timeout=60).close()
             except OSError:  # it has not started yet

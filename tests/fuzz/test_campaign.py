@@ -18,6 +18,7 @@ from tests.profiles.pprofs import EXAMPLE, pprof
 
 RUNS = 3000
 FAULTY = "tests.fuzz.faulty_targets"
+IN_PROCESSES = pytest.mark.slow  # each starts several Python processes
 
 
 def faulty(findings: Path) -> Campaign:
@@ -59,6 +60,7 @@ def test_inputs_are_divided_by_share() -> None:
     assert list(shared_runs([1, 1000], 10)) == [1, 10]
 
 
+@IN_PROCESSES
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
@@ -79,6 +81,7 @@ def test_a_finding_is_stored_with_its_reason_and_can_be_repeated(
         assert not faulty(tmp_path).run_input(target, path)
 
 
+@IN_PROCESSES
 def test_an_input_that_takes_too_long_is_a_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +92,7 @@ def test_an_input_that_takes_too_long_is_a_finding(
     assert "of CPU time" in result.findings[0].with_suffix(".log").read_text()
 
 
+@IN_PROCESSES
 def test_rejections_are_no_findings(tmp_path: Path) -> None:
     result = faulty(tmp_path).run("reject", RUNS)
     assert (result.runs, result.findings) == (RUNS, [])
@@ -102,6 +106,7 @@ def test_the_engine_without_coverage_is_announced(
     assert "atheris is not installed" in capsys.readouterr().out
 
 
+@IN_PROCESSES
 def test_the_command_prints_a_table(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz", "time", "--runs=200", "--engine=mutation"]
     done = subprocess.run(

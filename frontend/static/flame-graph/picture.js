@@ -47,12 +47,14 @@ export class Picture {
     const width = this.view.clientWidth;
     if (!width || range.to <= range.from) return;
     const { first, last } = this.inSight(tree);
+    const context = this.fit(width, first, last);
+    if (first >= last) return; // the graph is outside the window, and an image needs a line
     const span = { ...range, width };
     const [firstRow, lastRow] = this.flip ? [tree.rows - last, tree.rows - first] : [first, last];
     const { palette, pixels, flip } = this;
     const ratio = devicePixelRatio || 1;
     const scene = { tree, rows, colours, palette, pixels, ratio, span, firstRow, lastRow, label, found, flip };
-    draw(this.fit(width, first, last), scene);
+    draw(context, scene);
   }
 
   /** Return the visible lines, counted from the top. @param {Tree} tree */

@@ -40,7 +40,7 @@ def database_beside_playwright() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, object]:
     return {
-        "executable_path": services.find("chromium"),
+        "executable_path": services.browser(),
         "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
     }
 

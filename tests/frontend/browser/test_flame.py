@@ -301,6 +301,15 @@ def test_nothing_scrolls_sideways(page: Page, shop_url: str, width: int) -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_graph_below_the_window_is_drawn_once_it_is_in_sight(page: Page, shop_url: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 120})
+    page.goto(shop_url)
+    expect(page.locator("#legend li").first).to_be_visible()
+    assert page.locator("#graph").evaluate("graph => graph.boxes") == []
+    view(page).scroll_into_view_if_needed()
+    assert box(page, "checkout")["width"] == pytest.approx(width_of(page))
+
+
 def test_every_type_explains_its_average(page: Page, url: str, project: Project) -> None:
     of = shop.deployment(project, types=[ProfileType.CPU, ProfileType.HEAP])
     times = shop.minutes_before(timezone.now(), 2)

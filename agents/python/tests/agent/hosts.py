@@ -20,6 +20,7 @@ from fake_server import FakeServer, Seen
 from pprof_reader import ReadProfile, read
 from programs import SOURCE, environ
 
+PAUSE_SECONDS = 0.05  # between requests that burn 0.02 s each
 TIMEOUT = 60.0  # seconds; two busy cores start a server slowly
 RUN = (sys.executable, "-m", "flamewatch.run", "--")
 TESTS = str(Path(__file__).parent)
@@ -115,12 +116,12 @@ def wait_until_it_responds(host: Host) -> None:
 
 @contextlib.contextmanager
 def busy(host: Host, askers: int = 3) -> Iterator[None]:
-    """Send requests without a pause, and check that each succeeds."""
+    """Send requests with short pauses, so that a core is left, and check that each succeeds."""
     wait_until_it_responds(host)
     done = threading.Event()
 
     def ask_on() -> None:
-        while not done.is_set():
+        while not done.wait(PAUSE_SECONDS):
             try:
                 fetch(host)
             except Exception as error:
