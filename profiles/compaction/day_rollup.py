@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from profiles.compaction.head_to_blocks import MAX_PROFILES, SMALL
 from profiles.compaction.new_blocks import new_day, new_hour
 from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
 from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
@@ -20,8 +21,6 @@ log = logging.getLogger(__name__)
 # A day that has a day block is summed again only when its newest hour block of out-of-order
 # profiles is this old. Until then queries read those hour blocks besides the day block.
 RESUM_AFTER = timedelta(hours=1)
-SMALL = 256  # profiles: adjacent blocks with at most so many together are merged
-MAX_PROFILES = 4096  # in a merged block of one hour
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_DAYS = 64  # in one commit
 MAX_BYTES = 256 * 2**20  # hour blocks of one day: all are in memory while they are summed
