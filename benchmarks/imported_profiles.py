@@ -42,6 +42,7 @@ ENVIRONMENT = {
     "FLAMEWATCH_PLAN_PERIOD_SECONDS": "60",
     "FLAMEWATCH_QUERIES_PER_MINUTE": "1000000",
     "FLAMEWATCH_RESULT_CACHE_BYTES": "0",
+    "FLAMEWATCH_QUERY_SECONDS": "120",  # rows of an import may take longer than the default
 }
 
 
@@ -95,22 +96,29 @@ def _measure(server: RunningServer, work: Import) -> list[Figure]:
     time.sleep(max(0.0, end + COMPACTED_SECONDS - time.monotonic()))
     _wait_until_compacted(server)
     figures += query.figures("a minute later", limit=LIMIT_MS)
-    _roll_up(server, project)
+    _compact_all(server, project)
     return [*figures, *query.figures("in day blocks", limit=LIMIT_MS)]
 
 
 def offline_uploads(project: str, key: str, times: Sequence[datetime]) -> Iterator[bytes]:
-    """Yield a CreateOfflineProfile request for a profile of shape A at each time."""
+    """Return a CreateOfflineProfile request for a profile of shape A at each time.
+
+    The profiles are made before the first request, because the server closes connections that do
+    not send one for some seconds.
+    """
     bodies = cycle([_encoded(raw) for raw in variants(SHAPES["A"].variants)])
-    for start in times:
-        message = {
-            "deployment": {"target": SERVICE},
-            "profileType": "CPU",
-            "duration": "10s",
-            "startTime": start.isoformat().replace("+00:00", "Z"),
-            "profileBytes": next(bodies),
-        }
-        yield request("POST", f"/v2/projects/{project}/profiles:createOffline", key, message)
+    path = f"/v2/projects/{project}/profiles:createOffline"
+    return (request("POST", path, key, _message(start, next(bodies))) for start in times)
+
+
+def _message(start: datetime, encoded: str) -> dict[str, object]:
+    return {
+        "deployment": {"target": SERVICE},
+        "profileType": "CPU",
+        "duration": "10s",
+        "startTime": start.isoformat().replace("+00:00", "Z"),
+        "profileBytes": encoded,
+    }
 
 
 def _encoded(raw: bytes) -> str:
@@ -138,6 +146,7 @@ class _Query:
         self._connection = HTTPConnection(urlsplit(server.url).netloc)
 
     def figures(self, when: str, rounds: int = ROUNDS, limit: float | None = None) -> list[Figure]:
+        self._connection.close()  # the server closes it in the minutes between two calls
         if rounds > 1:
             self._send()
         spans = []
@@ -182,13 +191,13 @@ def _wait_until_compacted(server: RunningServer) -> None:
             before, since = now, time.monotonic()
 
 
-def _roll_up(server: RunningServer, project: str) -> None:
+def _compact_all(server: RunningServer, project: str) -> None:
     """Compact all hours and days, as the server would do within two hours."""
-    command = [sys.executable, "-m", "benchmarks.imported_profiles", "--roll-up", project]
+    command = [sys.executable, "-m", "benchmarks.imported_profiles", "--rollup", project]
     subprocess.run(command, env=server.environment, check=True)
 
 
-def _roll_up_here(project_id: str) -> None:
+def _compact_days(project_id: str) -> None:
     import django  # noqa: PLC0415  configured by the environment
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "profiler_site.settings")
@@ -203,7 +212,7 @@ def _roll_up_here(project_id: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--roll-up"]:
-        _roll_up_here(sys.argv[2])
+    if sys.argv[1:2] == ["--rollup"]:
+        _compact_days(sys.argv[2])
     else:
         sys.exit(main(sys.argv[1:]))
