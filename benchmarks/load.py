@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -25,7 +25,7 @@ def request_with(method: str, path: str, key: str, body: bytes, *headers: str) -
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-async def send_all(port: int, requests: Sequence[bytes], connections: int) -> None:
+async def send_all(port: int, requests: Iterable[bytes], connections: int) -> None:
     """Send requests on every connection, each as soon as the previous response has arrived."""
     left = iter(requests)
     await asyncio.gather(*(_send(port, left) for _ in range(connections)))

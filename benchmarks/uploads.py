@@ -28,13 +28,12 @@ def main() -> int:
         uploads = [upload(project, key, name) for name in prepared.names]
         first = UPLOADS + WARM_UP
         hello = handshake(project, key, *prepared.agents[0])
+        hellos = [hello] * (WARM_UP + HANDSHAKES)
         figures = [
+            # First, because compaction of the uploads would be counted with them.
+            *measure(server, "handshake, registered agent", hellos, CONNECTIONS),
             *measure(server, "upload", uploads[:first], CONNECTIONS, limit=3.0),
             *measure(server, "upload, one after the other", uploads[first:], 1),
-            *measure(
-                server, "handshake, registered agent", [hello] * (WARM_UP + HANDSHAKES), CONNECTIONS
-            ),
-            # Last: their compaction, which starts within a minute, would count for what follows.
             *measure(server, "upload, five minutes late", late_uploads(server), CONNECTIONS),
         ]
     return 0 if show(f"Uploads of {len(go_profile()) / 1000:.0f} kB of gzip", figures) else 1

@@ -24,6 +24,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1"))
+_FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
 _LONGEST = 64  # characters of an address with its port
 _CACHED = 4096  # addresses
 
@@ -55,6 +56,8 @@ def through_proxies(scope: Scope) -> Scope:
     and with a public https URL the scheme of any peer: a peer that claims https wrongly only
     foregoes the redirect to it.
     """
+    if not any(name in _FORWARDED for name, _ in scope["headers"]):
+        return scope  # of most agents, whose requests should not cost parsing their address
     proxies = settings.TRUSTED_PROXIES or LOOPBACK
     client = scope.get("client")
     peer = parse_address(str(client[0])) if client else None

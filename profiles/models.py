@@ -79,7 +79,8 @@ class Block(models.Model):
     service = models.CharField(max_length=255)
     type = models.CharField(max_length=10)
     level = models.CharField(max_length=4, choices=BlockLevel)
-    # Level 0: built before its hour was over. Compaction of the whole hour replaces it.
+    # Level 0: built before its hour was over, or of late profiles of one hour or several.
+    # Compaction of the whole hours replaces it.
     is_part = models.BooleanField(default=False, db_default=False)
     start = models.DateTimeField()
     end = models.DateTimeField()

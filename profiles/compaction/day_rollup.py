@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from profiles.compaction.head_to_blocks import MAX_PROFILES, SMALL
 from profiles.compaction.new_blocks import new_day, new_hour
 from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
 from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
@@ -20,8 +21,6 @@ log = logging.getLogger(__name__)
 # A day that has a day block is summed again only when its newest hour block of out-of-order
 # profiles is this old. Until then queries read those hour blocks besides the day block.
 RESUM_AFTER = timedelta(hours=1)
-SMALL = 256  # profiles: adjacent blocks with at most so many together are merged
-MAX_PROFILES = 4096  # in a merged block of one hour
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_DAYS = 64  # in one commit
 MAX_BYTES = 256 * 2**20  # hour blocks of one day: all are in memory while they are summed
@@ -59,7 +58,8 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
     """Return the closed days with hour blocks that no day block covers.
 
     A day that has a day block already is excluded until RESUM_AFTER has passed since the newest
-    of these hour blocks was created: more out-of-order profiles may follow.
+    of these hour blocks was created: more out-of-order profiles may follow. Days with level-0
+    blocks wait until these are hour blocks, which takes an hour at most.
     """
     rows = _uncovered(now).filter(project=project).order_by()
     newest: dict[DayHours, datetime] = {}
@@ -67,12 +67,21 @@ def pending_days(project: int, now: datetime) -> list[DayHours]:
         day = DayHours(service, type_, day_of(start))
         newest[day] = max(created, newest.get(day, created))
     since = retained_since(project, now)  # retention deletes day blocks that begin earlier
+    waiting = _days_with_level0(project)
     return sorted(
         day
         for day, created in newest.items()
-        if day.start >= since
+        if day.start >= since and day not in waiting
         if created <= now - RESUM_AFTER or not _days(project, day)
     )
+
+
+def _days_with_level0(project: int) -> set[DayHours]:
+    rows = Block.objects.filter(project=project, is_part=True, covered_by=None, quarantined=False)
+    return {
+        DayHours(service, type_, day_of(start))
+        for service, type_, start in rows.values_list("service", "type", "start")
+    }
 
 
 def _uncovered(now: datetime) -> QuerySet[Block]:

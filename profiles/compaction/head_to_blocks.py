@@ -10,7 +10,6 @@ from typing import NamedTuple
 from profiles.compaction.new_blocks import new_hour
 from profiles.compaction.replace import NewBlock, Sources, SourcesGone, replace_sources
 from profiles.compaction.stored_hours import UNREADABLE, damaged, opened, quarantine
-from profiles.compaction.windows import HOUR
 from profiles.engine.blocks import LEVEL, BlockProfile, HourBlock, build_hour
 from profiles.engine.encoding.codec import decode
 from profiles.engine.encoding.compression import FAST
@@ -22,6 +21,9 @@ from profiles.storage.stored_bytes import Arrived, together
 log = logging.getLogger(__name__)
 
 MAX_PROFILES = 4096  # in one block
+# Profiles that adjacent hours may have together to share a block: for fewer, a block for each hour
+# costs queries more than the profiles outside of their range that a shared block makes them skip.
+SMALL = 256
 MAX_SOURCE_BYTES = 64 * 2**20  # encoded trees and level-0 blocks in memory while one block is built
 BLOB_BYTES = 8 * 2**20  # a blob is written once its blocks have this size
 MAX_ROWS = 4096  # rows deleted from the head in one commit: SQLite has no other writer meanwhile
@@ -29,12 +31,13 @@ MINUTE = timedelta(minutes=1)
 Level0Blocks = Sequence[tuple[Block, HourBlock]]
 
 
-class HourRows(NamedTuple):
-    """Hour of one service and type. `start` is a full hour in UTC."""
+class Hours(NamedTuple):
+    """Hours of one day of one service and type. `start` and `end` are full hours in UTC."""
 
     service: str
     type: str
     start: datetime
+    end: datetime
 
 
 class Source(NamedTuple):
@@ -89,7 +92,7 @@ class BlockBatch:
         size = sum(len(block.data) for block in self._new)
         return size >= BLOB_BYTES or len(self._sources.head) >= MAX_ROWS
 
-    def add(self, hour: HourRows, share: Sequence[Source], *, is_part: bool) -> None:
+    def add(self, hours: Hours, share: Sequence[Source], *, is_part: bool) -> None:
         """Build blocks from the sources and add them to the batch.
 
         `is_part` makes them level-0 blocks. Raise BlobUnavailable if a source block cannot be read
@@ -99,7 +102,7 @@ class BlockBatch:
         blocks = [source.pk for source in share if source.is_block]
         rows = list(Profile.objects.filter(project=self._project, pk__in=head))
         found = Block.objects.filter(project=self._project, pk__in=blocks).select_related("blob")
-        for made in _made(hour, rows, opened([*found.order_by("pk")]), is_part):
+        for made in _made(hours, rows, opened([*found.order_by("pk")]), is_part):
             self._new.append(made.block)
             self._sources.head.extend(row.pk for row in made.rows)
             self._sources.blocks.extend(row.pk for row in made.level0_blocks)
@@ -123,7 +126,7 @@ class BlockBatch:
 
 
 def _made(
-    hour: HourRows, rows: Sequence[Profile], level0_blocks: Level0Blocks, is_part: bool
+    hours: Hours, rows: Sequence[Profile], level0_blocks: Level0Blocks, is_part: bool
 ) -> Iterator[_Made]:
     """Yield one block of all sources if possible, else several blocks of fewer sources.
 
@@ -140,15 +143,15 @@ def _made(
         )
     except UNREADABLE as error:
         for fewer_rows, fewer_blocks in _fewer(rows, level0_blocks, error):
-            yield from _made(hour, fewer_rows, fewer_blocks, is_part)
+            yield from _made(hours, fewer_rows, fewer_blocks, is_part)
         return
-    start, end = _span(rows) if is_part else (hour.start, hour.start + HOUR)
+    start, end = _span(rows) if is_part else hours[2:]
     arrived, level0_rows = _arrived(rows), [row for row, _ in level0_blocks]
     yield _Made(
         new_hour(
             data,
-            service=hour.service,
-            type=hour.type,
+            service=hours.service,
+            type=hours.type,
             start=start,
             end=end,
             counts=together([arrived, *(row.arrived for row in level0_rows)]),

@@ -1,16 +1,15 @@
 """Compaction of closed hours: head rows and level-0 blocks become hour blocks."""
 
 import logging
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import NamedTuple
 
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast, Length, Substr
 
-from profiles.compaction.head_to_blocks import BlockBatch, HourRows, Source, leave, shares
+from profiles.compaction.head_to_blocks import BlockBatch, Hours, Source, leave, shares
 from profiles.compaction.pending_series import PendingSeries, pending_series
 from profiles.compaction.windows import HOUR, MARGIN, hour_of, hours_before
 from profiles.models import Block, Profile
@@ -18,6 +17,7 @@ from profiles.storage.blobs import BlobUnavailable
 
 log = logging.getLogger(__name__)
 _SERVICES_A_STATEMENT = 200
+_INSTANT = timedelta(microseconds=1)  # the resolution of times
 
 
 def compact_hours(
@@ -29,17 +29,17 @@ def compact_hours(
     """
     moved = 0
     batch = BlockBatch(project)
-    for hour, level0_blocks in pending_hours(project, now, series):
-        for share in shares(chain(level0_blocks, _rows(project, hour, now))):
+    for hours, level0_blocks in pending_hours(project, now, series):
+        for share in shares(chain(level0_blocks, _rows(project, hours, now))):
             if len(share) == 1 and share[0].is_block:
                 leave([share[0].pk])
                 continue
             try:
-                batch.add(hour, share, is_part=False)
+                batch.add(hours, share, is_part=False)
             except BlobUnavailable as error:
                 log.warning(
-                    "Compaction of the hour %s of project %s is postponed: %s",
-                    _text(hour),
+                    "Compaction of the hours %s of project %s is postponed: %s",
+                    _text(hours),
                     project,
                     error,
                 )
@@ -48,48 +48,59 @@ def compact_hours(
     return moved + batch.move()
 
 
-def _text(hour: HourRows) -> str:
-    return f"{hour.service} {hour.type} {hour.start:%F %T}"
+def _text(hours: Hours) -> str:
+    return f"{hours.service} {hours.type} {hours.start:%F %T} to {hours.end:%F %T}"
 
 
 def pending_hours(
     project: int, now: datetime, series: Sequence[PendingSeries] | None = None
-) -> list[tuple[HourRows, Sequence[Source]]]:
+) -> list[tuple[Hours, Sequence[Source]]]:
     """Return the closed hours that have head rows or level-0 blocks, sorted.
 
-    Each comes with its level-0 blocks in order of time. Hours that still get late profiles are left
-    out.
+    Each entry comes with its level-0 blocks in order of time. It is a single hour, unless level-0
+    blocks of late profiles span several. Hours that still get late profiles are left out.
     """
-    level0_blocks = _level0_blocks(project, now)
+    pending = dict(_level0_blocks(project, now))
     series = pending_series(now, project) if series is None else series
     services = sorted({each.service for each in series if each.is_closed})
-    found = set(level0_blocks)
+    spanned = _single_hours(pending)
     for at in range(0, len(services), _SERVICES_A_STATEMENT):
         some = services[at : at + _SERVICES_A_STATEMENT]
-        found.update(_hours(_pending_rows(project, now).filter(service__in=some)))
-    pending = [(hour, level0_blocks.get(hour, [])) for hour in sorted(found)]
+        for hour in _hours(_pending_rows(project, now).filter(service__in=some)):
+            if hour not in spanned:
+                pending[hour] = []
     return [
-        (hour, [block.source for block in blocks])
-        for hour, blocks in pending
-        if not _gets_late_profiles(hour, [block.created for block in blocks], now)
+        (hours, [block.source for block in blocks])
+        for hours, blocks in sorted(pending.items())
+        if not _gets_late_profiles(hours, [block.created for block in blocks], now)
     ]
 
 
-def _gets_late_profiles(hour: HourRows, created: Sequence[datetime], now: datetime) -> bool:
+def _single_hours(spans: Iterable[Hours]) -> set[Hours]:
+    """Return each hour of the spans by itself."""
+    return {
+        Hours(span.service, span.type, start, start + HOUR)
+        for span in spans
+        for start in (span.start + i * HOUR for i in range((span.end - span.start) // HOUR))
+    }
+
+
+def _gets_late_profiles(hours: Hours, created: Sequence[datetime], now: datetime) -> bool:
     """Return True if level-0 blocks were made of late profiles since MARGIN.
 
-    More are likely to follow. The hour waits for them, so that it gets one block, but for an HOUR
-    at most. `created` has the times of its level-0 blocks.
+    More are likely to follow. The hours wait for them, so that they get one block, but for an HOUR
+    at most. `created` has the times of their level-0 blocks.
     """
-    late = [time for time in created if hour.start + HOUR + MARGIN <= time <= now]
+    late = [time for time in created if hours.end + MARGIN <= time <= now]
     return bool(late) and max(late) > now - MARGIN and min(late) > now - HOUR
 
 
-def _hours(rows: QuerySet[Profile]) -> Iterator[HourRows]:
+def _hours(rows: QuerySet[Profile]) -> Iterator[Hours]:
     """Yield the distinct hours in which the profiles started."""
     rows = rows.order_by().annotate(hour=Substr(Cast("time", TextField()), 1, 13))
     for service, type_, hour in rows.values_list("service", "type", "hour").distinct():
-        yield HourRows(service, type_, datetime.fromisoformat(f"{hour}:00").replace(tzinfo=UTC))
+        start = datetime.fromisoformat(f"{hour}:00").replace(tzinfo=UTC)
+        yield Hours(service, type_, start, start + HOUR)
 
 
 def projects_with_pending_hours(now: datetime) -> list[int]:
@@ -113,16 +124,29 @@ class _Level0Block(NamedTuple):
     created: datetime
 
 
-def _level0_blocks(project: int, now: datetime) -> Mapping[HourRows, Sequence[_Level0Block]]:
-    """Return the level-0 blocks of closed hours, by hour and in order of time."""
-    rows = pending_level0(now).filter(project=project).order_by("start", "pk")
-    found = defaultdict[HourRows, list[_Level0Block]](list)
-    for service, type_, start, pk, length, profiles, created in rows.values_list(
-        "service", "type", "start", "pk", "length", "profiles", "created"
+def _level0_blocks(project: int, now: datetime) -> Mapping[Hours, Sequence[_Level0Block]]:
+    """Return the level-0 blocks of closed hours in order of time, by the hours that they span.
+
+    Blocks that share an hour are together.
+    """
+    rows = pending_level0(now).filter(project=project).order_by("service", "type", "start", "pk")
+    found = list[tuple[Hours, list[_Level0Block]]]()
+    for service, type_, start, end, pk, length, profiles, created in rows.values_list(
+        "service", "type", "start", "end", "pk", "length", "profiles", "created"
     ):
-        block = _Level0Block(Source(pk, length, profiles, is_block=True), created)
-        found[HourRows(service, type_, hour_of(start))].append(block)
-    return found
+        hours = Hours(service, type_, hour_of(start), hour_of(end - _INSTANT) + HOUR)
+        blocks = list[_Level0Block]()
+        if found and _overlap(found[-1][0], hours):
+            before, blocks = found.pop()
+            hours = before._replace(end=max(before.end, hours.end))
+        blocks.append(_Level0Block(Source(pk, length, profiles, is_block=True), created))
+        found.append((hours, blocks))
+    return dict(found)
+
+
+def _overlap(before: Hours, hours: Hours) -> bool:
+    """Return True if two spans of one series share an hour; `before` does not start later."""
+    return before[:2] == hours[:2] and hours.start < before.end
 
 
 def _pending_rows(project: int, now: datetime) -> QuerySet[Profile]:
@@ -132,10 +156,10 @@ def _pending_rows(project: int, now: datetime) -> QuerySet[Profile]:
     )
 
 
-def _rows(project: int, hour: HourRows, now: datetime) -> Iterator[Source]:
-    """Yield the head rows of an hour in order of time."""
+def _rows(project: int, hours: Hours, now: datetime) -> Iterator[Source]:
+    """Yield the head rows of the hours in order of time."""
     rows = _pending_rows(project, now).filter(
-        service=hour.service, type=hour.type, time__gte=hour.start, time__lt=hour.start + HOUR
+        service=hours.service, type=hours.type, time__gte=hours.start, time__lt=hours.end
     )
     for pk, size in rows.order_by("time").values_list("pk", Length("tree")):
         yield Source(pk, size)

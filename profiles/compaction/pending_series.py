@@ -18,8 +18,8 @@ from profiles.models import Block, BlockLevel, Profile
 # Settled rows of an open hour from which on they become a level-0 block. A query of fewer rows is
 # about as fast as a query of their block, and smaller blocks cost more to build.
 LONG = 64
-# Minimum of rows of an hour whose rows are all settled: no more will join them, so that waiting
-# for LONG rows would be in vain.
+# Minimum of rows of an hour whose rows are all settled, and of a series' rows of all closed hours:
+# no more will join them, so that waiting for LONG rows would be in vain.
 LEFT = 16
 # Minimum time between two compactions of a series; profiles in between share the next block.
 APART = timedelta(minutes=4, seconds=30)

@@ -21,11 +21,15 @@ def stored(of: Deployment, *minutes: float, **fields: object) -> None:
 
 def all_came_at_noon() -> None:
     """Set the arrival of all profiles to noon, and move the stored bytes to that day too."""
-    Profile.objects.update(stored_at=rows.NOON)
-    noon = rows.NOON.date()
-    for other in DayUsage.objects.exclude(day=noon):
+    all_came_at(rows.NOON)
+
+
+def all_came_at(time: datetime) -> None:
+    """Set the arrival of all rows, and move the stored bytes of all profiles to that day."""
+    Profile.objects.update(stored_at=time)
+    for other in DayUsage.objects.exclude(day=time.date()):
         size = {str(other.day): other.stored_bytes}
-        stored_bytes.move(other.project_id, [{str(noon): other.stored_bytes}], [size])
+        stored_bytes.move(other.project_id, [{str(time.date()): other.stored_bytes}], [size])
 
 
 def at(minutes: float) -> datetime:

@@ -67,6 +67,20 @@ def test_a_day_waits_until_its_level_0_blocks_are_hour_blocks(
     assert day_rollup.roll_up_days(project.pk, later) == 1
 
 
+def test_a_day_waits_until_all_of_its_level_0_blocks_are_hour_blocks(
+    project: Project, shop: Deployment, later: datetime
+) -> None:
+    rows.stored(shop, minutes=300)
+    hour_blocks.compact_hours(project.pk, later)
+    for minute in range(LEFT):
+        rows.stored(shop, minutes=minute)
+    assert level0.compact_long_heads(project.pk, later) == LEFT
+    assert day_rollup.roll_up_days(project.pk, later) == 0
+    hour_blocks.compact_hours(project.pk, later)
+    assert day_rollup.roll_up_days(project.pk, later) == 1
+    assert Block.objects.get(level=BlockLevel.DAY).profiles == LEFT + 1
+
+
 def test_late_profiles_are_waited_for_before_the_day_is_summed_again(
     project: Project, shop: Deployment, later: datetime
 ) -> None:
