@@ -47,7 +47,7 @@ ENVIRONMENT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportedHours:
     profiles: int
     an_hour: int
     in_random_order: bool
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--an-hour", type=int, default=AN_HOUR)
     parser.add_argument("--random", action="store_true", help="send them in random order")
     options = parser.parse_args(arguments or [])
-    work = Import(options.profiles, options.an_hour, options.random)
+    work = ImportedHours(options.profiles, options.an_hour, options.random)
     with running_server(**ENVIRONMENT) as server:
         figures = _measure(server, work)
     order = "random order" if work.in_random_order else "order of time"
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if show(title, figures) else 1
 
 
-def _measure(server: RunningServer, work: Import) -> list[Figure]:
+def _measure(server: RunningServer, work: ImportedHours) -> list[Figure]:
     project = server.add_project()
     write, read = server.add_key(project), server.add_key(project, "read")
     prepare(server, project)
