@@ -43,13 +43,13 @@ def import_austin(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     HEAP_ALLOC has the growth of the process only. Samples without frames are left out. Raise
     BadProfile without any usable sample or without the type of `options`, TooLarge above a limit.
     """
-    converter = _Converter()
+    converter = _AustinReader()
     for number, line in enumerate(raw.split(b"\n"), 1):
         converter.read(number, line.decode("utf-8", "replace").rstrip("\r"))
     return converter.profiles(options)
 
 
-class _Converter:
+class _AustinReader:
     def __init__(self) -> None:
         self._metadata: dict[str, str] = {}
         self._builders = {type: ProfileBuilder(metrics) for type, metrics in METRICS.items()}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
@@ -59,15 +60,29 @@ IMPORTERS: Mapping[FileFormat, Importer] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ConvertedFile:
+    """Profiles of a file."""
+
+    format: FileFormat
+    profiles: list[ImportedProfile]
+
+    @property
+    def states_duration(self) -> bool:
+        """Return True if durations may be in the profiles themselves."""
+        return self.format is FileFormat.PPROF
+
+
 def import_file(
     body: bytes, options: ImportOptions, max_raw: int, stated: FileFormat | None = None
-) -> list[ImportedProfile]:
+) -> ConvertedFile:
     """Convert a file, gzipped or not, of the stated format or of the one that it seems to have.
 
     Raise BadProfile if it cannot be read, TooLarge above `max_raw` bytes or another limit.
     """
     raw = gunzip(body, max_raw)
-    return IMPORTERS[stated or detect(raw)](raw, options)
+    form = stated or detect(raw)
+    return ConvertedFile(form, IMPORTERS[form](raw, options))
 
 
 def detect(raw: bytes) -> FileFormat:

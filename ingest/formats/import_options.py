@@ -1,4 +1,4 @@
-"""What a sender states about a file that the file itself may lack."""
+"""Options of an import: what a sender states because the file may lack it."""
 
 from dataclasses import dataclass
 

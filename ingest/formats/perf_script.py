@@ -27,7 +27,7 @@ _KERNELS = ("[kernel", "[guest.kernel", "[k]")
 
 
 @dataclass(slots=True)
-class _Sample:
+class _PerfSample:
     event: str
     period: int
     command: str
@@ -40,10 +40,10 @@ def import_perf_script(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[
     Samples of other events than the first are left out, with a warning. Raise BadProfile without
     any sample, TooLarge above a limit.
     """
-    return _Converter().converted(raw, options.type or ProfileType.CPU)
+    return _PerfReader().converted(raw, options.type or ProfileType.CPU)
 
 
-class _Converter:
+class _PerfReader:
     def __init__(self) -> None:
         self._budget = FrameBudget()
         self._event = ""
@@ -51,7 +51,7 @@ class _Converter:
         self._first_ns = self._last_ns = 0
         self._other_events: dict[str, int] = {}
         self._bad_lines: list[int] = []
-        self._sample: _Sample | None = None
+        self._sample: _PerfSample | None = None
         self._frames: dict[str, Frame] = {}
 
     def converted(self, raw: bytes, type: ProfileType) -> list[ImportedProfile]:
@@ -84,7 +84,7 @@ class _Converter:
         time = int(head["seconds"]) * 10**9 + int(head["fraction"].ljust(9, "0"))
         self._first_ns = min(self._first_ns or time, time)
         self._last_ns = max(self._last_ns, time)
-        self._sample = _Sample(head["event"], int(head["period"] or 0), head["command"])
+        self._sample = _PerfSample(head["event"], int(head["period"] or 0), head["command"])
         return True
 
     def _frame(self, line: str) -> Frame | None:

@@ -34,11 +34,11 @@ class ProfileBuilder:
 
     def location(self, frame: Frame) -> int:
         """Return the location id of a frame, to be used in the stacks of `add`."""
-        known = self._locations.get(frame)
-        if known is None:
-            known = self._locations[frame] = len(self._encoded)
-            self._encoded.append(varint(known))
-        return known
+        number = self._locations.get(frame)
+        if number is None:
+            number = self._locations[frame] = len(self._encoded)
+            self._encoded.append(varint(number))
+        return number
 
     def add(
         self,

@@ -40,7 +40,7 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
         )
     shared = document.get("shared")
     frames = json_document.objects(shared if isinstance(shared, dict) else {}, "frames")
-    reader = _Reader([_frame(each) for each in frames])
+    reader = _SpeedscopeReader([_frame(each) for each in frames])
     if json_document.text(document, "exporter") == _OWN:
         return [reader.metrics(profiles, options)]
     groups: dict[str, list[Object]] = {}
@@ -49,7 +49,7 @@ def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[I
     return [reader.threads(unit, group, options) for unit, group in groups.items()]
 
 
-class _Reader:
+class _SpeedscopeReader:
     """Converts profiles that share their frames."""
 
     def __init__(self, frames: Sequence[Frame]) -> None:

@@ -22,17 +22,17 @@ _VERSIONS = (1, 2)
 MAX_CONSTANTS = DecodeLimits().max_symbols  # of one type
 
 
-class Event(NamedTuple):
+class EventRange(NamedTuple):
     type: int  # id of the type
     start: int  # position of its first field
     end: int
 
 
-class Chunk:
+class JfrChunk:
     """One chunk; its constants are read when it is opened, its events when they are asked for."""
 
-    def __init__(self, data: bytes, kept: frozenset[str]) -> None:
-        """Read the chunk, with the constants of the types named in `kept`.
+    def __init__(self, data: bytes, constant_types: frozenset[str]) -> None:
+        """Read the chunk, with the constants of the types named in `constant_types`.
 
         Raise BadProfile, TooLarge or IndexError.
         """
@@ -47,9 +47,13 @@ class Chunk:
         if self.ticks_per_second <= 0:
             raise BadProfile("The recording does not say how many ticks a second has.")
         self.metadata = Metadata(_event_at(data, fields[5]))
-        self._kept = {self.metadata.ids[name] for name in kept if name in self.metadata.ids}
-        self.constants: dict[str, dict[int, Sequence[Value]]] = {name: {} for name in kept}
-        self.events: list[Event] = []
+        self._stored_types = {
+            self.metadata.ids[name] for name in constant_types if name in self.metadata.ids
+        }
+        self.constants: dict[str, dict[int, Sequence[Value]]] = {
+            name: {} for name in constant_types
+        }
+        self.events: list[EventRange] = []
         self._scan()
 
     def string(self, value: Value) -> str:
@@ -69,7 +73,7 @@ class Chunk:
             if type == _CHECKPOINT:
                 self._read_constants(data[first : at + size])
             elif type != _METADATA:
-                self.events.append(Event(type, first, at + size))
+                self.events.append(EventRange(type, first, at + size))
             at += size
 
     def _read_constants(self, event: bytes) -> None:
@@ -81,7 +85,7 @@ class Chunk:
             type, at = read_varint(event, at)
             count, at = read_varint(event, at)
             fields = self.metadata.layout(type).fields
-            pool = self.constants[self.metadata.name(type)] if type in self._kept else None
+            pool = self.constants[self.metadata.name(type)] if type in self._stored_types else None
             if pool is not None and len(pool) + count > MAX_CONSTANTS:
                 raise TooLarge(setting("max_symbols"), len(pool) + count, MAX_CONSTANTS)
             for _ in range(count):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ingest.formats.jfr.chunk import Chunk
+from ingest.formats.jfr.chunk import JfrChunk
 from ingest.formats.jfr.fields import Value, read_fields, signed
 from ingest.formats.jfr.metadata import Layout
 from ingest.formats.jfr.settings import Settings, settings_of
@@ -14,7 +14,7 @@ _WALL_STATES = frozenset({"STATE_RUNNABLE", "STATE_SLEEPING"})  # CPU samples ha
 _LONGEST = 2**56  # a value above is damage: 2.3 years in ns, 64 PiB
 
 
-class Sample(NamedTuple):
+class EventSample(NamedTuple):
     """Values of one event: of each metric of its profile type, see converter.METRICS."""
 
     type: ProfileType
@@ -22,7 +22,7 @@ class Sample(NamedTuple):
     leaf: int = 0  # key of a class that is shown below the stack; 0 without one
 
 
-Samples = tuple[Sample, ...]
+Samples = tuple[EventSample, ...]
 
 
 class SampleKey(NamedTuple):
@@ -55,7 +55,7 @@ class EventFields:
 class SampleReader:
     """Reads the samples of one chunk."""
 
-    def __init__(self, chunk: Chunk) -> None:
+    def __init__(self, chunk: JfrChunk) -> None:
         self._chunk = chunk
         self._states = {
             key: chunk.string(values[0])
@@ -80,12 +80,12 @@ class SampleReader:
             stack, context = fields.number("stackTrace"), fields.number("contextId")
             for type, (count, value), leaf in converters[event.type](fields):
                 key = SampleKey(type, stack, leaf, context)
-                known = sums.get(key)
-                if known is None:
+                total = sums.get(key)
+                if total is None:
                     sums[key] = [count, value]
                 else:
-                    known[0] += count
-                    known[1] += value
+                    total[0] += count
+                    total[1] += value
         return sums
 
     def _converters(self) -> dict[int, "Convert"]:
@@ -116,30 +116,30 @@ class SampleReader:
         settings = self._settings
         state = self._states.get(fields.number("state"), "")
         if settings.event == "wall" or (settings.has_wall and state in _WALL_STATES):
-            return (Sample(ProfileType.WALL, (1, settings.wall_ns)),)
+            return (EventSample(ProfileType.WALL, (1, settings.wall_ns)),)
         if state == "STATE_SLEEPING":
             return ()
-        sample = Sample(ProfileType.CPU, (1, settings.execution_ns))
+        sample = EventSample(ProfileType.CPU, (1, settings.execution_ns))
         return (sample, sample._replace(type=ProfileType.WALL)) if self._has_native else (sample,)
 
     def _native(self, fields: EventFields) -> Samples:
         """Convert a sample of a thread in native code, which mostly waits there."""
-        return (Sample(ProfileType.WALL, (1, self._settings.native_ns)),)
+        return (EventSample(ProfileType.WALL, (1, self._settings.native_ns)),)
 
     def _cpu_time(self, fields: EventFields) -> Samples:
         if fields.number("failed"):
             return ()
-        return (Sample(ProfileType.CPU, (1, self._ticks(fields.size("samplingPeriod")))),)
+        return (EventSample(ProfileType.CPU, (1, self._ticks(fields.size("samplingPeriod")))),)
 
     def _wall(self, fields: EventFields) -> Samples:
         samples = fields.size("samples") or 1
-        return (Sample(ProfileType.WALL, (samples, samples * self._settings.wall_ns)),)
+        return (EventSample(ProfileType.WALL, (samples, samples * self._settings.wall_ns)),)
 
     def _allocation(self, fields: EventFields) -> Samples:
         """Convert a sample that stands for all allocations since the one before it."""
         sizes = (fields.size(name) for name in ("weight", "tlabSize", "allocationSize"))
         size = next((size for size in sizes if size), 0)
-        return (Sample(ProfileType.HEAP_ALLOC, (1, size), fields.number("objectClass")),)
+        return (EventSample(ProfileType.HEAP_ALLOC, (1, size), fields.number("objectClass")),)
 
     def _live(self, fields: EventFields) -> Samples:
         """Convert an object that was sampled at its allocation and is still in use.
@@ -152,12 +152,12 @@ class SampleReader:
         if size and interval > 1:
             factor = 1 / -math.expm1(-size / interval)
         values = round(factor), round(size * factor)
-        return (Sample(ProfileType.HEAP, values, fields.number("objectClass")),)
+        return (EventSample(ProfileType.HEAP, values, fields.number("objectClass")),)
 
     def _contention(self, fields: EventFields) -> Samples:
         delay = self._ticks(fields.size("duration"))
         leaf = fields.number("monitorClass") or fields.number("parkedClass")
-        return (Sample(ProfileType.CONTENTION, (1, delay), leaf),)
+        return (EventSample(ProfileType.CONTENTION, (1, delay), leaf),)
 
     def _ticks(self, ticks: int) -> int:
         return ticks * 10**9 // self._chunk.ticks_per_second
@@ -166,20 +166,22 @@ class SampleReader:
 Convert = Callable[[EventFields], Samples]
 
 
-def read_settings(chunk: Chunk) -> Settings:
+def read_settings(chunk: JfrChunk) -> Settings:
     """Return the settings that a chunk states in its events."""
     id = chunk.metadata.ids.get("jdk.ActiveSetting")
     values: dict[tuple[str, str], str] = {}
     if id is None:
         return settings_of(values)
     layout = chunk.metadata.layout(id)
-    wanted: Mapping[str, int] = layout.index
-    if not {"id", "name", "value"} <= wanted.keys():
+    positions: Mapping[str, int] = layout.index
+    if not {"id", "name", "value"} <= positions.keys():
         return settings_of(values)
     for event in chunk.events:
         if event.type == id:
             found, _ = read_fields(layout.fields, chunk.data[event.start : event.end], 0)
-            of = found[wanted["id"]]
+            of = found[positions["id"]]
             name = chunk.metadata.name(of) if isinstance(of, int) else ""
-            values[name, chunk.string(found[wanted["name"]])] = chunk.string(found[wanted["value"]])
+            values[name, chunk.string(found[positions["name"]])] = chunk.string(
+                found[positions["value"]]
+            )
     return settings_of(values)

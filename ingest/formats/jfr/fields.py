@@ -17,7 +17,7 @@ _SKIPPED_AT_ONCE = 64  # varints
 _NULL, _EMPTY, _CONSTANT, _UTF8, _CHARACTERS, _LATIN1 = range(6)
 
 
-class Kind(IntEnum):
+class FieldEncoding(IntEnum):
     """Encoding of a field without parts."""
 
     VARINT = 0  # every integer of 2 to 8 bytes, and keys of constants
@@ -31,10 +31,10 @@ class Kind(IntEnum):
 class ArrayOf:
     """Array whose elements have these fields."""
 
-    fields: tuple["Kind | ArrayOf", ...]
+    fields: tuple["FieldEncoding | ArrayOf", ...]
 
 
-Field = Kind | ArrayOf
+Field = FieldEncoding | ArrayOf
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -71,15 +71,15 @@ def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Val
     values: list[Value] = []
     for field in fields:
         value: Value
-        if field is Kind.VARINT:
+        if field is FieldEncoding.VARINT:
             value = data[at]
             at += 1
             if value >= 0x80:
                 value, at = read_varint(data, at - 1)
-        elif field is Kind.BYTE:
+        elif field is FieldEncoding.BYTE:
             value = data[at]
             at += 1
-        elif field is Kind.STRING:
+        elif field is FieldEncoding.STRING:
             value, at = read_string(data, at)
         elif isinstance(field, ArrayOf):
             start = at
@@ -87,7 +87,7 @@ def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Val
             value = data[start:at]
         else:
             value = 0
-            at += 4 if field is Kind.FLOAT else 8
+            at += 4 if field is FieldEncoding.FLOAT else 8
         values.append(value)
     if at > len(data):
         raise IndexError
@@ -123,7 +123,7 @@ def _after_array(fields: Sequence[Field], data: bytes, at: int) -> int:
     length, at = read_varint(data, at)
     if length > len(data) - at:
         raise IndexError
-    if all(field is Kind.VARINT for field in fields):
+    if all(field is FieldEncoding.VARINT for field in fields):
         return _after_varints(length * len(fields), data, at)
     for _ in range(length):
         _, at = read_fields(fields, data, at)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.imported_profile import ImportedProfile
-from ingest.formats.jfr.chunk import Chunk, chunks
+from ingest.formats.jfr.chunk import JfrChunk, chunks
 from ingest.formats.jfr.events import SampleKey, SampleReader
-from ingest.formats.jfr.fields import ArrayOf, Kind, Value, read_varint
+from ingest.formats.jfr.fields import ArrayOf, FieldEncoding, Value, read_varint
 from ingest.formats.jfr.names import class_name, is_library, method_name
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from profiles.engine.errors import BadProfile, TooLarge
@@ -25,7 +25,7 @@ METRICS = {
 }
 _STACK, _METHOD, _CLASS = "jdk.types.StackTrace", "jdk.types.Method", "java.lang.Class"
 _SYMBOL, _STATE, _TEXT = "jdk.types.Symbol", "jdk.types.ThreadState", "java.lang.String"
-_KEPT = frozenset({_STACK, _METHOD, _CLASS, _SYMBOL, _STATE, _TEXT})
+_CONSTANT_TYPES = frozenset({_STACK, _METHOD, _CLASS, _SYMBOL, _STATE, _TEXT})
 MAX_DEPTH = DecodeLimits().max_depth  # frames of one stack
 Contexts = Mapping[int, Mapping[str, str]]
 
@@ -41,10 +41,10 @@ def import_jfr(
     sends beside the recording. Raise TooLarge above `max_raw` bytes or other limits, BadProfile for
     a damaged recording and for one without samples.
     """
-    converter = _Converter(contexts or {})
+    converter = _RecordingReader(contexts or {})
     try:
         for data in chunks(gunzip(body, max_raw)):
-            converter.add(Chunk(data, _KEPT))
+            converter.add(JfrChunk(data, _CONSTANT_TYPES))
     except IndexError:
         raise BadProfile("The JFR recording is damaged: a value ends after its event.") from None
     return converter.profiles()
@@ -62,7 +62,7 @@ class _Positions(NamedTuple):
     class_name: int
 
 
-class _Converter:
+class _RecordingReader:
     """Collects the samples of all chunks."""
 
     def __init__(self, contexts: Contexts) -> None:
@@ -72,7 +72,7 @@ class _Converter:
         self._budget = FrameBudget()
         self._start_ns = self._end_ns = 0
 
-    def add(self, chunk: Chunk) -> None:
+    def add(self, chunk: JfrChunk) -> None:
         """Add the samples of a chunk. Raise BadProfile, TooLarge or IndexError."""
         if not self._start_ns or chunk.start_ns < self._start_ns:
             self._start_ns = max(0, chunk.start_ns)
@@ -80,7 +80,7 @@ class _Converter:
         sums = SampleReader(chunk).sums()
         if not sums:
             return
-        stacks = _Stacks(chunk)
+        stacks = _StackTraces(chunk)
         for key, values in sums.items():
             self._add(stacks, key, values)
 
@@ -105,7 +105,7 @@ class _Converter:
             for type in sorted(self._builders, key=list(METRICS).index)
         ]
 
-    def _add(self, stacks: "_Stacks", key: SampleKey, values: Sequence[int]) -> None:
+    def _add(self, stacks: "_StackTraces", key: SampleKey, values: Sequence[int]) -> None:
         frames = stacks.frames(key.stack, key.leaf)
         if not frames:
             count = self._without_stack.get(key.type, 0)
@@ -125,10 +125,10 @@ class _Converter:
         return (f"{type} samples without a stack trace were left out: {count:,}.",)
 
 
-class _Stacks:
+class _StackTraces:
     """Stack traces of a chunk as frames, leaf first."""
 
-    def __init__(self, chunk: Chunk) -> None:
+    def __init__(self, chunk: JfrChunk) -> None:
         self._chunk = chunk
         self._constants = chunk.constants
         self._at = _positions(chunk)
@@ -196,7 +196,7 @@ class _Stacks:
         return self._chunk.string(key)
 
 
-def _positions(chunk: Chunk) -> _Positions:
+def _positions(chunk: JfrChunk) -> _Positions:
     """Find the fields that names of frames need. Raise BadProfile if there are others."""
     metadata = chunk.metadata
     names = (_STACK, "jdk.types.StackFrame", _METHOD, _CLASS)
@@ -215,6 +215,8 @@ def _positions(chunk: Chunk) -> _Positions:
         )
     except KeyError as missing:
         raise BadProfile(f"Stack traces of the JFR recording lack the field {missing}.") from None
-    if stack.fields[at.frames] != ArrayOf(frame.fields) or set(frame.fields) != {Kind.VARINT}:
+    if stack.fields[at.frames] != ArrayOf(frame.fields) or set(frame.fields) != {
+        FieldEncoding.VARINT
+    }:
         raise BadProfile("Stack traces of the JFR recording have an unknown form.")
     return at

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ingest.formats.jfr.fields import ArrayOf, Field, Kind, read_string, read_varint
+from ingest.formats.jfr.fields import ArrayOf, Field, FieldEncoding, read_string, read_varint
 from profiles.engine.errors import BadProfile
 
 MAX_DEPTH = 20  # levels of elements, and of types within types; the JDK has five
 MAX_FIELDS = 1000  # of one type, with those of the types within it
 _PRIMITIVES = {
-    **dict.fromkeys(("char", "short", "int", "long"), Kind.VARINT),
-    **dict.fromkeys(("boolean", "byte"), Kind.BYTE),
-    "float": Kind.FLOAT,
-    "double": Kind.DOUBLE,
-    "java.lang.String": Kind.STRING,
+    **dict.fromkeys(("char", "short", "int", "long"), FieldEncoding.VARINT),
+    **dict.fromkeys(("boolean", "byte"), FieldEncoding.BYTE),
+    "float": FieldEncoding.FLOAT,
+    "double": FieldEncoding.DOUBLE,
+    "java.lang.String": FieldEncoding.STRING,
 }
 
 
@@ -78,7 +78,7 @@ class Metadata:
         return fields, index
 
     def _field(self, attributes: Mapping[str, str], depth: int) -> list[Field]:
-        own: list[Field] = [Kind.VARINT]
+        own: list[Field] = [FieldEncoding.VARINT]
         if attributes.get("constantPool") != "true":
             own = self._flattened(_number(attributes.get("class", "")), depth + 1)[0]
         is_array = attributes.get("dimension", "0") not in {"", "0"}
