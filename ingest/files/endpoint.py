@@ -13,7 +13,7 @@ from endpoints.errors import WrongMethod
 from endpoints.unread_body import Incoming
 from ingest import agents
 from ingest.files import params
-from ingest.files.importing import ImportJson, Sender, import_body
+from ingest.files.importing import FileSender, ImportJson, import_body
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
 from ingest.uploads.upload_budget import uploads
@@ -51,7 +51,7 @@ async def _store(request: UploadRequest) -> ImportJson:
     with uploads.account(access.project) as charge:
         allowed = settings.MAX_UPLOAD_BYTES
         body = await requests.read_body(request, access.project, charge, allowed)
-        return await import_body(Sender(access, agent), options, body, charge)
+        return await import_body(FileSender(access, agent), options, body, charge)
 
 
 async def _access(request: UploadRequest, project: str) -> Access:

@@ -49,7 +49,7 @@ class ImportJson(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class FileSender:
     """Key, and identity of the program, that sends a file."""
 
     access: Access
@@ -57,7 +57,7 @@ class Sender:
 
 
 async def import_body(
-    sender: Sender, params: ImportParams, body: bytes, charge: Charge
+    sender: FileSender, params: ImportParams, body: bytes, charge: Charge
 ) -> ImportJson:
     """Convert a file and store its profiles, in this order of their types.
 

@@ -1,5 +1,6 @@
 """Options of an import: what a sender states because the file may lack it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from profiles.engine.errors import BadProfile
@@ -8,6 +9,14 @@ from projects.profile_types import ProfileType
 
 _SAMPLED = frozenset({ProfileType.CPU, ProfileType.WALL})
 _SAMPLES = Metric("samples", "count")
+# The first name that a profile has decides: Go's heap profiles have allocations, too.
+_TYPES = (
+    *((name, ProfileType.HEAP) for name in ("inuse_space", "inuse_objects", "space")),
+    *((name, ProfileType.HEAP_ALLOC) for name in ("alloc_space", "alloc_objects")),
+    *((name, ProfileType.CONTENTION) for name in ("contentions", "delay", "lock", "lock_time")),
+    *((name, ProfileType.THREADS) for name in ("goroutine", "thread", "threads")),
+    *((name, ProfileType.WALL) for name in ("wall", "wall_time", "time")),
+)
 UNITS = ("count", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
 
 
@@ -39,6 +48,11 @@ def metric_of(type: ProfileType, unit: str = "") -> tuple[Metric, int]:
     raise BadProfile(f"A {type} profile has no values in {unit}; state another type or unit.")
 
 
-def type_of_unit(unit: str) -> ProfileType:
-    """Return the type of a profile of which nothing but the unit is known."""
-    return ProfileType.HEAP if unit_of(unit)[0] == "bytes" else ProfileType.CPU
+def type_of_metrics(metrics: Collection[tuple[str, str]]) -> ProfileType:
+    """Return the type of a profile by the names and units of its metrics."""
+    names = {name.lower() for name, _ in metrics}
+    for name, type in _TYPES:
+        if name in names:
+            return type
+    units = {unit_of(unit)[0] for _, unit in metrics}
+    return ProfileType.HEAP if "bytes" in units else ProfileType.CPU

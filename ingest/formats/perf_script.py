@@ -20,7 +20,10 @@ SAMPLE = re.compile(
     r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9}):\s+(?:(?P<period>\d{1,18})\s+)?"
     r"(?P<event>[^\s:]{1,100}):.*"
 )
-FRAME = re.compile(r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+) \((?P<binary>[^()]*|\[.*\])\)")
+FRAME = re.compile(
+    r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+) \((?P<binary>[^()]*(?: \(deleted\))?)\)"
+)
+MAX_LINE = 8192  # bytes; names of C++ templates are long
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _CLOCKS = frozenset({"cpu-clock", "task-clock"})  # whose periods are ns
 _KERNELS = ("[kernel", "[guest.kernel", "[k]")
@@ -58,8 +61,10 @@ class _PerfReader:
         for number, line in enumerate(raw.split(b"\n"), 1):
             if not line.strip():
                 self._end_sample()
-            elif not line.startswith(b"#") and not self._read(line.decode("utf-8", "replace")):
-                self._bad_lines.append(number)
+            elif not line.startswith(b"#"):
+                is_short = len(line) <= MAX_LINE
+                if not is_short or not self._read(line.decode("utf-8", "replace")):
+                    self._bad_lines.append(number)
         self._end_sample()
         if self._builder.is_empty:
             raise BadProfile("The text of perf script has no sample with a call chain.")
@@ -131,4 +136,4 @@ def _frame(symbol: str, binary: str) -> Frame:
     is_kernel = binary.startswith(_KERNELS)
     if name == "[unknown]" and not is_kernel:
         name = f"[{binary.rpartition('/')[2].strip('[]') or 'unknown'}]"
-    return Frame(name, mapping=KERNEL if is_kernel else binary)
+    return Frame(name, mapping=KERNEL if is_kernel else binary.removesuffix(" (deleted)"))

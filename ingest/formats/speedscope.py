@@ -5,17 +5,16 @@ from typing import NamedTuple
 
 from ingest.formats import json_document
 from ingest.formats.frame_budget import FrameBudget
-from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of, type_of_unit
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of, type_of_metrics
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.json_document import Object
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
 from profiles.engine.errors import BadProfile
-from profiles.engine.metrics import DEFAULT_METRICS, Metric, unit_of
+from profiles.engine.metrics import Metric, unit_of
 from projects.profile_types import ProfileType
 
 MAX_PROFILES = 1000  # of one file; py-spy writes one for each thread
 _OWN = "flamewatch"  # whose files have a profile for each metric
-_TYPES = {name: ProfileType(type) for type, (name, _) in reversed([*DEFAULT_METRICS.items()])}
 Stack = tuple[int, ...]  # frames, root first
 
 
@@ -63,8 +62,7 @@ class _SpeedscopeReader:
         ]
         if len(set(named)) < len(named):
             raise BadProfile("The speedscope file has two profiles of one metric.")
-        types = [_TYPES[metric.name] for metric in named if metric.name in _TYPES]
-        type = options.type or (types[0] if types else type_of_unit(named[-1].unit))
+        type = options.type or type_of_metrics(named)
         builder = ProfileBuilder(named)
         for number, profile in enumerate(profiles):
             for stack, weight in self._stacks(profile):
@@ -77,7 +75,7 @@ class _SpeedscopeReader:
         self, unit: str, profiles: Sequence[Object], options: ImportOptions
     ) -> ImportedProfile:
         """Convert profiles of one unit; several ones are those of threads."""
-        type = options.type or type_of_unit(unit)
+        type = options.type or type_of_metrics([("", unit)])
         stated = "" if unit in {"", "none"} else unit
         metric, _ = metric_of(type, options.unit or stated)
         builder = ProfileBuilder([metric])
