@@ -114,7 +114,9 @@ class _SpeedscopeReader:
             return self._sampled(profile)
         if type == "evented":
             return self._evented(profile, warn)
-        raise BadProfile(f"The speedscope type {str(type)[:40]} is not sampled or evented.")
+        raise BadProfile(
+            f"The speedscope type {json_document.shown(type)} is not sampled or evented."
+        )
 
     def _sampled(self, profile: Object) -> Iterator[Weighted]:
         samples = json_document.items(profile, "samples")
@@ -153,7 +155,7 @@ class _SpeedscopeReader:
     def _checked(self, number: object) -> int:
         if not isinstance(number, int) or not 0 <= number < len(self._frames):
             raise BadProfile(
-                f"The speedscope file uses the frame {str(number)[:40]} of {len(self._frames):,}."
+                f"The speedscope file uses the frame {json_document.shown(number)} of {len(self._frames):,}."
             )
         return number
 

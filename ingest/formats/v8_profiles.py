@@ -152,7 +152,7 @@ def _frame(node: Object) -> Frame:
 
 def _id(value: object) -> int:
     if not isinstance(value, int):
-        raise BadProfile(f"A node of the V8 profile has the id {str(value)[:40]}.")
+        raise BadProfile(f"A node of the V8 profile has the id {json_document.shown(value)}.")
     return value
 
 
