@@ -155,7 +155,8 @@ class _SpeedscopeReader:
     def _checked(self, number: object) -> int:
         if not isinstance(number, int) or not 0 <= number < len(self._frames):
             raise BadProfile(
-                f"The speedscope file uses the frame {json_document.shown(number)} of {len(self._frames):,}."
+                f"The speedscope file uses the frame {json_document.shown(number)} of "
+                f"{len(self._frames):,}."
             )
         return number
 
