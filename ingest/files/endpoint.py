@@ -12,7 +12,7 @@ from endpoints.asgi_response import send_error, send_response
 from endpoints.errors import WrongMethod
 from endpoints.unread_body import Incoming
 from ingest import agents
-from ingest.files import params
+from ingest.files import params, session_access
 from ingest.files.importing import FileSender, ImportJson, import_body
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
@@ -55,7 +55,10 @@ async def _store(request: UploadRequest) -> ImportJson:
 
 
 async def _access(request: UploadRequest, project: str) -> Access:
+    """Authenticate the API key, or the session of the console's form."""
     text = credentials.key_text(request.headers, request.query)
+    if not text and session_access.has_session(request.headers):
+        return await session_access.access(request.scope, project)
     access = await credentials.access(text, request.scope)
     credentials.require_write(access)
     credentials.require_own(access, project)
