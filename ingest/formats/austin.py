@@ -8,11 +8,11 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from ingest.formats.folded import left_out_lines
 from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.text_lines import UnreadableLines, numbered_lines
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from projects.profile_types import ProfileType
@@ -44,8 +44,8 @@ def import_austin(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     BadProfile without any usable sample or without the type of `options`, TooLarge above a limit.
     """
     converter = _AustinReader()
-    for number, line in enumerate(raw.split(b"\n"), 1):
-        converter.read(number, line.decode("utf-8", "replace").rstrip("\r"))
+    for number, line in numbered_lines(raw):
+        converter.read(number, line)
     return converter.profiles(options)
 
 
@@ -54,7 +54,7 @@ class _AustinReader:
         self._metadata: dict[str, str] = {}
         self._builders = {type: ProfileBuilder(metrics) for type, metrics in METRICS.items()}
         self._budget = FrameBudget()
-        self._bad_lines: list[int] = []
+        self._unreadable = UnreadableLines()
 
     def read(self, number: int, line: str) -> None:
         """Read a line: metadata, a sample or nothing."""
@@ -65,7 +65,7 @@ class _AustinReader:
             return
         sample = _LINE.fullmatch(line)
         if sample is None:
-            self._bad_lines.append(number)
+            self._unreadable.add(number)
             return
         names = [name for name in (sample["stack"] or "").split(";") if name]
         if names:
@@ -83,7 +83,7 @@ class _AustinReader:
         text = self._metadata.get("duration", "")
         is_number = text.isascii() and text.isdigit() and len(text) < 16
         duration = int(text) * MICROSECOND if is_number else None
-        warnings = left_out_lines(self._bad_lines)
+        warnings = self._unreadable.warnings()
         return [
             ImportedProfile(type, self._builders[type].build(), None, duration or None, warnings)
             for type in found

@@ -5,13 +5,13 @@ annotations (`_[k]` for the kernel) or a file and a line (`main (app.py:12)`).
 """
 
 import re
-from collections.abc import Iterator
 
 from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.jfr.names import stable
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.text_lines import UnreadableLines, numbered_lines
 from profiles.engine.errors import BadProfile
 from projects.profile_types import ProfileType
 
@@ -33,13 +33,16 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
     metric, factor = metric_of(type, options.unit)
     builder, budget = ProfileBuilder([metric]), FrameBudget()
     locations: dict[str, int] = {}
-    bad: list[int] = []
+    unreadable = UnreadableLines()
     is_java = _JAVA_CLASS in raw
-    for number, line in lines(raw):
+    for number, text in numbered_lines(raw):
+        line = text.strip()
+        if not line or line.startswith("#"):
+            continue
         found = _LINE.fullmatch(line)
         value = _scaled(found["value"], factor) if found else 0
         if found is None or value > MAX_VALUE:
-            bad.append(number)
+            unreadable.add(number)
             continue
         names = [name for name in found["stack"].split(";") if name]
         budget.spend(len(names))
@@ -50,22 +53,7 @@ def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[Impor
             builder.add([locations[name] for name in reversed(names)], [value])
     if builder.is_empty:
         raise BadProfile("No line is a folded stack with its value, like: main;work 42.")
-    return [ImportedProfile(type, builder.build(), warnings=left_out_lines(bad))]
-
-
-def lines(raw: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and texts of lines that are neither empty nor comments."""
-    for number, line in enumerate(raw.split(b"\n"), 1):
-        text = line.decode("utf-8", "replace").strip()
-        if text and not text.startswith("#"):
-            yield number, text
-
-
-def left_out_lines(numbers: list[int]) -> tuple[str, ...]:
-    """Return a warning about lines that could not be read; none if all could."""
-    if not numbers:
-        return ()
-    return (f"Unreadable lines, which were left out: {len(numbers):,}; the first is {numbers[0]}.",)
+    return [ImportedProfile(type, builder.build(), warnings=unreadable.warnings())]
 
 
 def frame_of(text: str, is_java: bool = False) -> Frame:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ingest.formats.folded import KERNEL, left_out_lines
+from ingest.formats.folded import KERNEL
 from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.import_options import NO_OPTIONS, ImportOptions
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.text_lines import UnreadableLines, numbered_lines
 from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric
 from projects.profile_types import ProfileType
@@ -23,7 +24,7 @@ SAMPLE = re.compile(
 FRAME = re.compile(
     r"\s+(?P<address>[0-9a-f]{1,16}) (?P<symbol>.+) \((?P<binary>[^()]*(?: \(deleted\))?)\)"
 )
-MAX_LINE = 8192  # bytes; names of C++ templates are long
+MAX_LINE = 8192  # characters; names of C++ templates are long
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _CLOCKS = frozenset({"cpu-clock", "task-clock"})  # whose periods are ns
 _KERNELS = ("[kernel", "[guest.kernel", "[k]")
@@ -53,18 +54,18 @@ class _PerfReader:
         self._builder = ProfileBuilder([])
         self._first_ns = self._last_ns = 0
         self._other_events: dict[str, int] = {}
-        self._bad_lines: list[int] = []
+        self._unreadable = UnreadableLines()
         self._sample: _PerfSample | None = None
         self._frames: dict[str, Frame] = {}
 
     def converted(self, raw: bytes, type: ProfileType) -> list[ImportedProfile]:
-        for number, line in enumerate(raw.split(b"\n"), 1):
+        for number, line in numbered_lines(raw):
             if not line.strip():
                 self._end_sample()
-            elif not line.startswith(b"#"):
-                is_short = len(line) <= MAX_LINE
-                if not is_short or not self._read(line.decode("utf-8", "replace")):
-                    self._bad_lines.append(number)
+            elif line.startswith("#"):
+                continue
+            elif len(line) > MAX_LINE or not self._read(line):
+                self._unreadable.add(number)
         self._end_sample()
         if self._builder.is_empty:
             raise BadProfile("The text of perf script has no sample with a call chain.")
@@ -121,7 +122,7 @@ class _PerfReader:
             f"Samples of another event, {event}, were left out: {count:,}."
             for event, count in sorted(self._other_events.items())[:10]
         ]
-        return [*others, *left_out_lines(self._bad_lines)]
+        return [*others, *self._unreadable.warnings()]
 
 
 def _metrics(event: str) -> Sequence[Metric]:

@@ -48,9 +48,9 @@ async function send(form) {
         'X-CSRFToken': String(fields.get('csrfmiddlewaretoken')),
       },
     });
-    const answer = await response.json();
-    if (!response.ok) return [paragraph(answer.error.message, 'note bad')];
-    return answer.profiles.map((/** @type {StoredProfile} */ each) => described(each, form));
+    const reply = await response.json();
+    if (!response.ok) return [paragraph(reply.error.message, 'note bad')];
+    return reply.profiles.map((/** @type {StoredProfile} */ each) => described(each, form));
   } catch {
     return [paragraph(form.dataset.failed ?? '', 'note bad')];
   }

@@ -4,7 +4,7 @@ A recording is one chunk or several; each is complete in itself.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ingest.formats.jfr.fields import Value, read_fields, read_varint
@@ -17,9 +17,10 @@ MAGIC = b"FLR\0"
 # second, flags
 _HEADER = struct.Struct(">4sHHqqqqqqqI")
 _COMPRESSED_INTEGERS = 1
-_METADATA, _CHECKPOINT = 0, 1
+_CHECKPOINT = 1  # type of events that have constants
 _VERSIONS = (1, 2)
-MAX_CONSTANTS = DecodeLimits().max_symbols  # of one type
+MAX_CONSTANTS = DecodeLimits().max_symbols  # of one chunk
+MAX_METADATA = 2 * 2**20  # bytes; the JDK has 0.1 MB
 
 
 class EventRange(NamedTuple):
@@ -36,7 +37,7 @@ class JfrChunk:
 
         Raise BadProfile, TooLarge or IndexError.
         """
-        self.data = data
+        self._data = data
         fields = _HEADER.unpack_from(data)
         self.start_ns, self.duration_ns = fields[6:8]
         self.ticks_per_second: int = fields[9]
@@ -46,15 +47,31 @@ class JfrChunk:
             raise BadProfile("Recordings without compressed integers are not supported.")
         if self.ticks_per_second <= 0:
             raise BadProfile("The recording does not say how many ticks a second has.")
-        self.metadata = Metadata(_event_at(data, fields[5]))
-        self._stored_types = {
-            self.metadata.ids[name] for name in constant_types if name in self.metadata.ids
-        }
+        self.metadata = Metadata(_metadata_event(data, fields[5]))
+        ids = self.metadata.ids
+        self._stored_types = {ids[name] for name in constant_types if name in ids}
+        self._constant_count = 0
         self.constants: dict[str, dict[int, Sequence[Value]]] = {
             name: {} for name in constant_types
         }
-        self.events: list[EventRange] = []
-        self._scan()
+        self.event_count = 0
+        self.event_types: set[int] = set()  # of the declared types, those that have events
+        declared = frozenset(ids.values())
+        for event in self._scan():
+            if event.type == _CHECKPOINT:
+                self._read_constants(data[event.start : event.end])
+                continue
+            self.event_count += 1
+            if event.type in declared:
+                self.event_types.add(event.type)
+
+    def events(self, types: Collection[int]) -> Iterator[tuple[int, list[Value]]]:
+        """Yield the type and the values of each event of these types, see Metadata.layout."""
+        layouts = {type: self.metadata.layout(type).fields for type in types}
+        for event in self._scan():
+            fields = layouts.get(event.type)
+            if fields is not None:
+                yield event.type, read_fields(fields, self._data[event.start : event.end], 0)[0]
 
     def string(self, value: Value) -> str:
         """Return the text of a string field, which may be a constant."""
@@ -63,17 +80,15 @@ class JfrChunk:
             return found[0] if isinstance(found[0], str) else ""
         return value if isinstance(value, str) else ""
 
-    def _scan(self) -> None:
-        at, data, end = _HEADER.size, self.data, len(self.data)
+    def _scan(self) -> Iterator[EventRange]:
+        """Yield the type and the position of each event."""
+        at, data, end = _HEADER.size, self._data, len(self._data)
         while at < end:
             size, first = read_varint(data, at)
             type, first = read_varint(data, first)
             if size < first - at or size > end - at:
                 raise BadProfile(f"The recording has an event of {size:,} bytes, which is damaged.")
-            if type == _CHECKPOINT:
-                self._read_constants(data[first : at + size])
-            elif type != _METADATA:
-                self.events.append(EventRange(type, first, at + size))
+            yield EventRange(type, first, at + size)
             at += size
 
     def _read_constants(self, event: bytes) -> None:
@@ -86,8 +101,10 @@ class JfrChunk:
             count, at = read_varint(event, at)
             fields = self.metadata.layout(type).fields
             pool = self.constants[self.metadata.name(type)] if type in self._stored_types else None
-            if pool is not None and len(pool) + count > MAX_CONSTANTS:
-                raise TooLarge(setting("max_symbols"), len(pool) + count, MAX_CONSTANTS)
+            if pool is not None:
+                self._constant_count += count
+                if self._constant_count > MAX_CONSTANTS:
+                    raise TooLarge(setting("max_symbols"), self._constant_count, MAX_CONSTANTS)
             for _ in range(count):
                 key, at = read_varint(event, at)
                 values, at = read_fields(fields, event, at)
@@ -113,8 +130,10 @@ def chunks(recording: bytes) -> Iterator[bytes]:
         at += size
 
 
-def _event_at(data: bytes, at: int) -> bytes:
+def _metadata_event(data: bytes, at: int) -> bytes:
     if not _HEADER.size <= at < len(data):
         raise BadProfile("The JFR recording was still being written: it has no metadata.")
     size, _ = read_varint(data, at)
+    if size > MAX_METADATA:
+        raise TooLarge("The metadata of a JFR recording", size, MAX_METADATA, "bytes")
     return data[at : at + size]

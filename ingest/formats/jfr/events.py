@@ -5,12 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ingest.formats.jfr.chunk import JfrChunk
-from ingest.formats.jfr.fields import Value, read_fields, signed
+from ingest.formats.jfr.fields import Value, signed
 from ingest.formats.jfr.metadata import Layout
 from ingest.formats.jfr.settings import Settings, settings_of
+from profiles.engine.errors import TooLarge
+from profiles.engine.pprof.limits import DecodeLimits, setting
 from projects.profile_types import ProfileType
 
 _WALL_STATES = frozenset({"STATE_RUNNABLE", "STATE_SLEEPING"})  # CPU samples have STATE_DEFAULT
+MAX_SAMPLES = DecodeLimits().max_samples  # different ones, of one chunk
 _LONGEST = 2**56  # a value above is damage: 2.3 years in ns, 64 PiB
 
 
@@ -63,25 +66,23 @@ class SampleReader:
             if values
         }
         self._settings = read_settings(chunk)
-        self._present = {event.type for event in chunk.events}
+        self._present = chunk.event_types
         self._has_native = chunk.metadata.ids.get("jdk.NativeMethodSample") in self._present
 
     def sums(self) -> dict[SampleKey, list[int]]:
         """Return the sums of the values of equal samples."""
-        converters, chunk = self._converters(), self._chunk
-        layouts = {type: chunk.metadata.layout(type) for type in converters}
+        converters, metadata = self._converters(), self._chunk.metadata
+        layouts = {type: metadata.layout(type) for type in converters}
         sums: dict[SampleKey, list[int]] = {}
-        for event in chunk.events:
-            layout = layouts.get(event.type)
-            if layout is None:
-                continue
-            values, _ = read_fields(layout.fields, chunk.data[event.start : event.end], 0)
-            fields = EventFields(layout, values)
+        for event_type, values in self._chunk.events(converters):
+            fields = EventFields(layouts[event_type], values)
             stack, context = fields.number("stackTrace"), fields.number("contextId")
-            for type, (count, value), leaf in converters[event.type](fields):
+            for type, (count, value), leaf in converters[event_type](fields):
                 key = SampleKey(type, stack, leaf, context)
                 total = sums.get(key)
                 if total is None:
+                    if len(sums) >= MAX_SAMPLES:
+                        raise TooLarge(setting("max_samples"), len(sums), MAX_SAMPLES)
                     sums[key] = [count, value]
                 else:
                     total[0] += count
@@ -176,12 +177,9 @@ def read_settings(chunk: JfrChunk) -> Settings:
     positions: Mapping[str, int] = layout.index
     if not {"id", "name", "value"} <= positions.keys():
         return settings_of(values)
-    for event in chunk.events:
-        if event.type == id:
-            found, _ = read_fields(layout.fields, chunk.data[event.start : event.end], 0)
-            of = found[positions["id"]]
-            name = chunk.metadata.name(of) if isinstance(of, int) else ""
-            values[name, chunk.string(found[positions["name"]])] = chunk.string(
-                found[positions["value"]]
-            )
+    for _, found in chunk.events({id}):
+        of = found[positions["id"]]
+        name = chunk.metadata.name(of) if isinstance(of, int) else ""
+        setting_name = chunk.string(found[positions["name"]])
+        values[name, setting_name] = chunk.string(found[positions["value"]])
     return settings_of(values)

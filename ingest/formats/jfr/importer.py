@@ -27,6 +27,8 @@ _STACK, _METHOD, _CLASS = "jdk.types.StackTrace", "jdk.types.Method", "java.lang
 _SYMBOL, _STATE, _TEXT = "jdk.types.Symbol", "jdk.types.ThreadState", "java.lang.String"
 _CONSTANT_TYPES = frozenset({_STACK, _METHOD, _CLASS, _SYMBOL, _STATE, _TEXT})
 MAX_DEPTH = DecodeLimits().max_depth  # frames of one stack
+# Events of all chunks. Reading this many takes some 10 s of CPU time.
+MAX_EVENTS = 5_000_000
 Contexts = Mapping[int, Mapping[str, str]]
 
 
@@ -70,6 +72,7 @@ class _RecordingReader:
         self._builders: dict[ProfileType, ProfileBuilder] = {}
         self._without_stack: dict[ProfileType, int] = {}
         self._budget = FrameBudget()
+        self._events = 0
         self._start_ns = self._end_ns = 0
 
     def add(self, chunk: JfrChunk) -> None:
@@ -77,6 +80,9 @@ class _RecordingReader:
         if not self._start_ns or chunk.start_ns < self._start_ns:
             self._start_ns = max(0, chunk.start_ns)
         self._end_ns = max(self._end_ns, chunk.start_ns + max(0, chunk.duration_ns))
+        self._events += chunk.event_count
+        if self._events > MAX_EVENTS:
+            raise TooLarge("A JFR recording", self._events, MAX_EVENTS, "events")
         sums = SampleReader(chunk).sums()
         if not sums:
             return

@@ -210,7 +210,7 @@ def speedscope(*profiles: dict[str, object], **fields: object) -> bytes:
     return json.dumps(document).encode()
 
 
-EVENTED = {
+EVENTED: dict[str, object] = {
     "type": "evented",
     "name": "t1",
     "unit": "milliseconds",
@@ -223,7 +223,7 @@ EVENTED = {
         {"type": "C", "frame": 0, "at": 20},
     ],
 }
-SAMPLED = {
+SAMPLED: dict[str, object] = {
     "type": "sampled",
     "name": "t2",
     "unit": "milliseconds",
