@@ -6,8 +6,8 @@ import orjson
 
 from profiles.engine.errors import BadProfile, TooLarge
 
-# A parsed document takes up to 20 times its bytes.
-MAX_JSON_BYTES = 32 * 2**20
+# A parsed document takes up to 30 times its bytes.
+MAX_JSON_BYTES = 16 * 2**20
 Object = dict[str, Any]
 
 

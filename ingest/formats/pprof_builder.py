@@ -11,7 +11,10 @@ from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, v
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
 _TOO_LARGE = 2**63
-_LIMITS = DecodeLimits()
+_CONVERTED = "A profile of another format"
+# Each takes some 400 bytes of memory, much more than in pprof.
+MAX_FRAMES = 300_000
+MAX_SAMPLES = 300_000
 
 
 class Frame(NamedTuple):
@@ -36,12 +39,12 @@ class ProfileBuilder:
     def location(self, frame: Frame) -> int:
         """Return the location id of a frame, to be used in the stacks of `add`.
 
-        Raise TooLarge above the limit on symbols.
+        Raise TooLarge above MAX_FRAMES different ones.
         """
         number = self._locations.get(frame)
         if number is None:
-            if len(self._encoded) > _LIMITS.max_symbols:
-                raise TooLarge(setting("max_symbols"), len(self._encoded), _LIMITS.max_symbols)
+            if len(self._encoded) > MAX_FRAMES:
+                raise TooLarge(_CONVERTED, len(self._encoded), MAX_FRAMES, "different frames")
             number = self._locations[frame] = len(self._encoded)
             self._encoded.append(varint(number))
         return number
@@ -54,14 +57,14 @@ class ProfileBuilder:
     ) -> None:
         """Add a sample: location ids, leaf first, and a value for each metric.
 
-        Raise TooLarge above the limit on samples.
+        Raise TooLarge above MAX_SAMPLES different ones.
         """
         packed = b"".join([self._encoded[location] for location in stack])
         key = packed, self._labels(labels) if labels else b""
         sums = self._samples.get(key)
         if sums is None:
-            if len(self._samples) >= _LIMITS.max_samples:
-                raise TooLarge(setting("max_samples"), len(self._samples), _LIMITS.max_samples)
+            if len(self._samples) >= MAX_SAMPLES:
+                raise TooLarge(_CONVERTED, len(self._samples) + 1, MAX_SAMPLES, "different samples")
             self._samples[key] = [*values]
             return
         for number, value in enumerate(values):
@@ -94,7 +97,7 @@ class ProfileBuilder:
     def _check_sums(self) -> None:
         largest = max((max(values) for values in self._samples.values()), default=0)
         if largest >= _TOO_LARGE:
-            raise TooLarge(setting("max_total"), largest, _LIMITS.max_total)
+            raise TooLarge(setting("max_total"), largest, DecodeLimits().max_total)
 
     def _string(self, text: str) -> int:
         return self._strings.setdefault(text, len(self._strings))

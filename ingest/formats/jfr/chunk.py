@@ -20,7 +20,15 @@ _COMPRESSED_INTEGERS = 1
 _CHECKPOINT = 1  # type of events that have constants
 _VERSIONS = (1, 2)
 MAX_CONSTANTS = DecodeLimits().max_symbols  # of one chunk
+# Skipping this many events takes some 5 s of CPU time.
+MAX_EVENTS = 5_000_000
 MAX_METADATA = 2 * 2**20  # bytes; the JDK has 0.1 MB
+
+
+def check_events(count: int) -> None:
+    """Raise TooLarge if a recording has more than MAX_EVENTS events."""
+    if count > MAX_EVENTS:
+        raise TooLarge("A JFR recording", count, MAX_EVENTS, "events")
 
 
 class EventRange(NamedTuple):
@@ -62,6 +70,7 @@ class JfrChunk:
                 self._read_constants(data[event.start : event.end])
                 continue
             self.event_count += 1
+            check_events(self.event_count)
             if event.type in declared:
                 self.event_types.add(event.type)
 

@@ -9,11 +9,10 @@ from ingest.formats.jfr.fields import Value, signed
 from ingest.formats.jfr.metadata import Layout
 from ingest.formats.jfr.settings import Settings, settings_of
 from profiles.engine.errors import TooLarge
-from profiles.engine.pprof.limits import DecodeLimits, setting
+from profiles.engine.pprof.limits import setting
 from projects.profile_types import ProfileType
 
 _WALL_STATES = frozenset({"STATE_RUNNABLE", "STATE_SLEEPING"})  # CPU samples have STATE_DEFAULT
-MAX_SAMPLES = DecodeLimits().max_samples  # different ones, of one chunk
 _LONGEST = 2**56  # a value above is damage: 2.3 years in ns, 64 PiB
 
 
@@ -60,6 +59,7 @@ class SampleReader:
 
     def __init__(self, chunk: JfrChunk) -> None:
         self._chunk = chunk
+        self.samples = 0  # events that were read as samples
         self._states = {
             key: chunk.string(values[0])
             for key, values in chunk.constants["jdk.types.ThreadState"].items()
@@ -69,20 +69,21 @@ class SampleReader:
         self._present = chunk.event_types
         self._has_native = chunk.metadata.ids.get("jdk.NativeMethodSample") in self._present
 
-    def sums(self) -> dict[SampleKey, list[int]]:
-        """Return the sums of the values of equal samples."""
+    def sums(self, allowed: int) -> dict[SampleKey, list[int]]:
+        """Return the sums of the values of equal samples. Raise TooLarge above `allowed` events."""
         converters, metadata = self._converters(), self._chunk.metadata
         layouts = {type: metadata.layout(type) for type in converters}
         sums: dict[SampleKey, list[int]] = {}
         for event_type, values in self._chunk.events(converters):
+            self.samples += 1
+            if self.samples > allowed:
+                raise TooLarge(setting("max_samples"), self.samples, allowed)
             fields = EventFields(layouts[event_type], values)
             stack, context = fields.number("stackTrace"), fields.number("contextId")
             for type, (count, value), leaf in converters[event_type](fields):
                 key = SampleKey(type, stack, leaf, context)
                 total = sums.get(key)
                 if total is None:
-                    if len(sums) >= MAX_SAMPLES:
-                        raise TooLarge(setting("max_samples"), len(sums), MAX_SAMPLES)
                     sums[key] = [count, value]
                 else:
                     total[0] += count
