@@ -22,12 +22,14 @@ from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
+from ingest.files import endpoint as files  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, proxied_requests, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
 
 agents = cast("ASGI3Application", endpoint.Endpoint())
+imports = cast("ASGI3Application", files.endpoint)
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
@@ -53,6 +55,8 @@ async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCa
         await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
+    elif scope["type"] == "http" and files.is_import(scope["path"]):
+        await imports(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:

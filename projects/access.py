@@ -36,6 +36,11 @@ def may_change(member: Member) -> bool:
     return member.role in _MAY_CHANGE
 
 
+def may_import(member: Member) -> bool:
+    """Return True for all roles except viewers: imported profiles count against the quotas."""
+    return member.role != Role.VIEWER
+
+
 def may_capture(member: Member) -> bool:
     """Return True for all roles except viewers: a capture costs the profiled program CPU time."""
     return member.role != Role.VIEWER

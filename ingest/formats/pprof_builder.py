@@ -3,11 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
+from profiles.engine.pprof.limits import DecodeLimits, setting
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
+_TOO_LARGE = 2**63
+_CONVERTED = "A profile of another format"
+# Each takes some 400 bytes of memory, much more than in pprof.
+MAX_FRAMES = 300_000
+MAX_SAMPLES = 300_000
 
 
 class Frame(NamedTuple):
@@ -24,13 +31,23 @@ class ProfileBuilder:
         """`default` is the name of the metric that readers show first; "" for the last."""
         self._strings = {"": 0}
         self._locations: dict[Frame, int] = {}
+        self._encoded: list[bytes] = [b""]  # ids of locations as varints
         self._samples: dict[tuple[bytes, bytes], list[int]] = {}
         self._metrics = [(self._string(name), self._string(unit)) for name, unit in metrics]
         self._default = self._string(default)
 
     def location(self, frame: Frame) -> int:
-        """Return the location id of a frame, to be used in the stacks of `add`."""
-        return self._locations.setdefault(frame, len(self._locations) + 1)
+        """Return the location id of a frame, to be used in the stacks of `add`.
+
+        Raise TooLarge above MAX_FRAMES different ones.
+        """
+        number = self._locations.get(frame)
+        if number is None:
+            if len(self._encoded) > MAX_FRAMES:
+                raise TooLarge(_CONVERTED, len(self._encoded), MAX_FRAMES, "different frames")
+            number = self._locations[frame] = len(self._encoded)
+            self._encoded.append(varint(number))
+        return number
 
     def add(
         self,
@@ -38,11 +55,16 @@ class ProfileBuilder:
         values: Sequence[int],
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """Add a sample: location ids, leaf first, and a value for each metric."""
-        packed = b"".join(map(varint, stack))
+        """Add a sample: location ids, leaf first, and a value for each metric.
+
+        Raise TooLarge above MAX_SAMPLES different ones.
+        """
+        packed = b"".join([self._encoded[location] for location in stack])
         key = packed, self._labels(labels) if labels else b""
         sums = self._samples.get(key)
         if sums is None:
+            if len(self._samples) >= MAX_SAMPLES:
+                raise TooLarge(_CONVERTED, len(self._samples) + 1, MAX_SAMPLES, "different samples")
             self._samples[key] = [*values]
             return
         for number, value in enumerate(values):
@@ -53,7 +75,11 @@ class ProfileBuilder:
         return not self._samples
 
     def build(self, time_ns: int = 0, duration_ns: int = 0) -> bytes:
-        """Encode the profile, uncompressed. Times of 0 are unknown."""
+        """Encode the profile, uncompressed. Times of 0 are unknown.
+
+        Raise TooLarge for a sum that 64 bits cannot hold.
+        """
+        self._check_sums()
         parts = [
             bytes_field(_SAMPLE_TYPE, int_field(1, name) + int_field(2, unit))
             for name, unit in self._metrics
@@ -67,6 +93,11 @@ class ProfileBuilder:
         parts.append(int_field(_DEFAULT_TYPE, self._default))
         parts += [bytes_field(_STRING, _utf8(text)) for text in self._strings]
         return b"".join(parts)
+
+    def _check_sums(self) -> None:
+        largest = max((max(values) for values in self._samples.values()), default=0)
+        if largest >= _TOO_LARGE:
+            raise TooLarge(setting("max_total"), largest, DecodeLimits().max_total)
 
     def _string(self, text: str) -> int:
         return self._strings.setdefault(text, len(self._strings))

@@ -5,7 +5,7 @@ import urllib.error
 import urllib.request
 from argparse import Namespace
 
-from profiler_site.cli.command import CommandFailed, print_result
+from profiler_site.cli.command import CommandFailed, error_text, print_result
 from profiler_site.process import server_address
 from projects.credentials import operator_token
 
@@ -33,15 +33,8 @@ def _send(request: urllib.request.Request) -> dict[str, object]:
             capture: dict[str, object] = json.load(response)
             return capture
     except urllib.error.HTTPError as error_response:
-        raise CommandFailed(_reason(error_response)) from None
+        raise CommandFailed(error_text(error_response)) from None
     except OSError as error:
         raise CommandFailed(
             f"No server responds at {request.full_url}: {error}. Is `flamewatch up` running?"
         ) from None
-
-
-def _reason(error_response: urllib.error.HTTPError) -> str:
-    try:
-        return str(json.load(error_response)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"The server responded with {error_response.code} {error_response.reason}."

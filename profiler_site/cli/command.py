@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from importlib import import_module
 from typing import cast
+from urllib.error import HTTPError
 
 Run = Callable[[Namespace], int]
 _LAST_PORT = 65535
@@ -93,6 +94,35 @@ def _capture(parser: ArgumentParser) -> None:
     )
 
 
+def _upload(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="file to import, gzipped or not")
+    parser.add_argument("--service", required=True, help="name of the service")
+    parser.add_argument(
+        "--project", default="-", help="project id (default: the project of the API key)"
+    )
+    parser.add_argument("--url", help="address of the server (default: FLAMEWATCH_URL)")
+    parser.add_argument(
+        "--key-file",
+        metavar="FILE",
+        help="file with an API key that may write (default: the variable FLAMEWATCH_KEY)",
+    )
+    parser.add_argument("--type", help="profile type, if the file does not state it")
+    parser.add_argument("--format", help="format, if the content does not show it")
+    parser.add_argument("--unit", help="unit of the values, if the file does not state it")
+    parser.add_argument("--time", help="start, if the file does not state it (RFC 3339)")
+    parser.add_argument("--duration", help="duration, if the file does not state it, like 30s")
+    parser.add_argument("--version", help="version of the service")
+    parser.add_argument("--zone", help="zone in which the service ran")
+    parser.add_argument("--language", help="programming language of the service")
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="label of the profiles; repeat the option for several",
+    )
+
+
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "up": _up,
     "version": _no_arguments,
@@ -102,6 +132,7 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "project create": _project_create,
     "key create": _key_create,
     "capture": _capture,
+    "upload": _upload,
 }
 HELP = {
     "up": "start the server",
@@ -115,6 +146,7 @@ HELP = {
     "project": "manage projects",
     "key": "manage API keys",
     "capture": "request one profile from the next free agent of a service",
+    "upload": "import files of other profilers",
 }
 
 
@@ -128,3 +160,11 @@ def print_result(options: Namespace, text: str, data: dict[str, object]) -> int:
     """Print a command's result: a sentence for people, JSON for programs."""
     print(json.dumps(data) if options.json else text)
     return 0
+
+
+def error_text(response: HTTPError) -> str:
+    """Return the message of an error response of a Flamewatch server, or its status."""
+    try:
+        return str(json.load(response)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"The server responded with {response.code} {response.reason}."

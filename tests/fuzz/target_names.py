@@ -26,4 +26,11 @@ SHARES: Mapping[str, int] = {
     "profile-name": 6,
     "key": 6,
     "page-token": 6,
+    "jfr": 6,
+    "folded": 6,
+    "austin": 4,
+    "perf-script": 6,
+    "speedscope": 6,
+    "v8-profile": 6,
+    "import-file": 4,
 }

@@ -19,10 +19,11 @@ from frontend.pages.agent_files.files import agent_files
 from frontend.pages.setup.install_commands import KEY_PLACEHOLDER, install_commands
 from frontend.pages.setup.other_clients import other_clients
 from frontend.pages.setup.progress import progress
-from projects.access import may_change, membership, project_for
+from projects.access import may_change, may_import, membership, project_for
 from projects.account_limits import LimitReached
 from projects.credentials import keys
 from projects.models import Member, User
+from projects.profile_types import ProfileType
 
 STATE = parameter.text("state", "State that the page shows")
 
@@ -78,5 +79,8 @@ def _context(member: Member, key: str) -> dict[str, object]:
         ),
         "lines": install_commands(settings.FLAMEWATCH_URL, key or KEY_PLACEHOLDER, files),
         "may_change": may_change(member),
+        "may_import": may_import(member),
+        "types": [*ProfileType],
+        "import_path": f"/api/v1/projects/{project.project_id}/profiles:import",
         "progress": progress(project),
     }

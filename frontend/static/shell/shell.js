@@ -7,6 +7,7 @@ import { showCurrentPage } from './nav.js';
 import { nameZone, watchTimes } from './times.js';
 import { fadeToasts } from './toasts.js';
 import { watchTrouble } from './trouble.js';
+import { watchUploads } from './upload.js';
 
 watchCopyButtons(document);
 watchDialogs(document);
@@ -17,3 +18,4 @@ watchTimes(document);
 nameZone(document);
 fadeToasts(document);
 watchTrouble(document);
+watchUploads(document);

@@ -1,0 +1,65 @@
+"""ASGI endpoint of `POST /api/v1/projects/{project}/profiles:import`: a file as the body."""
+
+import re
+
+import orjson
+from django.conf import settings
+
+from common.asgi import Receive, Scope, Send
+from common.request_body import Disconnected
+from endpoints import credentials
+from endpoints.asgi_response import send_error, send_response
+from endpoints.errors import WrongMethod
+from endpoints.unread_body import Incoming
+from ingest import agents
+from ingest.files import params, session_access
+from ingest.files.importing import FileSender, ImportJson, import_body
+from ingest.uploads import requests
+from ingest.uploads.requests import UploadRequest
+from ingest.uploads.upload_budget import uploads
+from projects.credentials.authentication import Access
+
+_PATH = re.compile(r"/api/v1/projects/([^/]+)/profiles:import")
+_JSON = {"Content-Type": "application/json"}
+
+
+def is_import(path: str) -> bool:
+    """Return True for the path of this endpoint."""
+    return _PATH.fullmatch(path) is not None
+
+
+async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+    """Store the profiles of the body and describe them, or send an error response."""
+    incoming = Incoming(receive)
+    try:
+        request = requests.of_scope(scope, incoming)
+        if request.method != "POST":
+            raise WrongMethod("POST")
+        described = await _store(request)
+        await send_response(send, 200, _JSON, orjson.dumps(described))
+    except Disconnected:
+        return
+    except Exception as error:
+        await send_error(incoming.responding(send), error)
+
+
+async def _store(request: UploadRequest) -> ImportJson:
+    path = _PATH.fullmatch(request.path)
+    access = await _access(request, path[1] if path else "")
+    options = params.read(request.scope["query_string"].decode("latin-1"))
+    agent = agents.agent_seen(access, request.headers, request.peer, frozenset())
+    with uploads.account(access.project) as charge:
+        allowed = settings.MAX_UPLOAD_BYTES
+        body = await requests.read_body(request, access.project, charge, allowed)
+        return await import_body(FileSender(access, agent), options, body, charge)
+
+
+async def _access(request: UploadRequest, project: str) -> Access:
+    """Authenticate the API key, or the session of the console's form."""
+    text = credentials.key_text(request.headers, request.query)
+    if not text and session_access.has_session(request.headers):
+        return await session_access.access(request.scope, project)
+    access = await credentials.access(text, request.scope)
+    credentials.require_write(access)
+    credentials.require_own(access, project)
+    return access

@@ -1,0 +1,136 @@
+"""Convert a file of another profiler, and store its profiles."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypedDict
+from urllib.parse import urlencode
+
+from django.conf import settings
+
+from common.request_body import Charge
+from endpoints.durations import seconds, timestamp
+from ingest.files.params import ImportParams
+from ingest.formats.detect import ConvertedFile, import_file
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.imports.storing import Import, StoredImport, store_import
+from ingest.uploads import decode_pool
+from profiles.models import TimeSource
+from projects.credentials.authentication import Access
+from projects.profile_types import INSTANTANEOUS, ProfileType
+from projects.registration.registry import AgentSeen
+
+# Profiles of CPU and others need a duration; files without one get this one, and a warning.
+DEFAULT_DURATION = timedelta(seconds=10)
+_AROUND = timedelta(minutes=1)  # range of the flame graph of a single profile
+
+
+class MetricJson(TypedDict):
+    name: str
+    unit: str
+    total: int
+
+
+class StoredFileJson(TypedDict):
+    name: str
+    type: str
+    service: str
+    startTime: str
+    duration: str
+    samples: int
+    metrics: list[MetricJson]
+    warnings: list[str]
+    url: str  # of the flame graph
+
+
+class ImportJson(TypedDict):
+    format: str
+    profiles: list[StoredFileJson]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSender:
+    """Key, and identity of the program, that sends a file."""
+
+    access: Access
+    agent: AgentSeen
+
+
+async def import_body(
+    sender: FileSender, params: ImportParams, body: bytes, charge: Charge
+) -> ImportJson:
+    """Convert a file and store its profiles, in this order of their types.
+
+    Those before the first one that cannot be stored stay stored; sent again, the file completes
+    them. Raise what import_file and store_import raise.
+    """
+    access = sender.access
+    convert = partial(import_file, body, params.options, settings.MAX_PROFILE_BYTES, params.format)
+    # One file at a time: converted data take a multiple of the file's bytes.
+    file: ConvertedFile = await decode_pool.run(access.project, convert, decode_pool.LARGE_BYTES)
+    stored = []
+    for profile in file.profiles:
+        charge(len(profile.pprof))
+        completed = _completed(profile, params, states_duration=file.states_duration)
+        agent = replace(sender.agent, types=frozenset({profile.type}))
+        sent = Import(completed, params.deployment, params.labels, agent)
+        stored.append(_described(await store_import(access, sent), params))
+    return {"format": file.format.value, "profiles": stored}
+
+
+def _completed(
+    profile: ImportedProfile, params: ImportParams, *, states_duration: bool
+) -> ImportedProfile:
+    """Add the time and the duration of the request to a profile that lacks them."""
+    start, duration, warnings = profile.start_ns, profile.duration_ns, profile.warnings
+    if start is None and params.time is not None:
+        start = (params.time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+    if duration is None and profile.type not in INSTANTANEOUS:
+        given = params.duration
+        duration = (given or DEFAULT_DURATION) // timedelta(microseconds=1) * 1000
+        if given is None and not states_duration:
+            warnings = (
+                *warnings,
+                f"The file states no duration; {DEFAULT_DURATION.seconds} s are assumed. State it "
+                "as `duration`.",
+            )
+    return replace(profile, start_ns=start, duration_ns=duration, warnings=warnings)
+
+
+def _described(result: StoredImport, params: ImportParams) -> StoredFileJson:
+    target, stored = result
+    new = stored.profile
+    warnings = [*stored.warnings]
+    if params.time is not None and new.time_source == TimeSource.ARRIVAL:
+        warnings.append(
+            "The stated time is in the future, or before the retention of the project: the time of "
+            "arrival is used."
+        )
+    return {
+        "name": f"projects/{target.project_id}/profiles/{new.name_id}",
+        "type": new.type.value,
+        "service": target.service,
+        "startTime": timestamp(new.time),
+        "duration": seconds(new.duration_ns / 1e9),
+        "samples": new.samples,
+        "metrics": [
+            {"name": name, "unit": unit, "total": total} for name, unit, total in new.totals
+        ],
+        "warnings": warnings,
+        "url": _flame_url(target.project_id, target.service, new.type, new.name_id, new.time),
+    }
+
+
+def _flame_url(
+    project_id: str, service: str, type: ProfileType, name_id: str, time: datetime
+) -> str:
+    """Return the address of the flame graph of one profile (docs/reference/urls.md)."""
+    start = time.replace(microsecond=0)
+    query = {
+        "service": service,
+        "type": type.value,
+        "from": timestamp(start),
+        "to": timestamp(start + _AROUND),
+        "profile": name_id,
+    }
+    return f"{settings.FLAMEWATCH_URL}/p/{project_id}/flame?{urlencode(query)}"

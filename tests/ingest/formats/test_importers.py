@@ -1,0 +1,295 @@
+"""Importers of text and JSON formats: files that the real profilers wrote, and their variants."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ingest.formats import frame_budget
+from ingest.formats.detect import FileFormat, detect, import_file
+from ingest.formats.import_options import ImportOptions
+from ingest.formats.imported_profile import ImportedProfile
+from profiles.engine.errors import BadProfile, TooLarge
+from projects.profile_types import ProfileType
+from tests.ingest.formats import imported
+from tests.ingest.pprof import SIMPLE
+from tests.paths import SAMPLES
+
+MAX_RAW = 2**24
+
+
+def converted(
+    body: bytes, type: ProfileType | None = None, unit: str = "", form: FileFormat | None = None
+) -> list[ImportedProfile]:
+    return import_file(body, ImportOptions(type, unit), MAX_RAW, form).profiles
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("jdk-17.jfr.gz", FileFormat.JFR),
+        ("async-profiler-4.jfr.gz", FileFormat.JFR),
+        ("async-profiler.collapsed", FileFormat.FOLDED),
+        ("py-spy.raw", FileFormat.FOLDED),
+        ("py-spy.speedscope.json", FileFormat.SPEEDSCOPE),
+        ("austin-wall.txt", FileFormat.AUSTIN),
+        ("austin-mem.txt", FileFormat.AUSTIN),
+        ("perf-script.txt", FileFormat.PERF_SCRIPT),
+        ("node-20.cpuprofile", FileFormat.CPU_PROFILE),
+        ("node-20.heapprofile", FileFormat.HEAP_PROFILE),
+    ],
+)
+def test_a_format_is_recognised_by_the_content(name: str, form: FileFormat) -> None:
+    body = imported.sample(name)
+    assert import_file(body, ImportOptions(), MAX_RAW).format is form
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.pb.gz")), ids=lambda path: path.stem)
+def test_pprof_files_have_the_type_of_their_values(path: Any) -> None:
+    file = import_file(path.read_bytes(), ImportOptions(), MAX_RAW)
+    types = {"cpu": "CPU", "wall": "WALL", "heap": "HEAP", "mutex": "CONTENTION"}
+    word = path.name.split(".")[0].split("-")[1]
+    assert file.format is FileFormat.PPROF
+    assert [profile.type for profile in file.profiles] == [types.get(word, "THREADS")]
+
+
+def test_austins_samples_have_their_times_in_microseconds() -> None:
+    [wall] = converted(imported.sample("austin-wall.txt"))
+    assert (wall.type, wall.duration_ns) == (ProfileType.WALL, 1_914_966_000)
+    assert imported.totals(wall)["wall"] == 1_915_316_000
+    assert ("wait", "/app/shop.py", 7) in imported.frames(wall)
+    assert "<module>;main;wait" in imported.stacks(wall)
+
+
+def test_austins_full_mode_is_wall_cpu_and_allocations() -> None:
+    found = {each.type: each for each in converted(imported.sample("austin-full.txt"))}
+    assert [*found] == [ProfileType.CPU, ProfileType.WALL, ProfileType.HEAP_ALLOC]
+    cpu, wall = (imported.stacks(found[type]) for type in (ProfileType.CPU, ProfileType.WALL))
+    assert sum(cpu.values()) < sum(wall.values())
+    [only] = converted(imported.sample("austin-full.txt"), ProfileType.CPU)
+    assert only == found[ProfileType.CPU]
+
+
+def test_austins_other_modes_are_one_type() -> None:
+    [cpu] = converted(imported.sample("austin-cpu.txt"))
+    [memory] = converted(imported.sample("austin-mem.txt"))
+    assert (cpu.type, memory.type) == (ProfileType.CPU, ProfileType.HEAP_ALLOC)
+    with pytest.raises(BadProfile, match="no HEAP samples; it has CPU"):
+        converted(imported.sample("austin-cpu.txt"), ProfileType.HEAP)
+
+
+def test_austins_binary_format_is_rejected_with_the_command_that_converts_it() -> None:
+    with pytest.raises(BadProfile, match="mojo2austin"):
+        converted(b"MOJ\x03\x01")
+
+
+def test_py_spys_frames_have_files_and_lines() -> None:
+    [cpu] = converted(imported.sample("py-spy.raw"))
+    assert imported.totals(cpu) == {"samples": 101}
+    assert ("main", "shop.py", 12) in imported.frames(cpu)
+
+
+def test_py_spys_speedscope_file_is_cpu_time() -> None:
+    [cpu] = converted(imported.sample("py-spy.speedscope.json"))
+    assert (cpu.type, cpu.duration_ns) == (ProfileType.CPU, 1_290_000_000)
+    assert imported.totals(cpu) == {"cpu": 1_290_000_000}
+    [wall] = converted(imported.sample("py-spy.speedscope.json"), ProfileType.WALL)
+    assert imported.totals(wall) == {"wall": 1_290_000_000}
+
+
+def test_async_profilers_folded_stacks_have_the_names_of_its_recordings() -> None:
+    [cpu] = converted(imported.sample("async-profiler.collapsed"))
+    stacks = imported.stacks(cpu)
+    assert sum(stacks.values()) == 13
+    assert any(";com.example.Shop$$Lambda.run;" in stack for stack in stacks)
+    assert not any("_[k]" in stack for stack in stacks)
+
+
+def test_perf_scripts_samples_have_the_command_as_root_and_their_period_as_time() -> None:
+    [cpu] = converted(imported.sample("perf-script.txt"))
+    assert imported.totals(cpu) == {"samples": 17, "cpu": 17 * 10_101_010}
+    assert all(stack.startswith("python;") for stack in imported.stacks(cpu))
+    names = {name for name, _, _ in imported.frames(cpu)}
+    assert {"clear_page_erms", "_PyEval_EvalFrameDefault"} <= names
+    assert cpu.warnings == ()
+
+
+PERF = b"""
+java 12/34 [002] 10.000001:        500 cycles:u:
+\t    7f00 Shop::price(int)+0x10 (/app/shop (deleted))
+\t    7f01 main+0x1 (/app/shop)
+
+my program 9 11.5: page-faults:
+\t    7f00 load (/app/other)
+
+java 12/34 [002] 12.000001:        700 cycles:u:
+\t    7f01 main+0x9 (/app/shop)
+what is this
+"""
+
+
+def test_perf_script_counts_the_first_event_and_reports_the_rest() -> None:
+    [cpu] = converted(PERF)
+    assert imported.totals(cpu) == {"samples": 2, "cycles": 1200}
+    assert set(imported.stacks(cpu)) == {"java;main", "java;main;Shop::price(int)"}
+    assert cpu.duration_ns == 2 * 10**9
+    assert cpu.warnings == (
+        "Samples of another event, page-faults, were left out: 1.",
+        "Unreadable lines, which were left out: 1; the first is 11.",
+    )
+
+
+def test_v8_cpu_profiles_have_the_time_until_the_next_sample() -> None:
+    [cpu] = converted(imported.sample("node-20.cpuprofile"))
+    [wall] = converted(imported.sample("node-20.cpuprofile"), ProfileType.WALL)
+    assert ("checkout", "/app/shop.js", 4) in imported.frames(cpu)
+    assert "(idle)" in {name for name, _, _ in imported.frames(wall)}
+    assert imported.totals(cpu)["cpu"] < imported.totals(wall)["wall"] <= (wall.duration_ns or 0)
+
+
+def test_v8_heap_profiles_have_the_sizes_of_their_nodes() -> None:
+    body = imported.sample("node-20.heapprofile")
+    [heap] = converted(body)
+    pending, size = [json.loads(body)["head"]], 0
+    while pending:
+        node = pending.pop()
+        size += node["selfSize"]
+        pending += node["children"]
+    assert imported.totals(heap) == {"inuse_space": size}
+    assert any(stack.endswith("checkout;allocate") for stack in imported.stacks(heap))
+
+
+@pytest.mark.parametrize(
+    ("text", "stacks"),
+    [
+        (b"main;work 3\r\nmain;work 4\n\n# comment\n", {"main;work": 7}),
+        (b"main;operator new(unsigned long) 2", {"main;operator new(unsigned long)": 2}),
+        (b"main;;work 2.6", {"main;work": 3}),
+        (b"swapper;read_[k];inlined_[i] 1", {"swapper;read;inlined": 1}),
+        (b"java/lang/Thread.run_[j];a/B.c_[i] 5", {"java.lang.Thread.run;a.B.c": 5}),
+        (b"net/http.Serve;encoding/json.Marshal 5", {"net/http.Serve;encoding/json.Marshal": 5}),
+        ("f\xfcr;b\u00e4r 1".encode(), {"für;bär": 1}),
+    ],
+)
+def test_variants_of_folded_stacks(text: bytes, stacks: dict[str, int]) -> None:
+    [profile] = converted(text)
+    assert imported.stacks(profile) == stacks
+
+
+def test_lines_without_a_value_are_reported() -> None:
+    [profile] = converted(b"main 1\nwhat\nmain;work 99999999999999999999\n")
+    assert imported.stacks(profile) == {"main": 1}
+    assert profile.warnings == ("Unreadable lines, which were left out: 2; the first is 2.",)
+
+
+@pytest.mark.parametrize(
+    ("type", "unit", "metric", "value"),
+    [
+        (None, "", "samples", 2),
+        (ProfileType.WALL, "microseconds", "wall", 2000),
+        (ProfileType.HEAP, "", "inuse_space", 2),
+        (ProfileType.CONTENTION, "", "delay", 2),
+        (ProfileType.HEAP_ALLOC, "count", "samples", 2),
+    ],
+)
+def test_values_have_the_stated_type_and_unit(
+    type: ProfileType | None, unit: str, metric: str, value: int
+) -> None:
+    [profile] = converted(b"main 2", type, unit)
+    assert imported.totals(profile) == {metric: value}
+
+
+def test_a_unit_that_the_type_lacks_is_rejected() -> None:
+    with pytest.raises(BadProfile, match="CPU profile has no values in bytes"):
+        converted(b"main 2", ProfileType.CPU, "bytes")
+
+
+def speedscope(*profiles: dict[str, object], **fields: object) -> bytes:
+    frames = [{"name": "main", "file": "a.py", "line": 3}, {"name": "work"}]
+    document = {"shared": {"frames": frames}, "profiles": profiles, **fields}
+    return json.dumps(document).encode()
+
+
+EVENTED: dict[str, object] = {
+    "type": "evented",
+    "name": "t1",
+    "unit": "milliseconds",
+    "startValue": 10,
+    "endValue": 20,
+    "events": [
+        {"type": "O", "frame": 0, "at": 10},
+        {"type": "O", "frame": 1, "at": 12},
+        {"type": "C", "frame": 1, "at": 15.5},
+        {"type": "C", "frame": 0, "at": 20},
+    ],
+}
+SAMPLED: dict[str, object] = {
+    "type": "sampled",
+    "name": "t2",
+    "unit": "milliseconds",
+    "samples": [[0], [0, 1]],
+    "weights": [1, 2],
+}
+
+
+def test_events_of_speedscope_are_the_time_between_them() -> None:
+    [cpu] = converted(speedscope(EVENTED))
+    assert imported.stacks(cpu) == {"main": 6_500_000, "main;work": 3_500_000}
+    assert imported.labels(cpu) == set()
+
+
+def test_threads_of_speedscope_are_labels() -> None:
+    [cpu] = converted(speedscope(EVENTED, SAMPLED))
+    assert imported.stacks(cpu) == {"main": 7_500_000, "main;work": 5_500_000}
+    assert imported.labels(cpu) == {("thread", "t1"), ("thread", "t2")}
+
+
+def test_units_of_speedscope_are_types() -> None:
+    found = converted(speedscope(SAMPLED, SAMPLED | {"unit": "bytes"}))
+    assert [profile.type for profile in found] == [ProfileType.CPU, ProfileType.HEAP]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "empty"),
+        (b"main", "folded stack with its value"),
+        (b'{"a": 1}', "speedscope, .cpuprofile and .heapprofile"),
+        (b'{"shared": {}, "profiles": [', "not valid JSON"),
+        (speedscope(), "no profiles"),
+        (speedscope(SAMPLED | {"samples": [[7], [0]]}), "the frame 7 of 2"),
+        (speedscope(SAMPLED | {"weights": [1]}), "2 samples have 1 weights"),
+        (speedscope(SAMPLED | {"weights": [1, -1]}), "negative"),
+        (speedscope(SAMPLED | {"weights": [1, 1e300]}), "no usable number"),
+        (speedscope(SAMPLED | {"type": "traced"}), "not sampled or evented"),
+        (b'{"nodes": [{"id": 1, "callFrame": 3}], "samples": [1], "timeDeltas": [1]}', "callFrame"),
+        (b'{"nodes": [{"id": "x", "callFrame": {}}]}', "has the id x"),
+        (b'{"head": [], "callFrame": 1, "x": {"callFrame": 1}}', "no head"),
+        (b"\x0a\x01", "profile"),
+    ],
+)
+def test_files_that_cannot_be_read_are_rejected_with_the_reason(body: bytes, words: str) -> None:
+    with pytest.raises(BadProfile, match=words):
+        converted(body)
+
+
+def test_a_loop_of_nodes_is_rejected() -> None:
+    frame = {"functionName": "f", "lineNumber": 1}
+    nodes = [{"id": id, "callFrame": frame, "children": [3 - id]} for id in (1, 2)]
+    document = {"nodes": nodes, "samples": [1], "timeDeltas": [1], "endTime": 5}
+    with pytest.raises(BadProfile, match="over 10,000 frames"):
+        converted(json.dumps(document).encode())
+
+
+def test_more_frames_than_the_limit_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame_budget.FrameBudget, "spend", frame_budget.FrameBudget(5).spend)
+    with pytest.raises(TooLarge, match="5 frames of all stacks"):
+        converted(b"a;b;c 1\na;b;d 1\n")
+
+
+def test_a_stated_format_is_used_whatever_the_content_seems_to_be() -> None:
+    [profile] = converted(b"P1;T2;a 5", form=FileFormat.FOLDED)
+    assert imported.stacks(profile) == {"P1;T2;a": 5}
+    assert detect(b"P1;T2;a 5") is FileFormat.AUSTIN
+    with pytest.raises(BadProfile):
+        converted(SIMPLE, form=FileFormat.SPEEDSCOPE)
