@@ -22,12 +22,16 @@ from endpoints import plain_http  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
+from ingest.pyroscope import endpoint as pyroscope  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
+# Beginnings of the paths that take API keys.
+KEYED = (endpoint.PREFIX, API, *pyroscope.PATHS)
 
 agents = cast("ASGI3Application", endpoint.Endpoint())
+pyroscope_clients = cast("ASGI3Application", pyroscope.endpoint)
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
@@ -40,10 +44,12 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         return
     seen = through_proxies(cast("dict[str, Any]", scope))
     scope = cast("Scope", seen)
-    if seen["path"].startswith((endpoint.PREFIX, API)) and plain_http.is_rejected(seen):
+    if seen["path"].startswith(KEYED) and plain_http.is_rejected(seen):
         await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
+    elif scope["type"] == "http" and scope["path"] in pyroscope.PATHS:
+        await pyroscope_clients(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
