@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from profiles.engine.errors import TooLarge
 from profiles.engine.metrics import Metric
+from profiles.engine.pprof.limits import DecodeLimits, setting
 from profiles.engine.pprof.varint import bytes_field, int_field, packed_field, varint
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
+_TOO_LARGE = 2**63
 
 
 class Frame(NamedTuple):
@@ -24,13 +27,18 @@ class ProfileBuilder:
         """`default` is the name of the metric that readers show first; "" for the last."""
         self._strings = {"": 0}
         self._locations: dict[Frame, int] = {}
+        self._encoded: list[bytes] = [b""]  # ids of locations as varints
         self._samples: dict[tuple[bytes, bytes], list[int]] = {}
         self._metrics = [(self._string(name), self._string(unit)) for name, unit in metrics]
         self._default = self._string(default)
 
     def location(self, frame: Frame) -> int:
         """Return the location id of a frame, to be used in the stacks of `add`."""
-        return self._locations.setdefault(frame, len(self._locations) + 1)
+        known = self._locations.get(frame)
+        if known is None:
+            known = self._locations[frame] = len(self._encoded)
+            self._encoded.append(varint(known))
+        return known
 
     def add(
         self,
@@ -39,7 +47,7 @@ class ProfileBuilder:
         labels: Mapping[str, str] | None = None,
     ) -> None:
         """Add a sample: location ids, leaf first, and a value for each metric."""
-        packed = b"".join(map(varint, stack))
+        packed = b"".join([self._encoded[location] for location in stack])
         key = packed, self._labels(labels) if labels else b""
         sums = self._samples.get(key)
         if sums is None:
@@ -53,7 +61,11 @@ class ProfileBuilder:
         return not self._samples
 
     def build(self, time_ns: int = 0, duration_ns: int = 0) -> bytes:
-        """Encode the profile, uncompressed. Times of 0 are unknown."""
+        """Encode the profile, uncompressed. Times of 0 are unknown.
+
+        Raise TooLarge for a sum that 64 bits cannot hold.
+        """
+        self._check_sums()
         parts = [
             bytes_field(_SAMPLE_TYPE, int_field(1, name) + int_field(2, unit))
             for name, unit in self._metrics
@@ -67,6 +79,11 @@ class ProfileBuilder:
         parts.append(int_field(_DEFAULT_TYPE, self._default))
         parts += [bytes_field(_STRING, _utf8(text)) for text in self._strings]
         return b"".join(parts)
+
+    def _check_sums(self) -> None:
+        largest = max((max(values) for values in self._samples.values()), default=0)
+        if largest >= _TOO_LARGE:
+            raise TooLarge(setting("max_total"), largest, DecodeLimits().max_total)
 
     def _string(self, text: str) -> int:
         return self._strings.setdefault(text, len(self._strings))

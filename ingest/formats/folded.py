@@ -1,0 +1,90 @@
+"""Importer of folded stacks: lines of `root;…;leaf 42`.
+
+stackcollapse scripts, async-profiler, py-spy (raw) and others write them. Frames may have
+annotations (`_[k]` for the kernel) or a file and a line (`main (app.py:12)`).
+"""
+
+import re
+from collections.abc import Iterator
+
+from ingest.formats.frame_budget import FrameBudget
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.jfr.names import stable
+from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from profiles.engine.errors import BadProfile
+from projects.profile_types import ProfileType
+
+KERNEL = "[kernel]"
+MAX_VALUE = 2**62  # of one line
+_LINE = re.compile(r"(?P<stack>.*\S)\s+(?P<value>\d{1,19}(?:\.\d{1,9})?)\s*")
+_ANNOTATION = re.compile(r"_\[([a-z0-9])\]$")
+_JAVA_CLASS = b"java/lang/"
+_JAVA_METHOD = re.compile(r"[\w$]+(?:/[\w$.+]+)*\.[\w$<>]+|[\w$]+(?:/[\w$]+)+(?:\[\])*")
+_SOURCE = re.compile(r"(?P<name>.+) \((?P<file>[^()]+):(?P<line>\d{1,9})\)")
+
+
+def import_folded(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
+    """Convert folded stacks. Raise BadProfile if no line is one, TooLarge above a limit.
+
+    Lines without a value at the end are left out, with a warning.
+    """
+    type = options.type or ProfileType.CPU
+    metric, factor = metric_of(type, options.unit)
+    builder, budget = ProfileBuilder([metric]), FrameBudget()
+    locations: dict[str, int] = {}
+    bad: list[int] = []
+    is_java = _JAVA_CLASS in raw
+    for number, line in lines(raw):
+        found = _LINE.fullmatch(line)
+        value = _scaled(found["value"], factor) if found else 0
+        if found is None or value > MAX_VALUE:
+            bad.append(number)
+            continue
+        names = [name for name in found["stack"].split(";") if name]
+        budget.spend(len(names))
+        for name in names:
+            if name not in locations:
+                locations[name] = builder.location(frame_of(name, is_java))
+        if value and names:
+            builder.add([locations[name] for name in reversed(names)], [value])
+    if builder.is_empty:
+        raise BadProfile("No line is a folded stack with its value, like: main;work 42.")
+    return [ImportedProfile(type, builder.build(), warnings=left_out_lines(bad))]
+
+
+def lines(raw: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of lines that are neither empty nor comments."""
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        text = line.decode("utf-8", "replace").strip()
+        if text and not text.startswith("#"):
+            yield number, text
+
+
+def left_out_lines(numbers: list[int]) -> tuple[str, ...]:
+    """Return a warning about lines that could not be read; none if all could."""
+    if not numbers:
+        return ()
+    return (f"Unreadable lines, which were left out: {len(numbers):,}; the first is {numbers[0]}.",)
+
+
+def frame_of(text: str, is_java: bool = False) -> Frame:
+    """Parse a frame, with the annotations of the tools that write folded stacks.
+
+    `is_java` says that names like `java/lang/Thread.run` are those of Java classes.
+    """
+    annotation = _ANNOTATION.search(text)
+    if annotation and annotation.start():
+        text = text[: annotation.start()]
+        if annotation[1] == "k":
+            return Frame(text, mapping=KERNEL)
+    if is_java and _JAVA_METHOD.fullmatch(text):
+        return Frame(stable(text.replace("/", ".")))
+    source = _SOURCE.fullmatch(text)
+    if source:
+        return Frame(source["name"], source["file"], int(source["line"]))
+    return Frame(text)
+
+
+def _scaled(text: str, factor: int) -> int:
+    return round(float(text) * factor) if "." in text else int(text) * factor

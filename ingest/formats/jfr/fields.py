@@ -1,0 +1,146 @@
+"""Encoded fields of JFR: varints, fixed numbers, strings and arrays.
+
+Values of a type are encoded one after another, without tags; the metadata of a chunk says which
+fields a type has. Functions raise IndexError for data that ends too early.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+
+from profiles.engine.errors import BadProfile
+
+Value = int | str | bytes
+_SKIPPED_AT_ONCE = 64  # varints
+_NULL, _EMPTY, _CONSTANT, _UTF8, _CHARACTERS, _LATIN1 = range(6)
+
+
+class Kind(IntEnum):
+    """Encoding of a field without parts."""
+
+    VARINT = 0  # every integer of 2 to 8 bytes, and keys of constants
+    BYTE = 1
+    FLOAT = 2
+    DOUBLE = 3
+    STRING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """Array whose elements have these fields."""
+
+    fields: tuple["Kind | ArrayOf", ...]
+
+
+Field = Kind | ArrayOf
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return an unsigned number of at most 64 bits, and the position after it.
+
+    A ninth byte has eight bits of the number, those before it seven each.
+    """
+    byte = data[at]
+    at += 1
+    if byte < 0x80:
+        return byte, at
+    number, shift = byte & 0x7F, 7
+    while shift < 56:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    return number | data[at] << 56, at + 1
+
+
+def signed(number: int) -> int:
+    """Return the value of a 64-bit number in two's complement."""
+    return number - 2**64 if number >= 2**63 else number
+
+
+def read_fields(fields: Sequence[Field], data: bytes, at: int) -> tuple[list[Value], int]:
+    """Return the values of fields, and the position after them.
+
+    Numbers with a fraction are 0, because no profile uses them. A string that is a constant is its
+    key, an integer. An array is its elements as they are encoded.
+    """
+    values: list[Value] = []
+    for field in fields:
+        value: Value
+        if field is Kind.VARINT:
+            value = data[at]
+            at += 1
+            if value >= 0x80:
+                value, at = read_varint(data, at - 1)
+        elif field is Kind.BYTE:
+            value = data[at]
+            at += 1
+        elif field is Kind.STRING:
+            value, at = read_string(data, at)
+        elif isinstance(field, ArrayOf):
+            start = at
+            at = _after_array(field.fields, data, at)
+            value = data[start:at]
+        else:
+            value = 0
+            at += 4 if field is Kind.FLOAT else 8
+        values.append(value)
+    if at > len(data):
+        raise IndexError
+    return values, at
+
+
+def read_string(data: bytes, at: int) -> tuple[str | int, int]:
+    """Return a string, or the key of a constant string, and the position after it."""
+    encoding = data[at]
+    at += 1
+    if encoding in (_NULL, _EMPTY):
+        return "", at
+    size, at = read_varint(data, at)
+    if encoding == _CONSTANT:
+        return size, at
+    if size > len(data) - at:
+        raise IndexError
+    if encoding == _UTF8:
+        return data[at : at + size].decode("utf-8", "replace"), at + size
+    if encoding == _LATIN1:
+        return data[at : at + size].decode("latin-1"), at + size
+    if encoding != _CHARACTERS:
+        raise BadProfile(f"The recording has a string with the unknown encoding {encoding}.")
+    units = bytearray()
+    for _ in range(size):
+        unit, at = read_varint(data, at)
+        units += (unit & 0xFFFF).to_bytes(2, "little")
+    return units.decode("utf-16-le", "replace"), at
+
+
+def _after_array(fields: Sequence[Field], data: bytes, at: int) -> int:
+    """Return the position after an array: its length, then its elements."""
+    length, at = read_varint(data, at)
+    if length > len(data) - at:
+        raise IndexError
+    if all(field is Kind.VARINT for field in fields):
+        return _after_varints(length * len(fields), data, at)
+    for _ in range(length):
+        _, at = read_fields(fields, data, at)
+    return at
+
+
+def _after_varints(count: int, data: bytes, at: int) -> int:
+    """Return the position after `count` varints: stack traces are millions of them."""
+    while count > 0:
+        step = min(count, _SKIPPED_AT_ONCE)
+        found = _varints(step).match(data, at)
+        if found is None:
+            raise IndexError
+        at, count = found.end(), count - step
+    return at
+
+
+@cache
+def _varints(count: int) -> re.Pattern[bytes]:
+    return re.compile(rb"(?>[\x80-\xff]{0,8}[\x00-\xff])" * count)

@@ -1,0 +1,122 @@
+"""Metadata of a JFR chunk: the types of its events and constants, with their fields."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ingest.formats.jfr.fields import ArrayOf, Field, Kind, read_string, read_varint
+from profiles.engine.errors import BadProfile
+
+MAX_DEPTH = 20  # levels of elements, and of types within types; the JDK has five
+MAX_FIELDS = 1000  # of one type, with those of the types within it
+_PRIMITIVES = {
+    **dict.fromkeys(("char", "short", "int", "long"), Kind.VARINT),
+    **dict.fromkeys(("boolean", "byte"), Kind.BYTE),
+    "float": Kind.FLOAT,
+    "double": Kind.DOUBLE,
+    "java.lang.String": Kind.STRING,
+}
+
+
+class Element(NamedTuple):
+    name: str
+    attributes: dict[str, str]
+    children: "list[Element]"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Fields of a type in the order of their encoding; types within it are flattened."""
+
+    fields: tuple[Field, ...]
+    index: Mapping[str, int]  # of each named field, or of the first one of a type within
+
+
+class Metadata:
+    """Types by their id and name."""
+
+    def __init__(self, event: bytes) -> None:
+        """Parse a metadata event. Raise BadProfile or IndexError if it is damaged."""
+        root = _read_event(event)
+        self._classes: dict[int, Element] = {}
+        for group in root.children:
+            if group.name == "metadata":
+                for each in group.children:
+                    if each.name == "class":
+                        self._classes[_number(each.attributes.get("id", ""))] = each
+        self.ids = {each.attributes.get("name", ""): id for id, each in self._classes.items()}
+        self._layouts: dict[int, Layout] = {}
+
+    def name(self, id: int) -> str:
+        """Return the name of a type; "" for an unknown one."""
+        found = self._classes.get(id)
+        return found.attributes.get("name", "") if found else ""
+
+    def layout(self, id: int) -> Layout:
+        """Return the fields of a type. Raise BadProfile if it is unknown or too deeply nested."""
+        if id not in self._layouts:
+            fields, index = self._flattened(id, 0)
+            self._layouts[id] = Layout(tuple(fields), index)
+        return self._layouts[id]
+
+    def _flattened(self, id: int, depth: int) -> tuple[list[Field], dict[str, int]]:
+        declared = self._classes.get(id)
+        if declared is None:
+            raise BadProfile(f"The recording uses the type {id}, which its metadata lack.")
+        if (primitive := _PRIMITIVES.get(declared.attributes.get("name", ""))) is not None:
+            return [primitive], {}
+        if depth > MAX_DEPTH:
+            raise BadProfile("The types of the recording are nested too deeply.")
+        fields: list[Field] = []
+        index = {}
+        for each in declared.children:
+            if each.name == "field":
+                index[each.attributes.get("name", "")] = len(fields)
+                fields += self._field(each.attributes, depth)
+                if len(fields) > MAX_FIELDS:
+                    raise BadProfile(f"A type of the recording has over {MAX_FIELDS} fields.")
+        return fields, index
+
+    def _field(self, attributes: Mapping[str, str], depth: int) -> list[Field]:
+        own: list[Field] = [Kind.VARINT]
+        if attributes.get("constantPool") != "true":
+            own = self._flattened(_number(attributes.get("class", "")), depth + 1)[0]
+        is_array = attributes.get("dimension", "0") not in {"", "0"}
+        return [ArrayOf(tuple(own))] if is_array else own
+
+
+def _read_event(event: bytes) -> Element:
+    at = 0
+    for _ in range(5):  # size, type, start, duration, metadata id
+        _, at = read_varint(event, at)
+    count, at = read_varint(event, at)
+    if count > len(event):
+        raise IndexError
+    strings = []
+    for _ in range(count):
+        text, at = read_string(event, at)
+        strings.append(str(text))
+    return _read_element(event, at, strings, 0)[0]
+
+
+def _read_element(event: bytes, at: int, strings: list[str], depth: int) -> tuple[Element, int]:
+    if depth > MAX_DEPTH:
+        raise BadProfile("The metadata of the recording are nested too deeply.")
+    name, at = read_varint(event, at)
+    count, at = read_varint(event, at)
+    attributes = {}
+    for _ in range(count):
+        key, at = read_varint(event, at)
+        value, at = read_varint(event, at)
+        attributes[strings[key]] = strings[value]
+    count, at = read_varint(event, at)
+    children = []
+    for _ in range(count):
+        child, at = _read_element(event, at, strings, depth + 1)
+        children.append(child)
+    return Element(strings[name], attributes, children), at
+
+
+def _number(text: str) -> int:
+    """Return the id of a type; -1, which no type has, for a text that is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1

@@ -1,0 +1,64 @@
+"""JSON files of profilers: parsing, and checked access to their fields."""
+
+from typing import Any
+
+import orjson
+
+from profiles.engine.errors import BadProfile, TooLarge
+
+# A parsed document takes up to 20 times its bytes.
+MAX_JSON_BYTES = 32 * 2**20
+Object = dict[str, Any]
+
+
+def parse(raw: bytes, form: str) -> Object:
+    """Return the JSON object of a file; `form` names the format in errors.
+
+    Raise BadProfile for other JSON, TooLarge above MAX_JSON_BYTES.
+    """
+    if len(raw) > MAX_JSON_BYTES:
+        raise TooLarge("A JSON file to convert", len(raw), MAX_JSON_BYTES, "bytes")
+    try:
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadProfile(f"The {form} file is not valid JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise BadProfile(f"The {form} file is not a JSON object.")
+    return document
+
+
+def objects(parent: Object, name: str) -> list[Object]:
+    """Return a list of objects. Raise BadProfile for another value; a missing one is empty."""
+    found = items(parent, name)
+    if not all(isinstance(each, dict) for each in found):
+        raise BadProfile(f"{name} has items that are no objects.")
+    return found
+
+
+def items(parent: Object, name: str) -> list[Any]:
+    """Return a list. Raise BadProfile for another value; a missing one is empty."""
+    found = parent.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise BadProfile(f"{name} is not a list.")
+    return found
+
+
+def text(parent: Object, name: str) -> str:
+    """Return a string; "" if it is missing or another value."""
+    found = parent.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def number(value: object, name: str, most: float = 2**62) -> float:
+    """Return a number from -most to most. Raise BadProfile for another value."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not -most <= value <= most:  # type: ignore[operator]
+        raise BadProfile(f"{name} has the value {str(value)[:40]}, which is no usable number.")
+    return value  # type: ignore[return-value]
+
+
+def line_of(value: object) -> int:
+    """Return a line number; 0 for anything else."""
+    return value if isinstance(value, int) and 0 < value < 2**31 else 0

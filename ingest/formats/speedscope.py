@@ -1,0 +1,180 @@
+"""Importer of the JSON file format of speedscope.app: sampled and evented profiles."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ingest.formats import json_document
+from ingest.formats.frame_budget import FrameBudget
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions, metric_of, type_of_unit
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.json_document import Object
+from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import DEFAULT_METRICS, Metric, unit_of
+from projects.profile_types import ProfileType
+
+MAX_PROFILES = 1000  # of one file; py-spy writes one for each thread
+_OWN = "flamewatch"  # whose files have a profile for each metric
+_TYPES = {name: ProfileType(type) for type, (name, _) in reversed([*DEFAULT_METRICS.items()])}
+Stack = tuple[int, ...]  # frames, root first
+
+
+class Weighted(NamedTuple):
+    stack: Stack
+    weight: float
+
+
+def import_speedscope(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
+    """Convert the profiles of a file.
+
+    Those with the same kind of unit are summed; their names become the label `thread`. Raise
+    BadProfile for an invalid document, TooLarge above a limit.
+    """
+    document = json_document.parse(raw, "speedscope")
+    profiles = json_document.objects(document, "profiles")
+    if not profiles:
+        raise BadProfile("The speedscope file has no profiles.")
+    if len(profiles) > MAX_PROFILES:
+        raise BadProfile(
+            f"The speedscope file has {len(profiles):,} profiles, over {MAX_PROFILES}."
+        )
+    shared = document.get("shared")
+    frames = json_document.objects(shared if isinstance(shared, dict) else {}, "frames")
+    reader = _Reader([_frame(each) for each in frames])
+    if json_document.text(document, "exporter") == _OWN:
+        return [reader.metrics(profiles, options)]
+    groups: dict[str, list[Object]] = {}
+    for profile in profiles:
+        groups.setdefault(unit_of(json_document.text(profile, "unit"))[0], []).append(profile)
+    return [reader.threads(unit, group, options) for unit, group in groups.items()]
+
+
+class _Reader:
+    """Converts profiles that share their frames."""
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        self._frames, self._budget = frames, FrameBudget()
+
+    def metrics(self, profiles: Sequence[Object], options: ImportOptions) -> ImportedProfile:
+        """Convert profiles that are the metrics of one."""
+        named = [
+            Metric(json_document.text(each, "name"), _own_unit(json_document.text(each, "unit")))
+            for each in profiles
+        ]
+        if len(set(named)) < len(named):
+            raise BadProfile("The speedscope file has two profiles of one metric.")
+        types = [_TYPES[metric.name] for metric in named if metric.name in _TYPES]
+        type = options.type or (types[0] if types else type_of_unit(named[-1].unit))
+        builder = ProfileBuilder(named)
+        for number, profile in enumerate(profiles):
+            for stack, weight in self._stacks(profile):
+                values = [0] * len(named)
+                values[number] = round(weight)
+                self._add(builder, stack, values)
+        return _built(type, builder, ())
+
+    def threads(
+        self, unit: str, profiles: Sequence[Object], options: ImportOptions
+    ) -> ImportedProfile:
+        """Convert profiles of one unit; several ones are those of threads."""
+        type = options.type or type_of_unit(unit)
+        stated = "" if unit in {"", "none"} else unit
+        metric, _ = metric_of(type, options.unit or stated)
+        builder = ProfileBuilder([metric])
+        duration = 0
+        warnings: list[str] = []
+        for profile in profiles:
+            own = json_document.text(profile, "unit")
+            factor = unit_of(options.unit or own)[1]
+            labels = {"thread": json_document.text(profile, "name")} if len(profiles) > 1 else {}
+            total = 0
+            for stack, weight in self._stacks(profile, warnings.append):
+                value = round(weight * factor)
+                total += value
+                self._add(builder, stack, [value], labels)
+            duration = max(duration, total)
+        is_time = metric.unit == "nanoseconds"
+        return _built(type, builder, tuple(dict.fromkeys(warnings)), duration if is_time else 0)
+
+    def _add(
+        self,
+        builder: ProfileBuilder,
+        stack: Stack,
+        values: Sequence[int],
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        if stack and any(values):
+            self._budget.spend(len(stack))
+            locations = [builder.location(self._frames[number]) for number in reversed(stack)]
+            builder.add(locations, values, {k: v for k, v in (labels or {}).items() if v})
+
+    def _stacks(
+        self, profile: Object, warn: Callable[[str], None] = lambda _: None
+    ) -> Iterator[Weighted]:
+        type = profile.get("type")
+        if type == "sampled":
+            return self._sampled(profile)
+        if type == "evented":
+            return self._evented(profile, warn)
+        raise BadProfile(f"The speedscope type {str(type)[:40]} is not sampled or evented.")
+
+    def _sampled(self, profile: Object) -> Iterator[Weighted]:
+        samples = json_document.items(profile, "samples")
+        weights = json_document.items(profile, "weights") or [1] * len(samples)
+        if len(samples) != len(weights):
+            raise BadProfile(f"{len(samples):,} samples have {len(weights):,} weights.")
+        for sample, weight in zip(samples, weights, strict=True):
+            if not isinstance(sample, list):
+                raise BadProfile("A sample of the speedscope file is not a list of frames.")
+            value = json_document.number(weight, "weights")
+            if value < 0:
+                raise BadProfile(f"A weight of the speedscope file is negative: {value}.")
+            yield Weighted(tuple(self._checked(number) for number in sample), value)
+
+    def _evented(self, profile: Object, warn: Callable[[str], None]) -> Iterator[Weighted]:
+        """Yield the time between two events with the frames that are open then."""
+        stack: list[int] = []
+        sums: dict[Stack, float] = {}
+        last = json_document.number(profile.get("startValue", 0), "startValue")
+        for event in json_document.objects(profile, "events"):
+            at = json_document.number(event.get("at"), "at")
+            if at > last and stack:
+                self._budget.spend(len(stack))
+                key = tuple(stack)
+                sums[key] = sums.get(key, 0) + at - last
+            last = max(last, at)
+            frame = self._checked(event.get("frame"))
+            if event.get("type") == "O":
+                stack.append(frame)
+            elif stack and stack[-1] == frame:
+                stack.pop()
+            else:
+                warn("Events that close a frame which is not the innermost were left out.")
+        return (Weighted(stack, weight) for stack, weight in sums.items())
+
+    def _checked(self, number: object) -> int:
+        if not isinstance(number, int) or not 0 <= number < len(self._frames):
+            raise BadProfile(
+                f"The speedscope file uses the frame {str(number)[:40]} of {len(self._frames):,}."
+            )
+        return number
+
+
+def _built(
+    type: ProfileType, builder: ProfileBuilder, warnings: tuple[str, ...], duration_ns: int = 0
+) -> ImportedProfile:
+    if builder.is_empty:
+        raise BadProfile("The speedscope file has no samples.")
+    return ImportedProfile(type, builder.build(), None, duration_ns or None, warnings)
+
+
+def _frame(fields: Object) -> Frame:
+    return Frame(
+        json_document.text(fields, "name") or "[unknown]",
+        json_document.text(fields, "file"),
+        json_document.line_of(fields.get("line")),
+    )
+
+
+def _own_unit(unit: str) -> str:
+    return "count" if unit == "none" else unit

@@ -1,0 +1,164 @@
+"""Importers of V8's profiles, as Node.js, Deno and Chrome write them.
+
+`.cpuprofile` (`node --cpu-prof`) has samples over time, `.heapprofile` (`node --heap-prof`) the
+allocations that are still in use.
+"""
+
+from collections.abc import Iterator
+
+from ingest.formats import json_document
+from ingest.formats.frame_budget import FrameBudget
+from ingest.formats.import_options import NO_OPTIONS, ImportOptions
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.json_document import Object
+from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import Metric
+from profiles.engine.pprof.limits import DecodeLimits
+from projects.profile_types import ProfileType
+
+MICROSECOND = 1000  # ns
+MAX_DEPTH = DecodeLimits().max_depth
+_ROOT, _IDLE = "(root)", "(idle)"
+_METRICS = {
+    ProfileType.CPU: (Metric("samples", "count"), Metric("cpu", "nanoseconds")),
+    ProfileType.WALL: (Metric("sample", "count"), Metric("wall", "nanoseconds")),
+}
+
+
+def import_cpu_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
+    """Convert a .cpuprofile to CPU, without idle time, or to WALL, with it.
+
+    Raise BadProfile for an invalid document or another type, TooLarge above a limit.
+    """
+    type = options.type or ProfileType.CPU
+    if type not in _METRICS:
+        raise BadProfile(f"A V8 CPU profile is of the type CPU or WALL, not {type}.")
+    document = json_document.parse(raw, "V8 CPU profile")
+    tree = _FlatTree(json_document.objects(document, "nodes"))
+    builder, budget = ProfileBuilder(_METRICS[type]), FrameBudget()
+    for node, (samples, microseconds) in _node_values(document, tree).items():
+        frames = tree.stack(node)
+        if not frames or (type is ProfileType.CPU and frames[0].name == _IDLE):
+            continue
+        budget.spend(len(frames))
+        values = [samples, round(microseconds * MICROSECOND)]
+        builder.add([builder.location(frame) for frame in frames], values)
+    if builder.is_empty:
+        raise BadProfile("The V8 CPU profile has no samples.")
+    duration = round((_time(document, "endTime") - _time(document, "startTime")) * MICROSECOND)
+    return [ImportedProfile(type, builder.build(), None, duration if duration > 0 else None)]
+
+
+def import_heap_profile(raw: bytes, options: ImportOptions = NO_OPTIONS) -> list[ImportedProfile]:
+    """Convert a .heapprofile to HEAP. Raise BadProfile for an invalid document or another type."""
+    if options.type not in {None, ProfileType.HEAP}:
+        raise BadProfile(f"A V8 heap profile is of the type HEAP, not {options.type}.")
+    document = json_document.parse(raw, "V8 heap profile")
+    head = document.get("head")
+    if not isinstance(head, dict):
+        raise BadProfile("The V8 heap profile has no head.")
+    builder, budget = ProfileBuilder([Metric("inuse_space", "bytes")]), FrameBudget()
+    stack: list[int] = []
+    for node, depth in _pre_order(head):
+        frame = _frame(node)
+        del stack[depth:]
+        stack.append(builder.location(frame))
+        size = round(json_document.number(node.get("selfSize", 0), "selfSize"))
+        if size > 0 and depth:
+            budget.spend(depth)
+            builder.add(stack[:0:-1], [size])
+    if builder.is_empty:
+        raise BadProfile("The V8 heap profile has no allocations.")
+    return [ImportedProfile(ProfileType.HEAP, builder.build())]
+
+
+class _FlatTree:
+    """Nodes that name their children, or their parent, by id."""
+
+    def __init__(self, nodes: list[Object]) -> None:
+        self.nodes = {_id(node.get("id")): node for node in nodes}
+        self._parents: dict[int, int] = {}
+        for id, node in self.nodes.items():
+            for child in json_document.items(node, "children"):
+                self._parents.setdefault(_id(child), id)
+            if "parent" in node:
+                self._parents[id] = _id(node["parent"])
+
+    def stack(self, id: int) -> list[Frame]:
+        """Return the frames, leaf first, without the root. Raise BadProfile for a loop."""
+        frames = []
+        at: int | None = id
+        while at is not None and at in self.nodes:
+            frames.append(_frame(self.nodes[at]))
+            at = self._parents.get(at)
+            if len(frames) > MAX_DEPTH:
+                raise BadProfile(f"A stack of the V8 profile has over {MAX_DEPTH:,} frames.")
+        return frames[:-1] if frames and frames[-1].name == _ROOT else frames
+
+
+def _node_values(document: Object, tree: _FlatTree) -> dict[int, tuple[int, float]]:
+    """Return the number of samples, and the time in µs, of each node.
+
+    A sample lasts until the next one. Without samples, all have the same share of the time.
+    """
+    values: dict[int, tuple[int, float]] = {}
+    samples = json_document.items(document, "samples")
+    deltas = json_document.items(document, "timeDeltas")
+    times = _durations(document, deltas) if len(deltas) == len(samples) else []
+    for sample, time in zip(samples, times, strict=False):
+        count, elapsed = values.get(_id(sample), (0, 0.0))
+        values[_id(sample)] = count + 1, elapsed + time
+    if values:
+        return values
+    hits = {id: _hits(node) for id, node in tree.nodes.items()}
+    total = sum(hits.values())
+    elapsed = max(0.0, _time(document, "endTime") - _time(document, "startTime"))
+    return {id: (count, elapsed * count / total) for id, count in hits.items() if count}
+
+
+def _durations(document: Object, deltas: list[object]) -> Iterator[float]:
+    """Yield the time of each sample, in µs; a delta is the time before its sample."""
+    at = _time(document, "startTime")
+    for number, delta in enumerate(deltas):
+        at += json_document.number(delta, "timeDeltas", 2**50)
+        if number:
+            yield max(0.0, json_document.number(delta, "timeDeltas", 2**50))
+    yield min(max(0.0, _time(document, "endTime") - at), 2.0**50)
+
+
+def _pre_order(head: Object) -> Iterator[tuple[Object, int]]:
+    """Yield nodes with their depth; the head has 0."""
+    pending = [(head, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise BadProfile(f"A stack of the V8 profile has over {MAX_DEPTH:,} frames.")
+        yield node, depth
+        pending += ((child, depth + 1) for child in json_document.objects(node, "children"))
+
+
+def _frame(node: Object) -> Frame:
+    call = node.get("callFrame")
+    if not isinstance(call, dict):
+        raise BadProfile("A node of the V8 profile has no callFrame.")
+    line = call.get("lineNumber")  # from 0; -1 for native code
+    return Frame(
+        json_document.text(call, "functionName") or "(anonymous)",
+        json_document.text(call, "url").removeprefix("file://"),
+        json_document.line_of(line + 1 if isinstance(line, int) else 0),
+    )
+
+
+def _id(value: object) -> int:
+    if not isinstance(value, int):
+        raise BadProfile(f"A node of the V8 profile has the id {str(value)[:40]}.")
+    return value
+
+
+def _hits(node: Object) -> int:
+    return max(0, round(json_document.number(node.get("hitCount", 0), "hitCount", 2**40)))
+
+
+def _time(document: Object, name: str) -> float:
+    return json_document.number(document.get(name, 0), name, 2**60)
