@@ -8,11 +8,15 @@ import orjson
 from django.conf import settings
 
 from endpoints.errors import BadField, BadRequest
-from ingest.formats.pyroscope.counts import CountMeaning, meaning_of, split_name
+from ingest.formats.import_options import ImportOptions
+from ingest.formats.jfr.importer import import_jfr
+from ingest.formats.pyroscope.counts import meaning_of, split_name
 from ingest.formats.pyroscope.pprof import Conversion, PprofContext, import_pprof
 from ingest.formats.pyroscope.stacks import import_folded, import_lines
 from ingest.formats.pyroscope.trie import import_tree, import_trie
+from ingest.formats.speedscope import import_speedscope
 from ingest.pyroscope.ingest_query import IngestFormat, IngestQuery
+from ingest.pyroscope.jfr_labels import read_jfr_labels
 from ingest.pyroscope.multipart import media_type, read_parts
 from ingest.uploads import decode_pool
 from ingest.uploads.decoding import decode_limits
@@ -20,6 +24,8 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.gunzip import claimed_size, gunzip
 
 MAX_CONFIG_BYTES = 64 * 2**10  # of the part sample_type_config
+MAX_LABELS_BYTES = 4 * 2**20  # of the part labels, after gunzip
+_LARGE = decode_pool.LARGE_BYTES  # a size that only the thread for large profiles takes
 _OF_STACKS = {
     IngestFormat.FOLDED: import_folded,
     IngestFormat.LINES: import_lines,
@@ -37,7 +43,7 @@ async def convert_ingest(
     if media_type(content_type) == "multipart/form-data":
         parts = await decode_pool.run(project, partial(read_parts, body, content_type), len(body))
     if query.format is IngestFormat.JFR:
-        raise BadField("format", "jfr is not supported")
+        return await _run(project, partial(_convert_jfr, parts or {"jfr": body}), _LARGE)
     if query.format is IngestFormat.PPROF:
         context = PprofContext(
             display=_display_names(parts.get("sample_type_config", b"")),
@@ -45,10 +51,7 @@ async def convert_ingest(
             end_ns=query.end_ns,
         )
         return await convert_pprof(project, _profile_part(parts, body), context)
-    meaning = meaning_of(
-        split_name(query.app.name).suffix, query.units, query.aggregation, query.sample_rate
-    )
-    convert = partial(_convert_stacks, _profile_part(parts, body), query.format, meaning)
+    convert = partial(_convert_stacks, _profile_part(parts, body), query)
     return await _run(project, convert, len(body))
 
 
@@ -66,7 +69,7 @@ async def convert_pprof(project: int, body: bytes, context: PprofContext) -> Con
         except TooLarge:
             if allowed == small:
                 raise
-    return await _run(project, partial(convert, allowed), decode_pool.LARGE_BYTES)
+    return await _run(project, partial(convert, allowed), _LARGE)
 
 
 async def _run(project: int, function: Callable[[], T], size: int) -> T:
@@ -85,9 +88,23 @@ async def _run(project: int, function: Callable[[], T], size: int) -> T:
     return await decode_pool.run(project, run, size)
 
 
-def _convert_stacks(body: bytes, format: IngestFormat, meaning: CountMeaning) -> Conversion:
+def _convert_jfr(parts: Mapping[str, bytes]) -> Conversion:
+    """Convert a recording, which unpacks to ten times its size, and has labels beside it."""
+    if "jfr" not in parts:
+        raise BadRequest(f"The multipart body has no part jfr, only {_names(parts)}.")
+    labels = parts.get("labels", b"")
+    contexts = read_jfr_labels(gunzip(labels, MAX_LABELS_BYTES)) if labels else {}
+    return Conversion(import_jfr(parts["jfr"], contexts, int(settings.MAX_PROFILE_BYTES)))
+
+
+def _convert_stacks(body: bytes, query: IngestQuery) -> Conversion:
     raw = gunzip(body, int(settings.MAX_UPLOAD_BYTES)) if body else b""
-    return Conversion(_OF_STACKS[format](raw, meaning), meaning.contention)
+    suffix = split_name(query.app.name).suffix
+    meaning = meaning_of(suffix, query.units, query.aggregation, query.sample_rate)
+    if query.format is IngestFormat.SPEEDSCOPE:  # states the unit of its values itself
+        options = ImportOptions(meaning.type if suffix else None)
+        return Conversion(import_speedscope(raw, options), meaning.contention)
+    return Conversion(_OF_STACKS[query.format](raw, meaning), meaning.contention)
 
 
 def _profile_part(parts: Mapping[str, bytes], body: bytes) -> bytes:

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 
+from ingest.formats.folded import frame_of
+from ingest.formats.frame_budget import FrameBudget
 from ingest.formats.imported_profile import ImportedProfile
-from ingest.formats.pprof_builder import Frame, ProfileBuilder
+from ingest.formats.pprof_builder import ProfileBuilder
 from ingest.formats.pyroscope.counts import CountMeaning
 from profiles.engine.errors import BadProfile, TooLarge
 
@@ -13,7 +15,6 @@ from profiles.engine.errors import BadProfile, TooLarge
 # profile of ten seconds has thousands of stacks.
 MAX_STACKS = 200_000
 MAX_NAMES = 200_000
-MAX_FRAMES = 5_000_000  # over all stacks
 MAX_LINES = 1_000_000
 MAX_LINE_BYTES = 2**20
 _LIMIT = "A profile of stacks"
@@ -28,29 +29,30 @@ class StackCounts:
         self._meaning = meaning
         self._builder = ProfileBuilder(meaning.metrics)
         self._locations: dict[bytes, int] = {}
-        self._stacks = self._frames = self._sum = 0
+        self._frames = FrameBudget()
+        self._stacks = self._sum = 0
 
     def location(self, name: bytes) -> int:
         """Return the location id of a function. Raise TooLarge for more than MAX_NAMES names."""
         found = self._locations.get(name)
         if found is None:
             _require(len(self._locations) + 1, MAX_NAMES, "functions")
-            found = self._builder.location(Frame(name.decode("utf-8", "replace")))
+            found = self._builder.location(frame_of(name.decode("utf-8", "replace"), False))
             self._locations[name] = found
         return found
 
     def add(self, stack: Sequence[int], count: int) -> None:
         """Add a stack of location ids, root first.
 
-        Raise TooLarge above MAX_STACKS or MAX_FRAMES, and BadProfile if the counts are too large.
+        Raise TooLarge above MAX_STACKS or the budget of frames, and BadProfile if the counts are
+        too large.
         """
         if not stack or not count:
             return
         self._stacks += 1
-        self._frames += len(stack)
+        self._frames.spend(len(stack))
         self._sum += count * max(self._meaning.factors)
         _require(self._stacks, MAX_STACKS, "stacks")
-        _require(self._frames, MAX_FRAMES, "frames in all stacks")
         if self._sum > _MAX_SUM:
             raise BadProfile(f"The counts of the stacks add up to more than {_MAX_SUM:,}.")
         self._builder.add(stack[::-1], [count * factor for factor in self._meaning.factors])

@@ -15,7 +15,7 @@ PYTHON, FORMER_PYTHON = "pyroscope-io==1.4.0", "pyroscope-io==0.8.16"
 NODE = "@pyroscope/nodejs@0.6.4"
 GO = "github.com/grafana/pyroscope-go@v1.4.3"
 JAVA = "io.pyroscope:agent:2.9.2"
-_LABELS = "region=eu/west 1,version=1.4+b,hostname=pod-1"
+_LABELS = "region=eu-west,version=1.4+b,hostname=pod-1"  # its values have no spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def _install_java(folder: Path) -> None:
     copy = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
     options = ["-q", f"-Dartifact={JAVA}", "-DoutputDirectory=.", "-Dmdep.stripVersion=true"]
     fetch([find("mvn"), *options, copy], os.environ, folder)
-    fetch([find("javac"), "-d", ".", str(PROGRAMS / "Shop.java")], os.environ, folder)
+    compile_shop = [find("javac"), "-cp", "agent.jar", "-d", ".", str(PROGRAMS / "Shop.java")]
+    fetch(compile_shop, os.environ, folder)
 
 
 def _java(url: str, key: str, seconds: float) -> Program:
@@ -101,7 +102,7 @@ def _java(url: str, key: str, seconds: float) -> Program:
 
 CLIENTS: Mapping[str, ProfiledProgram] = {
     "python": _python(PYTHON),
-    "python-0.8": _python(FORMER_PYTHON),
+    "python-0-8": _python(FORMER_PYTHON),
     "nodejs": ProfiledProgram(_install_node, _node),
     "go": ProfiledProgram(_install_go, _go),
     "java": ProfiledProgram(_install_java, _java),

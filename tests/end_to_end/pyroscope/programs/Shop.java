@@ -1,3 +1,5 @@
+import io.pyroscope.labels.v2.LabelsSet;
+import io.pyroscope.labels.v2.Pyroscope;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +19,7 @@ public class Shop {
     public static void main(String[] arguments) throws InterruptedException {
         long end = System.currentTimeMillis() + Integer.parseInt(arguments[0]) * 1000L;
         while (System.currentTimeMillis() < end) {
-            hotFunction();
+            Pyroscope.LabelsWrapper.run(new LabelsSet("route", "/cart"), Shop::hotFunction);
             carts.add(new byte[20_000]);
             if (carts.size() > 500) {
                 carts.clear();
