@@ -26,4 +26,13 @@ SHARES: Mapping[str, int] = {
     "profile-name": 6,
     "key": 6,
     "page-token": 6,
+    "pyroscope-query": 4,
+    "pyroscope-folded": 3,
+    "pyroscope-lines": 3,
+    "pyroscope-trie": 3,
+    "pyroscope-tree": 3,
+    "pyroscope-pprof": 2,
+    "pyroscope-multipart": 4,
+    "pyroscope-push": 6,
+    "pyroscope-labels": 6,
 }
