@@ -85,7 +85,7 @@ class _Upload:
         type: ProfileType,
         body: bytes,
         make_row: Callable[[DecodedUpload], NewProfile],
-        sample_types: Sequence[str],
+        sample_types: Sequence[str] = (),
     ) -> None:
         self._project, self._type, self._body, self._make_row = project, type, body, make_row
         self._sample_types = sample_types
