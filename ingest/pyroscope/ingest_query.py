@@ -75,8 +75,8 @@ def _format(text: str, content_type: str) -> IngestFormat:
     try:
         return _SYNONYMS.get(text) or IngestFormat(text)
     except ValueError:
-        known = ", ".join([*IngestFormat, *_SYNONYMS])
-        raise BadField("format", f"is {text[:40]!r}; use one of {known}") from None
+        formats = ", ".join([*IngestFormat, *_SYNONYMS])
+        raise BadField("format", f"is {text[:40]!r}; use one of {formats}") from None
 
 
 def _time_ns(query: Mapping[str, str], name: str) -> int | None:

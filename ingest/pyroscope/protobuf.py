@@ -59,11 +59,11 @@ def text(value: memoryview) -> str:
 
 def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
     value = 0
-    for place in range(_MAX_VARINT_BYTES):
+    for index in range(_MAX_VARINT_BYTES):
         if at >= len(message):
             raise BadRequest("The protocol buffer message is truncated.")
         byte = message[at]
-        value |= (byte & 0x7F) << 7 * place
+        value |= (byte & 0x7F) << 7 * index
         at += 1
         if byte < 0x80:
             return value & (2**64 - 1), at

@@ -93,10 +93,10 @@ def _read_nodes(body: bytes) -> Iterator[_Node]:
 
 def _read_varint(body: bytes, at: int) -> tuple[int, int]:
     value = 0
-    for place in range(_MAX_VARINT_BYTES):
+    for index in range(_MAX_VARINT_BYTES):
         if at >= len(body):
             raise _truncated(body)
-        value |= (body[at] & 0x7F) << 7 * place
+        value |= (body[at] & 0x7F) << 7 * index
         at += 1
         if body[at - 1] < 0x80:
             return value, at

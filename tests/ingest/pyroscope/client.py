@@ -29,7 +29,7 @@ class PyroscopeClient:
         return plain.request("POST", path, content=content, headers=fields)
 
     def ingest(
-        self, content: bytes = b"", headers: dict[str, str] | None = None, **query: object
+        self, content: bytes = b"", headers: dict[str, str] | None = None, /, **query: object
     ) -> httpx.Response:
         """Send a body to /ingest; `query` has the parameters."""
         parameters = {"name": "shop", "from": "1", "until": "11"} | query

@@ -9,9 +9,9 @@ Stacks = Mapping[tuple[str, ...], int]
 
 
 @dataclass
-class _Node:
+class _Branch:
     count: int = 0
-    children: dict[str, "_Node"] = field(default_factory=dict)
+    children: dict[str, "_Branch"] = field(default_factory=dict)
 
 
 def tree(stacks: Stacks) -> bytes:
@@ -32,17 +32,17 @@ def folded(stacks: Stacks) -> bytes:
     return "".join(f"{';'.join(stack)} {count}\n" for stack, count in stacks.items()).encode()
 
 
-def _grown(paths: list[tuple[list[str], int]]) -> _Node:
-    root = _Node()
+def _grown(paths: list[tuple[list[str], int]]) -> _Branch:
+    root = _Branch()
     for path, count in paths:
         node = root
         for name in path:
-            node = node.children.setdefault(name, _Node())
+            node = node.children.setdefault(name, _Branch())
         node.count += count
     return root
 
 
-def _encode(name: str, node: _Node) -> bytes:
+def _encode(name: str, node: _Branch) -> bytes:
     """Encode a node and its children, depth first."""
     text = name.encode()
     head = varint(len(text)) + text + varint(node.count) + varint(len(node.children))
