@@ -50,9 +50,9 @@ def map_pyroscope_labels(
     default = app_name or labels.get("app_name", "")
     mapped = map_labels(found, rules, split_name(default).service)
     if mapped is None:
-        wanted = ", ".join(rules.service)
+        names = ", ".join(rules.service)
         raise BadField(
-            "labels", f"name no service; send one of {wanted} (FLAMEWATCH_SERVICE_LABELS)"
+            "labels", f"name no service; send one of {names} (FLAMEWATCH_SERVICE_LABELS)"
         )
     return mapped
 

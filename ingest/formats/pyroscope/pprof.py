@@ -25,7 +25,7 @@ class Conversion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PprofContext:
-    """What the sender states of a profile."""
+    """Statements of the sender about a profile."""
 
     profile: str = ""  # Pyroscope's name of the profile: process_cpu, memory, mutex, …
     display: Mapping[str, str] = field(default_factory=dict)  # displayed names of sample types

@@ -13,7 +13,7 @@ from projects.profile_types import ProfileType
 
 @dataclass(frozen=True, slots=True)
 class TypedSamples:
-    """Names of the sample types of each profile type; those that belong to none; a warning."""
+    """Names of the sample types of each profile type, and of those that belong to none."""
 
     names: dict[ProfileType, tuple[str, ...]]
     unknown: tuple[str, ...] = ()
@@ -85,10 +85,9 @@ def type_samples(
 
 
 def _type_of(name: str, unit: str, profile: str) -> ProfileType | None:
-    known = _TYPES.get(_normal(name))
-    if known is None and _normal(name) == "time" and unit_of(unit)[0] == "nanoseconds":
-        known = ProfileType.WALL
-    return known or _TYPE_OF_PROFILE.get(profile)
+    if _normal(name) == "time" and unit_of(unit)[0] == "nanoseconds":
+        return ProfileType.WALL
+    return _TYPES.get(_normal(name)) or _TYPE_OF_PROFILE.get(profile)
 
 
 def _type_of_counts(found: Mapping[ProfileType, Sequence[str]], profile: str) -> ProfileType:

@@ -83,8 +83,8 @@ def import_folded(body: bytes, meaning: CountMeaning) -> list[ImportedProfile]:
             first_bad = first_bad or line
             bad += 1
     if bad and not good:
-        wanted = "Send `function;function count` in each line."
-        raise BadProfile(f"{_described(first_bad, bad)} {wanted}")
+        advice = "Send `function;function count` in each line."
+        raise BadProfile(f"{_described(first_bad, bad)} {advice}")
     return counts.profiles([_described(first_bad, bad)] if bad else [])
 
 
