@@ -72,7 +72,7 @@ test: $(STAMPS)/dev
 test-all: $(STAMPS)/dev
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt || \
 		echo "atheris cannot be installed (above): the fuzz targets run without coverage." >&2
-	@$(BIN)/python -m tests.services
+	@$(BIN)/python -m tests.services --nightly
 	@$(BIN)/python agents/python/tests/interpreters.py --for-tests
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m tests.run test-all

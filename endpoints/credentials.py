@@ -1,5 +1,7 @@
 """Find and authenticate the API key of a request, and check its scope."""
 
+import base64
+import binascii
 import contextlib
 import re
 from collections.abc import Mapping
@@ -9,6 +11,7 @@ from common.client_address import client_address
 from endpoints.errors import NoKey, NotFound, WrongScope
 from endpoints.params.parameter import Parameter
 from projects.credentials.authentication import Access, KeyRejected, authenticate
+from projects.credentials.keys import KEY_PREFIX
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
@@ -17,10 +20,17 @@ _KEY_IN_QUERY = re.compile(rb"(?:^|&)key=(\w+)")
 
 
 def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-    """Return the API key from any header or parameter that may carry it; "" without one."""
+    """Return the API key from any header or parameter that may carry it; "" without one.
+
+    The password of Basic authentication counts only if it looks like a key: it may be meant for a
+    proxy in front of the server.
+    """
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
+    password = basic_password(headers)
+    if password.startswith(KEY_PREFIX):
+        return password
     return headers.get("x-goog-api-key", "") or query.get(KEY.name, "")
 
 
@@ -38,11 +48,24 @@ async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | s
     return "address", client_address(scope)
 
 
+def basic_password(headers: Mapping[str, str]) -> str:
+    """Return the password of Basic authentication; "" without one or if it is malformed."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        text = base64.b64decode(token.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
+    return text.partition(":")[2]
+
+
 async def access(text: str, scope: Scope) -> Access:
     """Authenticate the key of a request. Raise NoKey without one, KeyRejected for a bad one."""
     if not text:
         raise NoKey(
-            "Missing API key: send Authorization: Bearer KEY, X-Goog-Api-Key: KEY, or ?key=KEY."
+            "Missing API key: send Authorization: Bearer KEY, Basic authentication with the key as"
+            " password, X-Goog-Api-Key: KEY, or ?key=KEY."
         )
     found = await authenticate(text)
     note_authenticated(scope, ("project", found.project))

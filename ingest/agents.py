@@ -8,13 +8,19 @@ from projects.registration.registry import AgentSeen, identity_of
 
 
 def agent_seen(
-    access: Access, headers: Mapping[str, str], peer: str, types: frozenset[ProfileType]
+    access: Access,
+    headers: Mapping[str, str],
+    peer: str,
+    types: frozenset[ProfileType],
+    instance: str = "",
 ) -> AgentSeen:
+    """Return the agent; `instance` is its label, for agents that do not identify themselves."""
     user_agent = headers.get("user-agent", "")
     identity = headers.get("x-flamewatch-agent", "")
+    sender = f"{user_agent}\n{instance}" if instance else user_agent
     return AgentSeen(
-        identity=identity_of(identity, key=access.key, user_agent=user_agent, peer=peer),
-        hostname=headers.get("x-flamewatch-host", ""),
+        identity=identity_of(identity, key=access.key, user_agent=sender, peer=peer),
+        hostname=headers.get("x-flamewatch-host", "") or instance,
         user_agent=user_agent,
         types=types,
     )

@@ -23,13 +23,17 @@ from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
+from ingest.pyroscope import endpoint as pyroscope  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, proxied_requests, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
+# Beginnings of the paths that take API keys.
+KEYED = (endpoint.PREFIX, API, *pyroscope.PATHS)
 
 agents = cast("ASGI3Application", endpoint.Endpoint())
 imports = cast("ASGI3Application", files.endpoint)
+pyroscope_clients = cast("ASGI3Application", pyroscope.endpoint)
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
@@ -51,12 +55,14 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
 async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     """Pass a request to its application by its path."""
     seen = cast("dict[str, Any]", scope)
-    if seen["path"].startswith((endpoint.PREFIX, API)) and plain_http.is_rejected(seen):
+    if seen["path"].startswith(KEYED) and plain_http.is_rejected(seen):
         await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
     elif scope["type"] == "http" and files.is_import(scope["path"]):
         await imports(scope, receive, send)
+    elif scope["type"] == "http" and scope["path"] in pyroscope.PATHS:
+        await pyroscope_clients(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:

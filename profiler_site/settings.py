@@ -333,4 +333,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("FLAMEWATCH_LOG_LEVEL", "WARNING")},
+    # It warns of every malformed body, with which clients could fill the log.
+    "loggers": {"python_multipart": {"level": "ERROR"}},
 }

@@ -30,6 +30,15 @@ PACKAGES = {
 # less than half of the CPU time; only Debian has a package of it.
 BROWSERS = ("chromium-headless-shell", "chromium")
 
+# Programs that only nightly tests need: `python -m tests.services --nightly` installs them too.
+NIGHTLY_PACKAGES = {
+    "java": "default-jdk-headless",
+    "javac": "default-jdk-headless",
+    "mvn": "maven",
+    "go": "golang",
+}
+
+
 # Built by Go, once per user for all checkouts, because it takes minutes.
 S3_SERVER = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 _TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flamewatch-tests"
@@ -57,15 +66,14 @@ class S3:
 
 
 def find(program: str) -> str:
-    """Return the path of a program; Debian installs PostgreSQL's outside the PATH."""
-    found = shutil.which(program)
+    """Return the path of a program; PostgreSQL's and Go's may be outside the PATH."""
+    found = shutil.which(program) or shutil.which(program, path="/usr/local/go/bin")
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
     if newest:
         return str(newest[-1])
     if found is None:
-        raise ServiceMissing(
-            f"{program} is missing: apt-get install {PACKAGES.get(program, program)}"
-        )
+        package = (PACKAGES | NIGHTLY_PACKAGES).get(program, program)
+        raise ServiceMissing(f"{program} is missing: apt-get install {package}")
     return found
 
 
@@ -77,9 +85,9 @@ def browser() -> str:
     raise ServiceMissing(f"Chromium is missing: apt-get install {' or '.join(BROWSERS)}")
 
 
-def install_missing() -> None:
+def install_missing(packages: Mapping[str, str] = PACKAGES) -> None:
     """Install missing programs as root; otherwise print the command that does."""
-    _install_packages()
+    _install_packages(packages)
     s3_server()
 
 
@@ -99,12 +107,12 @@ def _build_s3_server(go: str, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as building:
         environment = os.environ | {"GOBIN": building, "CGO_ENABLED": "0"}
-        _fetch([go, "install", S3_SERVER], environment)
+        fetch([go, "install", S3_SERVER], environment)
         folder.mkdir(exist_ok=True)
         Path(building, "versitygw").replace(folder / "versitygw")
 
 
-def _install_packages() -> None:
+XXXdef _install_packages() -> None:
     missing = [package for program, package in PACKAGES.items() if not _present(program)]
     if not any(map(_present, BROWSERS)):
         missing.append(BROWSERS[0])
@@ -124,11 +132,17 @@ def _install_headless_shell() -> None:
 
 def _install(packages: Sequence[str]) -> None:
     line = f"apt-get install -y --no-install-recommends {' '.join(packages)}"
+def _install_packages(packages: Mapping[str, str]) -> None:
+    programs = {program: package for program, package in packages.items() if not _present(program)}
+    missing = sorted(set(programs.values()))
+    if not missing:
+        return
+    line = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
     if os.geteuid() != 0:
         raise ServiceMissing(f"The tests need programs that are missing. As root: {line}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     wait = ["-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"]  # another installer may run
-    _fetch(["apt-get", "update", "-qq", *wait], environment)
+XXX    _fetch(["apt-get", "update", "-qq", *wait], environment)
     shell, whole = BROWSERS
     if shell in packages and not _is_known_to_apt(shell):
         line = line.replace(shell, whole)
@@ -141,12 +155,20 @@ def _is_known_to_apt(package: str) -> bool:
 
 
 def _fetch(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    fetch(["apt-get", "update", "-qq", *wait], environment)
+    fetch([*line.split(), "-qq", *wait], environment)
+
+
+def fetch(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+) -> None:
     """Run a command that loads from the network, with retries; print nothing on success."""
     said = ""
     for attempt in range(1, FETCHES + 1):
         done = subprocess.run(
             command,
             env=environment,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -300,6 +322,6 @@ def _stop(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
 
 if __name__ == "__main__":
     try:
-        install_missing()
+        install_missing(PACKAGES | NIGHTLY_PACKAGES if "--nightly" in sys.argv else PACKAGES)
     except ServiceMissing as missing:
         sys.exit(str(missing))

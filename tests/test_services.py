@@ -25,7 +25,7 @@ def fetch(folder: Path, failures: int) -> int:
     runs = folder / "runs"
     program = f"echo run >> {runs}; echo no mirror; test $(wc -l < {runs}) -gt {failures}"
     try:
-        services._fetch(["sh", "-c", program], {"PATH": "/usr/bin:/bin"})
+        services.fetch(["sh", "-c", program], {"PATH": "/usr/bin:/bin"})
     finally:
         count = len(runs.read_text().splitlines())
     return count

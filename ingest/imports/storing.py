@@ -52,7 +52,9 @@ async def store_import(access: Access, sent: Import) -> StoredImport:
     make_row = partial(_row, registered, target, sent, timedelta(days=days))
     with uploading.report_rejections(registered.agent):
         label_values.count(access.project, sent.labels)
-        stored = await uploading.store_upload(access.project, profile.type, profile.pprof, make_row)
+        stored = await uploading.store_upload(
+            access.project, profile.type, profile.pprof, make_row, profile.sample_types
+        )
     warnings = (*profile.warnings, *stored.warnings)
     return StoredImport(target, Stored(stored.profile, warnings))
 
@@ -66,10 +68,11 @@ def _row(
 ) -> NewProfile:
     profile, labels = sent.profile, dict(sent.labels)
     duration = profile_time.duration_ns(profile.type, packed.duration_ns, profile.duration_ns)
-    claims = (packed.time_ns, profile.start_ns)
+    pprof_time = 0 if profile.ends_at_pprof_time else packed.time_ns
+    claims = (pprof_time, profile.start_ns)
     start = profile_time.started(claims, datetime.now(UTC), retention, duration)
     origin = UploadOrigin(target, registered.agent, profile.type, labels)
-    time_ns = packed.time_ns or profile.start_ns or 0
+    time_ns = pprof_time or profile.start_ns or 0
     name_id, former_name_id = (
         _name_id(registered.deployment, profile, labels, time_ns, body_hash)
         for body_hash in (packed.body_hash, packed.former_hash)

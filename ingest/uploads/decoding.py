@@ -36,12 +36,14 @@ class DecodedUpload:
     warnings: tuple[str, ...] = ()  # descriptions of what was left out of the profile
 
 
-def decode_upload(body: bytes, raw: bytes, type: ProfileType) -> DecodedUpload:
-    """Decode a profile. `raw` is `body` after gunzip.
+def decode_upload(
+    body: bytes, raw: bytes, type: ProfileType, sample_types: Sequence[str] = ()
+) -> DecodedUpload:
+    """Decode the sample types of these names, or all, of a profile. `raw` is `body` after gunzip.
 
     Raise BadProfile or TooLarge of profiles.engine.errors.
     """
-    decoded: DecodedProfile = decode_profile(raw, type, decode_limits())
+    decoded: DecodedProfile = decode_profile(raw, type, decode_limits(), sample_types)
     return DecodedUpload(
         body_hash=hash_of(raw),
         former_hash=hash_of(body),

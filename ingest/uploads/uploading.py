@@ -1,6 +1,6 @@
 """Upload pipeline of all ingest endpoints: check quotas, decode, store."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,16 +35,21 @@ class Stored(NamedTuple):
 
 
 async def store_upload(
-    project: int, type: ProfileType, body: bytes, make_row: Callable[[DecodedUpload], NewProfile]
+    project: int,
+    type: ProfileType,
+    body: bytes,
+    make_row: Callable[[DecodedUpload], NewProfile],
+    sample_types: Sequence[str] = (),
 ) -> Stored:
     """Store the profile that `make_row` builds from the decoded upload.
 
+    `sample_types` has the names of the sample types to store; empty: all.
     The row is durable and visible to queries on return. Uploads that fail, and profiles that are
     already stored, do not count against the project's quotas.
     """
     disk.require_room()
     admission = await quotas.admit_profile(project, len(body))
-    upload = _Upload(project, type, body, make_row)
+    upload = _Upload(project, type, body, make_row, sample_types)
     try:
         outcome = await upload.stored()
     except Exception:
@@ -80,8 +85,10 @@ class _Upload:
         type: ProfileType,
         body: bytes,
         make_row: Callable[[DecodedUpload], NewProfile],
+        sample_types: Sequence[str] = (),
     ) -> None:
         self._project, self._type, self._body, self._make_row = project, type, body, make_row
+        self._sample_types = sample_types
         self._awaited = UploadFuture()
 
     async def stored(self) -> bool | Copy:
@@ -118,7 +125,7 @@ class _Upload:
 
     def _enter(self, raw: bytes) -> None:
         try:
-            self.packed = decoding.decode_upload(self._body, raw, self._type)
+            self.packed = decoding.decode_upload(self._body, raw, self._type, self._sample_types)
             self.new = self._make_row(self.packed)
             head.enter(self.new, self._awaited)
         except Exception as error:

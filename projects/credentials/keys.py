@@ -14,6 +14,7 @@ from django.db.models import F
 from projects import account_limits, audit
 from projects.models import ApiKey, Project, User
 
+KEY_PREFIX = "fw_"
 _ALPHABET = string.ascii_letters + string.digits
 _ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 10, 32, 6
 # Number of keys whose checksum and hash are cached: every request carries a key, and few are in
@@ -32,15 +33,17 @@ class MalformedKey(ValueError):
 
 
 def make(key_id: str, secret: str) -> str:
-    return f"fw_{key_id}_{secret}{_checksum(key_id + secret)}"
+    return f"{KEY_PREFIX}{key_id}_{secret}{_checksum(key_id + secret)}"
 
 
 @lru_cache(_CACHED_KEYS)  # caches only well-formed texts, so their length is bounded
 def parse(text: str) -> KeyParts:
     """Split a key into its parts; raise MalformedKey if its shape or checksum is wrong."""
-    head, _, rest = text.removeprefix("fw_").partition("_")
+    head, _, rest = text.removeprefix(KEY_PREFIX).partition("_")
     secret, checksum = rest[:-_CHECKSUM_LENGTH], rest[-_CHECKSUM_LENGTH:]
-    shape = text.startswith("fw_") and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
+    shape = (
+        text.startswith(KEY_PREFIX) and len(head) == _ID_LENGTH and len(secret) == _SECRET_LENGTH
+    )
     legible = text.isascii() and text.isprintable()  # databases reject NUL in the id
     if not shape or not legible or checksum != _checksum(head + secret):
         raise MalformedKey("Not a Flamewatch key, or a part of it is missing.")

@@ -1,28 +1,35 @@
-"""Tenant of a request, which decides on the order of requests."""
+"""API keys in headers and parameters."""
+
+import base64
 
 import pytest
 
-from endpoints import credentials
-from projects.models import Project
-from tests.ingest.client import Client
-
-pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
-ADDRESS = ("address", "192.0.2.1")
+from endpoints.credentials import key_text
 
 
-async def tenant(headers: dict[str, str], query: str = "") -> tuple[str, int | str]:
-    scope = {"query_string": query.encode(), "client": ("192.0.2.1", 5)}
-    return await credentials.tenant(headers, scope)
+def basic(text: str) -> dict[str, str]:
+    return {"authorization": f"Basic {base64.b64encode(text.encode()).decode()}"}
 
 
-async def test_a_request_with_a_key_is_of_its_project(agent: Client, project: Project) -> None:
-    key = agent.key
-    assert await tenant({"authorization": f"Bearer {key}"}) == ("project", project.pk)
-    assert await tenant({"x-goog-api-key": key}) == ("project", project.pk)
-    assert await tenant({}, f"service=shop&key={key}&type=CPU") == ("project", project.pk)
+@pytest.mark.parametrize(
+    ("headers", "query", "expected"),
+    [
+        ({"authorization": "Bearer fw_a"}, {}, "fw_a"),
+        ({"authorization": "bearer fw_a"}, {"key": "fw_b"}, "fw_a"),
+        ({"x-goog-api-key": "fw_a"}, {"key": "fw_b"}, "fw_a"),
+        ({}, {"key": "fw_b"}, "fw_b"),
+        (basic("shop:fw_a"), {}, "fw_a"),
+        (basic(":fw_a"), {"key": "fw_b"}, "fw_a"),
+        (basic("fw_a:"), {}, ""),
+        (basic("é:fw_é:x"), {}, "fw_é:x"),
+        ({"authorization": "Basic ???"}, {"key": "fw_b"}, "fw_b"),
+        ({}, {}, ""),
+    ],
+)
+def test_where_a_key_may_be(headers: dict[str, str], query: dict[str, str], expected: str) -> None:
+    assert key_text(headers, query) == expected
 
 
-async def test_a_request_without_a_valid_key_is_of_its_address(agent: Client) -> None:
-    assert await tenant({}) == ADDRESS
-    assert await tenant({"authorization": "Bearer fw_x"}) == ADDRESS
-    assert await tenant({}, f"monkey={agent.key}&key=%00") == ADDRESS
+def test_the_password_of_a_proxy_is_no_key() -> None:
+    assert key_text(basic("proxy:secret"), {"key": "fw_b"}) == "fw_b"
+    assert key_text(basic("proxy:secret"), {}) == ""

@@ -33,4 +33,13 @@ SHARES: Mapping[str, int] = {
     "speedscope": 6,
     "v8-profile": 6,
     "import-file": 4,
+    "pyroscope-query": 4,
+    "pyroscope-folded": 3,
+    "pyroscope-lines": 3,
+    "pyroscope-trie": 3,
+    "pyroscope-tree": 3,
+    "pyroscope-pprof": 2,
+    "pyroscope-multipart": 4,
+    "pyroscope-push": 6,
+    "pyroscope-labels": 6,
 }

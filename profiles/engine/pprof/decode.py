@@ -19,6 +19,7 @@ from profiles.engine.errors import BadProfile
 from profiles.engine.metrics import Metric, canonical, default_of, dropped_when_zero, unit_of
 from profiles.engine.pprof.differences import difference_warnings, with_differences
 from profiles.engine.pprof.gunzip import gunzip
+from profiles.engine.pprof.header import nanoseconds
 from profiles.engine.pprof.limits import MAX_SAMPLE_TYPE_BYTES, DecodeLimits
 from profiles.engine.pprof.sample_labels import read_label_sets
 from profiles.engine.pprof.samples import SampleReader
@@ -67,31 +68,39 @@ class DecodedProfile:
         return tree_of(self.columns)
 
 
-def decode_profile(raw: bytes, profile_type: str, limits: DecodeLimits) -> DecodedProfile:
-    """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable."""
+def decode_profile(
+    raw: bytes, profile_type: str, limits: DecodeLimits, only: Collection[str] = ()
+) -> DecodedProfile:
+    """Decode an uncompressed pprof profile. Raise `BadProfile` or `TooLarge` if it is unusable.
+
+    `only` has the names of the sample types to read, as the profile writes them; all if it is
+    empty. Samples without a value of these are left out.
+    """
     _reject_legacy(raw)
     reader = WireReader(raw)
     fields = ProfileFields(reader, limits)
     strings = ProfileStrings(reader, fields.ranges["strings"])
     _check_sample_types(reader, fields, strings)
     symbols = SymbolTable(reader, strings, fields.ranges, limits)
-    metrics, factors, named = _metrics(reader, profile_type, fields, symbols)
+    metrics, factors, named = _metrics(reader, profile_type, fields, symbols, only)
+    unread = {k for k in range(len(metrics)) if not factors[k]}
     samples = fields.ranges["samples"]
     stacks = _stacks(reader, symbols, factors, limits, samples)
     below = stacks.first_negatives()
-    differences = with_differences(profile_type, metrics, below)
+    below[[*unread]] = 0
+    differences = with_differences(profile_type, metrics, below, unread)
     if differences:
         factors[[*differences]] = 0
         stacks = _stacks(reader, symbols, factors, limits, samples)
     totals = stacks.totals()
-    stored = _stored_metrics(profile_type, metrics, totals, differences)
+    stored = _stored_metrics(profile_type, metrics, totals, differences | unread)
     warnings = difference_warnings(metrics, differences, below)
     metrics = tuple(metrics[k] for k in stored)
     labelled = _labelled(reader, samples, symbols, stacks, stored, limits)
     return DecodedProfile(
         columns=_columns(symbols, stacks, metrics, stored, labelled),
         samples=len(samples),
-        time_ns=_nanoseconds(fields.scalars["time"]),
+        time_ns=nanoseconds(fields.scalars["time"]),
         duration_ns=max(0, fields.scalars["duration"]),
         default=default_of(profile_type, metrics, named),
         totals=tuple(totals[stored].tolist()),
@@ -150,9 +159,16 @@ def _comments(reader: WireReader, symbols: SymbolTable) -> tuple[str, ...]:
 
 
 def _metrics(
-    reader: WireReader, profile_type: str, fields: ProfileFields, symbols: SymbolTable
+    reader: WireReader,
+    profile_type: str,
+    fields: ProfileFields,
+    symbols: SymbolTable,
+    only: Collection[str],
 ) -> tuple[tuple[Metric, ...], NDArray[np.int64], str]:
-    """Return the metrics of the sample types, their values' factors, and the default's name."""
+    """Return the metrics of the sample types, their values' factors, and the default's name.
+
+    The factor of a metric that is not one of `only` is 0.
+    """
     named = symbols.strings.text(fields.scalars["default_type"] & (2**64 - 1))
     factors: dict[Metric, int] = {}
     for _, name, unit in varint_fields(reader, fields.ranges["sample_types"], 3).tolist():
@@ -160,9 +176,11 @@ def _metrics(
         metric = Metric(symbols.strings.text(name), normal)
         if metric in factors:
             raise BadProfile(f"Duplicate sample type: {metric.name} in {metric.unit}.")
-        factors[metric] = factor
+        factors[metric] = factor if not only or metric.name in only else 0
     if not factors:
         raise BadProfile("Not a pprof profile: no sample types.")
+    if not any(factors.values()):
+        raise BadProfile(f"The profile has none of the sample types {', '.join(sorted(only))}.")
     metrics = canonical(profile_type, tuple(factors))
     shown = [new.name for met, new in zip(factors, metrics, strict=True) if met.name == named]
     return metrics, np.array(list(factors.values()), np.int64), shown[-1] if shown else named
@@ -172,14 +190,14 @@ def _stored_metrics(
     profile_type: str,
     metrics: tuple[Metric, ...],
     totals: NDArray[np.int64],
-    differences: Collection[int],
+    left_out: Collection[int],
 ) -> list[int]:
     """Return the indexes of the metrics to store.
 
-    Differences are left out. Empty metrics are left out if dropped_when_zero says so, unless no
+    Those of `left_out` are not. Empty metrics are left out if dropped_when_zero says so, unless no
     metric would remain.
     """
-    usable = [k for k in range(len(metrics)) if k not in differences]
+    usable = [k for k in range(len(metrics)) if k not in left_out]
     full = [k for k in usable if totals[k] or not dropped_when_zero(profile_type, metrics[k])]
     return full or usable
 
@@ -218,14 +236,3 @@ def _labelled(
         label_set=(keys & np.uint64(2**32 - 1)).astype(np.int32),
         values=values[stored],
     )
-
-
-def _nanoseconds(time: int) -> int:
-    """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s.
-
-    Times after the year 2262, which 64 bits cannot hold, are unknown.
-    """
-    for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
-        if time >= above:
-            return time * factor if time * factor < 2**63 else 0
-    return 0

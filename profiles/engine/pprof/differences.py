@@ -5,7 +5,7 @@ difference is meaningful for allocations, but not for memory in use, which is ne
 shrank.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,24 @@ _HEAPS = frozenset({"HEAP", "PEAK_HEAP", "HEAP_ALLOC"})
 
 
 def with_differences(
-    profile_type: str, metrics: Sequence[Metric], below: NDArray[np.int64]
+    profile_type: str,
+    metrics: Sequence[Metric],
+    below: NDArray[np.int64],
+    unread: Collection[int] = (),
 ) -> set[int]:
     """Return the indexes of the metrics to leave out.
 
-    `below` has the first negative value of each metric, or 0. Objects and bytes of memory are left
-    out together: if one is a difference, so is the other. Raise `BadProfile` if no metric remains.
+    `below` has the first negative value of each metric, or 0; `unread` has the indexes of metrics
+    that are left out for another reason. Objects and bytes of memory are left out together: if one
+    is a difference, so is the other. Raise `BadProfile` if no metric remains.
     """
     if not below.any():
         return set()
     negative = np.flatnonzero(below).tolist()
     families = {_family(profile_type, metrics[k]) for k in negative}
-    found = {k for k, metric in enumerate(metrics) if _family(profile_type, metric) in families}
-    if found and len(found) == len(metrics):
+    read = [k for k in range(len(metrics)) if k not in unread]
+    found = {k for k in read if _family(profile_type, metrics[k]) in families}
+    if len(found) == len(read):
         values = "; ".join(f"{_text(metrics[k])} has {below[k]}" for k in negative)
         raise BadProfile(
             f"Every sample type of the profile has negative values: {values}. It is a difference "

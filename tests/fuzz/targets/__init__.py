@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 
 from tests.fuzz.fuzz_target import FuzzTarget
-from tests.fuzz.targets import bodies, credentials, imports, parameters, pprofs, storage
+from tests.fuzz.targets import (
+    bodies,
+    credentials,
+    imports,
+    parameters,
+    pprofs,
+    pyroscope,
+    storage,
+)
 
 TARGETS: Mapping[str, FuzzTarget] = {
     target.name: target
-    for module in (pprofs, storage, bodies, parameters, credentials, imports)
+    for module in (pprofs, storage, bodies, parameters, credentials, imports, pyroscope)
     for target in module.TARGETS
 }

@@ -1,0 +1,62 @@
+"""Sample types, times and common labels of a pprof profile, read without decoding its samples."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from profiles.engine.errors import BadProfile
+from profiles.engine.metrics import Metric
+from profiles.engine.pprof.limits import DecodeLimits
+from profiles.engine.pprof.samples import read_labels
+from profiles.engine.pprof.symbols import ProfileStrings
+from profiles.engine.pprof.wire import ProfileFields, WireReader, varint_fields
+
+
+class ProfileHeader(NamedTuple):
+    sample_types: tuple[Metric, ...]  # names and units as the profile writes them
+    time_ns: int  # since 1970; 0 if unknown
+    duration_ns: int  # 0 if unknown
+    common_labels: dict[str, str]  # text labels that all samples have
+
+
+def read_header(raw: bytes, limits: DecodeLimits) -> ProfileHeader:
+    """Read the header of an uncompressed pprof profile.
+
+    Raise `BadProfile` if it is no pprof profile, or `TooLarge`. Names are not checked further:
+    decode_profile rejects unusable ones.
+    """
+    reader = WireReader(raw)
+    fields = ProfileFields(reader, limits)
+    strings = ProfileStrings(reader, fields.ranges["strings"])
+    types = varint_fields(reader, fields.ranges["sample_types"], 3).tolist()
+    if not types:
+        raise BadProfile("Not a pprof profile: no sample types.")
+    return ProfileHeader(
+        sample_types=tuple(
+            Metric(strings.text(name), strings.text(unit)) for _, name, unit in types
+        ),
+        time_ns=nanoseconds(fields.scalars["time"]),
+        duration_ns=max(0, fields.scalars["duration"]),
+        common_labels=_common_labels(reader, fields, strings, limits),
+    )
+
+
+def nanoseconds(time: int) -> int:
+    """Return a profile's time in ns since 1970, or 0 if unknown; some senders use µs, ms or s.
+
+    Times after the year 2262, which 64 bits cannot hold, are unknown.
+    """
+    for above, factor in ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (10**8, 10**9)):
+        if time >= above:
+            return time * factor if time * factor < 2**63 else 0
+    return 0
+
+
+def _common_labels(
+    reader: WireReader, fields: ProfileFields, strings: ProfileStrings, limits: DecodeLimits
+) -> dict[str, str]:
+    samples = fields.ranges["samples"]
+    rows, which, _ = read_labels(reader, samples, limits)
+    counts = np.bincount(which, minlength=len(rows))
+    common = rows[np.flatnonzero(counts == len(samples))].tolist() if len(samples) else []
+    return {strings.text(key): strings.text(text) for _, key, text, *_ in common if text}
