@@ -9,6 +9,7 @@ from projects.credentials.authentication import Access, authenticate
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
+_KEY_HEADERS = ("x-goog-api-key", "x-api-key")
 KEY = Parameter("key", "API key, for clients that cannot send headers", str, "")
 
 
@@ -17,7 +18,8 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
-    return headers.get("x-goog-api-key", "") or query.get(KEY.name, "")
+    named = (headers.get(name, "") for name in _KEY_HEADERS)
+    return next(filter(None, named), "") or query.get(KEY.name, "")
 
 
 async def access(text: str, scope: Scope) -> Access:

@@ -22,12 +22,14 @@ from endpoints import plain_http  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
 from ingest.cloud_profiler import endpoint  # noqa: E402
+from ingest.otlp import endpoint as otlp_endpoint  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
 
 agents = cast("ASGI3Application", endpoint.Endpoint())
+otlp = cast("ASGI3Application", otlp_endpoint.Endpoint())
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
@@ -40,10 +42,12 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         return
     seen = through_proxies(cast("dict[str, Any]", scope))
     scope = cast("Scope", seen)
-    if seen["path"].startswith((endpoint.PREFIX, API)) and plain_http.is_rejected(seen):
+    if _is_of_programs(seen["path"]) and plain_http.is_rejected(seen):
         await plain_http_rejection(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
         await agents(scope, receive, send)
+    elif scope["type"] == "http" and scope["path"] in otlp_endpoint.PATHS:
+        await otlp(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith(API):
         await programs(scope, receive, send)
     elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
@@ -54,6 +58,11 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
         await static_files(scope, receive, send)
     else:
         await pages(scope, receive, send)
+
+
+def _is_of_programs(path: str) -> bool:
+    """Return True for paths that programs use with an API key."""
+    return path.startswith((endpoint.PREFIX, API)) or path in otlp_endpoint.PATHS
 
 
 async def _live(receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -94,7 +94,7 @@ def _is_up_to_1_7(evidence: Evidence) -> bool:
     """Tell by the wire types of Profile, which changed for most of its fields."""
     profiles = evidence.profiles
     clues = (
-        (profiles[:, 3] == _BYTES, True),  # location_indices
+        ((profiles[:, 3] == _BYTES) | (profiles[:, 3] == _VARINT), True),  # location_indices
         (profiles[:, 3] == _FIXED64, False),  # time_unix_nano
         ((profiles[:, 5] == _BYTES) | (profiles[:, 6] == _VARINT), False),  # period_type, period
         ((profiles[:, 5] == _VARINT) | (profiles[:, 6] == _BYTES), True),  # duration, period_type
@@ -125,4 +125,8 @@ def _is_since_1_10(evidence: Evidence) -> bool:
     fits_1_10 = (evidence.field_2 < evidence.attributes).all() and (
         evidence.field_3 < evidence.links
     ).all()
+    # Field 4 is a link in 1.9; in 1.10 it has a value for each timestamp.
+    is_link = has[:, 4] & ~has[:, 2] & (evidence.counts_5 > 1)
+    if is_link.any() and fits_1_9.all():
+        return False
     return bool(fits_1_10) or not fits_1_9.all()

@@ -67,7 +67,8 @@ def type_of(sample: ValueType, period: ValueType) -> ProfileType | None:
     if name == "events" and unit == "nanoseconds":  # off-CPU time of older eBPF profilers
         return ProfileType.CONTENTION
     if name in SAMPLES and unit in ("count", ""):
-        return _TYPES.get(_plain(period.name)) if period.name else ProfileType.CPU
+        of_period = _plain(period.name)
+        return _TYPES.get(of_period) if of_period not in ("", *SAMPLES) else ProfileType.CPU
     return None
 
 
