@@ -33,7 +33,7 @@ async def export(access: Access, peer: str, headers: Mapping[str, str], body: by
 
 def handler() -> grpc.GenericRpcHandler:
     """Return the handler of the service for a grpc.aio.Server."""
-    method = grpc.unary_unary_rpc_method_handler(_export)
+    method: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(_export)
     return grpc.method_handlers_generic_handler(SERVICE, {"Export": method})
 
 

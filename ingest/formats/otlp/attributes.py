@@ -125,7 +125,7 @@ def _joined(number: int, message: bytes, string_at: StringAt, level: int) -> str
     """Join the elements of an ArrayValue (5) or the pairs of a KeyValueList (6)."""
     if level > _MOST_LEVELS:
         return "…"
-    elements = []
+    elements: list[str] = []
     for field, content in fields(message):
         if field != 1 or not isinstance(content, bytes):
             continue

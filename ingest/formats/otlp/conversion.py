@@ -11,6 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.formats.otlp.pprof_encoder import ByteBudget, Label, PprofEncoder
 from ingest.formats.otlp.request import ExportRequest, OtlpProfile
@@ -374,7 +377,7 @@ class _GroupConversion:
         return labels
 
 
-def _start(ends: Sequence[int], sample: int) -> int:
+def _start(ends: NDArray[np.int64], sample: int) -> int:
     """Return the index of the first element of a sample."""
     return int(ends[sample - 1]) if sample else 0
 

@@ -8,7 +8,7 @@ names of the files. The samples come from 1.36.0 (`1.7`), 1.40.0 (`1.9`) and 1.4
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ class MessageBuilder:
             self.dictionary.string_table.append(text)
         return self.strings[text]
 
-    def resource(self, attributes: dict[str, object], by_index: bool = False) -> Any:
+    def resource(self, attributes: Mapping[str, object], by_index: bool = False) -> Any:
         """Add a resource and return its scope, to which profiles are added."""
         resource = self.request.resource_profiles.add()
         for key, value in attributes.items():
