@@ -26,4 +26,6 @@ SHARES: Mapping[str, int] = {
     "profile-name": 6,
     "key": 6,
     "page-token": 6,
+    "otlp": 3,
+    "otlp-json": 2,
 }

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from tests.fuzz.fuzz_target import FuzzTarget
-from tests.fuzz.targets import bodies, credentials, parameters, pprofs, storage
+from tests.fuzz.targets import bodies, credentials, otlp, parameters, pprofs, storage
 
 TARGETS: Mapping[str, FuzzTarget] = {
     target.name: target
-    for module in (pprofs, storage, bodies, parameters, credentials)
+    for module in (pprofs, storage, bodies, parameters, credentials, otlp)
     for target in module.TARGETS
 }
