@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ingest.formats.otlp import attributes
 from ingest.formats.otlp.attributes import Attribute
 from ingest.formats.otlp.revision import Revision
-from profiles.engine.errors import BadProfile
+from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.pprof.columns import children, numbers, scalars
 from profiles.engine.pprof.limits import DecodeLimits, setting
 from profiles.engine.pprof.wire import WireReader
@@ -19,6 +19,7 @@ Ranges = NDArray[np.intp]  # byte ranges of messages, [N, 2]
 # Field numbers of message ProfilesDictionary.
 _MAPPINGS, _LOCATIONS, _FUNCTIONS, _LINKS, _STRINGS, _ATTRIBUTES, _STACKS = range(1, 8)
 _SYMBOLS = setting("max_symbols")
+MAX_STACK_LOCATIONS = 4 * 2**20  # of all stacks of a request: 32 MiB as an array
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,10 @@ class Dictionary:
         self._locations, _ = scalars(reader, locations, 3)
         lines, self._line_ends = children(reader, locations, 3, _SYMBOLS, limits.max_symbols)
         self._lines, _ = scalars(reader, lines, 3)
+        self._stack_locations, ends = numbers(
+            reader, self._stacks, 1, "locations in stacks of an OTLP request", MAX_STACK_LOCATIONS
+        )
+        self._stack_bounds = np.stack((ends - np.diff(ends, prepend=0), ends), axis=1)
         self._known_attributes: dict[int, Attribute] = {}
 
     @property
@@ -131,15 +136,10 @@ class Dictionary:
 
     def stack(self, index: int) -> list[int]:
         """Return the location indexes of a stack, the leaf first."""
-        self._row("Stack", index, self._stacks)
-        found, _ = numbers(
-            self._reader,
-            self._stacks[index : index + 1],
-            1,
-            setting("max_depth"),
-            self._limits.max_depth,
-        )
-        stack: list[int] = found.tolist()
+        start, stop = self._row("Stack", index, self._stack_bounds)
+        if stop - start > self._limits.max_depth:
+            raise TooLarge(setting("max_depth"), stop - start, self._limits.max_depth)
+        stack: list[int] = self._stack_locations[start:stop].tolist()
         return stack
 
     def mapping(self, index: int) -> Mapping:
@@ -157,7 +157,7 @@ class Dictionary:
         return Function(name, system_name, file)
 
     def _row(
-        self, kind: str, index: int, table: NDArray[np.intp] | NDArray[np.uint64]
+        self, kind: str, index: int, table: NDArray[np.int64] | NDArray[np.uint64]
     ) -> list[int]:
         if not 0 <= index < len(table):
             raise BadProfile(

@@ -71,9 +71,13 @@ class PprofEncoder:
         """
         known = self._locations
         self._budget.take(_FRAME_BYTES * len(locations))
-        return b"".join(
-            [known[index] if index in known else self._location(index) for index in locations]
-        )
+        try:
+            return b"".join([known[index] for index in locations])
+        except KeyError:
+            for index in locations:
+                if index not in known:
+                    self._location(index)
+        return b"".join([known[index] for index in locations])
 
     def labels(self, labels: Sequence[Label]) -> bytes:
         """Return the encoded labels of a sample, for `add`."""
@@ -128,7 +132,7 @@ class PprofEncoder:
             return fields + int_field(3, int(value)) + int_field(4, self._number(_utf8(unit)))
         return fields + int_field(2, self._number(_utf8(value)))
 
-    def _location(self, index: int) -> bytes:
+    def _location(self, index: int) -> None:
         location = self._dictionary.location(index)
         lines = b"".join(
             [
@@ -141,8 +145,7 @@ class PprofEncoder:
         number = len(self._locations) + 1
         fields = int_field(1, number) + int_field(2, mapping) + int_field(3, location.address)
         self._symbol(_LOCATION, fields + lines)
-        encoded = self._locations[index] = varint(number)
-        return encoded
+        self._locations[index] = varint(number)
 
     def _function(self, index: int) -> int:
         number = self._functions.get(index)
