@@ -29,7 +29,7 @@ from profiler_site.process import lifespan, static_handler  # noqa: E402
 API, API_URLCONF = "/api/v1/", "api.urls"
 
 agents = cast("ASGI3Application", endpoint.Endpoint())
-otlp = cast("ASGI3Application", otlp_endpoint.Endpoint())
+otlp = cast("ASGI3Application", otlp_endpoint.OtlpEndpoint())
 pages = cast("ASGI3Application", PageHandler())
 static_files = cast("ASGI3Application", static_handler.StaticHandler())
 programs = cast("ASGI3Application", LeanHandler(API_URLCONF))

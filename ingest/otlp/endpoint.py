@@ -10,7 +10,7 @@ from endpoints.error_responses import error_response
 from endpoints.errors import BadRequest, WrongMethod
 from endpoints.unread_body import Incoming
 from ingest.otlp import messages
-from ingest.otlp.export import ExportResult, Sender, export, is_json
+from ingest.otlp.export import ExportResult, OtlpSender, export, is_json
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
 from ingest.uploads.upload_budget import uploads
@@ -22,7 +22,7 @@ PATHS = frozenset({PATH, FORMER_PATH})
 REVISION_HEADER = "X-Otlp-Revision"
 
 
-class Endpoint:
+class OtlpEndpoint:
     """ASGI application for the paths in PATHS."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +61,7 @@ async def _export(request: UploadRequest) -> tuple[ExportResult, bool]:
     with uploads.account(access.project) as charge:
         allowed = int(settings.MAX_UPLOAD_BYTES)
         body = await requests.read_body(request, access.project, charge, allowed)
-        sender = Sender(access, request.peer, request.headers)
+        sender = OtlpSender(access, request.peer, request.headers)
         return await export(sender, body, charge), is_json(body)
 
 

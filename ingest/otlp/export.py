@@ -58,7 +58,7 @@ _OF_PROFILE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class OtlpSender:
     access: Access
     peer: str  # address
     headers: Mapping[str, str]  # names in lower case
@@ -86,7 +86,7 @@ Groups = GroupedProfiles[Owner]
 Group = ProfileGroup[Owner]
 
 
-async def export(sender: Sender, body: bytes, charge: Charge) -> ExportResult:
+async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResult:
     """Store the profiles of ExportProfilesServiceRequest, in binary or in JSON.
 
     Profiles that cannot be stored are counted in the result. Raise BadProfile or TooLarge for a
@@ -155,7 +155,7 @@ def _convert(
 
 
 async def _store(
-    sender: Sender,
+    sender: OtlpSender,
     groups: Sequence[Group],
     converted: Sequence[ImportedProfile | BadProfile | TooLarge],
     report: "_Report",
@@ -178,7 +178,7 @@ async def _store(
 
 
 async def _store_one(
-    sender: Sender, group: Group, profile: ImportedProfile | BadProfile | TooLarge
+    sender: OtlpSender, group: Group, profile: ImportedProfile | BadProfile | TooLarge
 ) -> tuple[str, ...]:
     """Store a profile and return its warnings."""
     if not isinstance(profile, ImportedProfile):
@@ -190,7 +190,7 @@ async def _store_one(
     return (*owner.warnings, *stored.stored.warnings)
 
 
-def _agent(sender: Sender, host: str, instance: str, type: ProfileType) -> AgentSeen:
+def _agent(sender: OtlpSender, host: str, instance: str, type: ProfileType) -> AgentSeen:
     """Return the agent: the instance that the resource names, or else the sender of the request.
 
     A Collector sends the profiles of many instances.

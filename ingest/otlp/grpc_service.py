@@ -9,7 +9,7 @@ import grpc.aio
 from endpoints import credentials
 from endpoints.error_responses import error_response
 from ingest.otlp import messages
-from ingest.otlp.export import Sender
+from ingest.otlp.export import OtlpSender
 from ingest.otlp.export import export as export_profiles
 from ingest.uploads.upload_budget import uploads
 from projects.credentials.authentication import Access
@@ -27,7 +27,7 @@ async def export(access: Access, peer: str, headers: Mapping[str, str], body: by
     with uploads.account(access.project) as charge:
         charge(len(body))
         return messages.response_bytes(
-            await export_profiles(Sender(access, peer, headers), body, charge)
+            await export_profiles(OtlpSender(access, peer, headers), body, charge)
         )
 
 

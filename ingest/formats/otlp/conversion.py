@@ -59,7 +59,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupMember:
     """OTLP profile, or some sample types of it, that is part of a stored profile."""
 
     profile: OtlpProfile
@@ -74,7 +74,7 @@ class ProfileGroup(Generic[Owner]):
     type: ProfileType
     time_ns: int
     duration_ns: int
-    members: list[Member] = field(default_factory=list)
+    members: list[GroupMember] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -158,7 +158,7 @@ def _groups(
         for kind, of_kind in columns.items():
             length = 0 if kind in INSTANTANEOUS else duration_ns
             group = groups.setdefault(kind, ProfileGroup(owner, kind, time_ns, length))
-            group.members.append(Member(profile, of_kind))
+            group.members.append(GroupMember(profile, of_kind))
             if unknown:
                 group.warnings.append(_unknown(profile, unknown))
     for group in groups.values():
@@ -260,7 +260,7 @@ class _GroupConversion:
         self.encoder = PprofEncoder(request.dictionary, metrics, budget)
         self.left_out: Counter[str] = Counter()  # samples by reason
 
-    def add(self, member: Member) -> None:
+    def add(self, member: GroupMember) -> None:
         """Add the samples of a profile; bad ones are counted in `left_out`."""
         profile, samples = member.profile, self._request.samples
         columns = [

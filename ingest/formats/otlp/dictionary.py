@@ -37,7 +37,7 @@ class Location:
     lines: list[tuple[int, int]]  # function, line; the innermost inlined function first
 
 
-class Function(NamedTuple):
+class SharedFunction(NamedTuple):
     """Indexes of strings."""
 
     name: int
@@ -45,7 +45,7 @@ class Function(NamedTuple):
     file: int
 
 
-class Dictionary:
+class SharedTables:
     """The tables; entries are read when they are asked for, because few may be in use."""
 
     def __init__(self, body: bytes, reader: WireReader, ranges: Ranges, limits: DecodeLimits):
@@ -69,7 +69,7 @@ class Dictionary:
             reader, self._stacks, 1, "locations in stacks of an OTLP request", MAX_STACK_LOCATIONS
         )
         self._stack_bounds = np.stack((ends - np.diff(ends, prepend=0), ends), axis=1)
-        self._known_attributes: dict[int, Attribute] = {}
+        self._read_attributes: dict[int, Attribute] = {}
 
     @property
     def attributes(self) -> int:
@@ -110,16 +110,16 @@ class Dictionary:
 
     def attribute(self, index: int, revision: Revision) -> Attribute:
         """Return an attribute. Raise `BadProfile` if there is none at the index."""
-        known = self._known_attributes.get(index)
-        if known is None:
+        attribute = self._read_attributes.get(index)
+        if attribute is None:
             start, stop = self._row("Attribute", index, self._attributes)
             message = self._body[start:stop]
             if revision is Revision.UP_TO_1_7:
-                known = attributes.key_value(message, self.text)
+                attribute = attributes.key_value(message, self.text)
             else:
-                known = attributes.key_value_and_unit(message, self.text)
-            self._known_attributes[index] = known
-        return known
+                attribute = attributes.key_value_and_unit(message, self.text)
+            self._read_attributes[index] = attribute
+        return attribute
 
     def link(self, index: int) -> tuple[str, str]:
         """Return the trace id and the span id of a link in hexadecimal; "" if not set."""
@@ -152,9 +152,9 @@ class Dictionary:
         lines = self._lines[first : int(self._line_ends[index]), 1:].tolist()
         return Location(mapping, address, [(function, line) for function, line in lines])
 
-    def function(self, index: int) -> Function:
+    def function(self, index: int) -> SharedFunction:
         _, name, system_name, file = self._row("Function", index, self._functions)
-        return Function(name, system_name, file)
+        return SharedFunction(name, system_name, file)
 
     def _row(
         self, kind: str, index: int, table: NDArray[np.int64] | NDArray[np.uint64]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ingest.formats.otlp.dictionary import Dictionary
+from ingest.formats.otlp.dictionary import SharedTables
 from profiles.engine.errors import BadProfile, TooLarge
 from profiles.engine.metrics import Metric
 from profiles.engine.pprof.limits import setting
@@ -40,7 +40,7 @@ class PprofEncoder:
     """Sums samples with equal stacks and labels, and encodes them with the symbols they use."""
 
     def __init__(
-        self, dictionary: Dictionary, metrics: Sequence[Metric], budget: ByteBudget
+        self, dictionary: SharedTables, metrics: Sequence[Metric], budget: ByteBudget
     ) -> None:
         self._dictionary, self._budget = dictionary, budget
         self._numbers: dict[bytes, int] = {b"": 0}  # of strings
@@ -69,15 +69,15 @@ class PprofEncoder:
 
         Raise `BadProfile` if an index of the stack or of its symbols is out of range.
         """
-        known = self._locations
+        ids = self._locations
         self._budget.take(_FRAME_BYTES * len(locations))
         try:
-            return b"".join([known[index] for index in locations])
+            return b"".join([ids[index] for index in locations])
         except KeyError:
             for index in locations:
-                if index not in known:
+                if index not in ids:
                     self._location(index)
-        return b"".join([known[index] for index in locations])
+        return b"".join([ids[index] for index in locations])
 
     def labels(self, labels: Sequence[Label]) -> bytes:
         """Return the encoded labels of a sample, for `add`."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ingest.formats.otlp import attributes
 from ingest.formats.otlp.attributes import Attribute
-from ingest.formats.otlp.dictionary import Dictionary, Ranges
+from ingest.formats.otlp.dictionary import Ranges, SharedTables
 from ingest.formats.otlp.revision import (
     PROFILE_FIELDS,
     PROFILE_WIDTH,
@@ -61,7 +61,7 @@ class SampleColumns:
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     revision: Revision
-    dictionary: Dictionary
+    dictionary: SharedTables
     resources: list[dict[str, str]]  # attributes of each resource
     profiles: list[OtlpProfile]
     rejections: list[str]  # reasons, one for each profile that is not in `profiles`
@@ -106,7 +106,7 @@ class _RequestReader:
             reader, self._profiles, 2, setting("max_samples"), limits.max_samples
         )
         dictionaries, _ = children(reader, root, 2, "dictionaries of an OTLP request", 64)
-        self._dictionary = Dictionary(body, reader, dictionaries, limits)
+        self._dictionary = SharedTables(body, reader, dictionaries, limits)
         self._attributes, self._attribute_ends = self._resource_attributes()
         self._profile_values, self._profile_types = scalars(reader, self._profiles, PROFILE_WIDTH)
         self._sample_values, self._sample_types = scalars(reader, self._samples, SAMPLE_WIDTH)

@@ -60,9 +60,9 @@ def type_of(sample: ValueType, period: ValueType) -> ProfileType | None:
     Counted samples have the type of their period, without one CPU.
     """
     name = _plain(sample.name)
-    known = _TYPES.get(name)
-    if known is not None:
-        return known
+    found = _TYPES.get(name)
+    if found is not None:
+        return found
     unit, _ = unit_of(sample.unit)
     if name == "events" and unit == "nanoseconds":  # off-CPU time of older eBPF profilers
         return ProfileType.CONTENTION
@@ -78,7 +78,7 @@ def counts_samples(sample: ValueType) -> bool:
 
 
 def metric_of(sample: ValueType, profile_type: ProfileType) -> tuple[Metric, int]:
-    """Return the metric of a known sample type, and the factor to multiply its values by."""
+    """Return the metric of a supported sample type, and the factor to multiply its values by."""
     name = _plain(sample.name)
     unit, factor = unit_of(sample.unit or "count")
     if profile_type in TIME_METRICS and unit == "count":

@@ -10,7 +10,7 @@ class PartialSuccess(NamedTuple):
     message: str
 
 
-class Status(NamedTuple):
+class RpcStatus(NamedTuple):
     code: int
     message: str
     details: list[bytes]
@@ -39,12 +39,12 @@ def partial_success(data: bytes) -> PartialSuccess | None:
     return PartialSuccess(rejected, message.decode())
 
 
-def status(data: bytes) -> Status:
-    """Read google.rpc.Status."""
+def status(data: bytes) -> RpcStatus:
+    """Read google.rpc.RpcStatus."""
     found = fields(data)
     (code,), (message,) = found[1], found[2]
     assert isinstance(code, int)
     assert isinstance(message, bytes)
-    return Status(
+    return RpcStatus(
         code, message.decode(), [item for item in found.get(3, []) if isinstance(item, bytes)]
     )

@@ -108,8 +108,8 @@ class MessageBuilder:
             sample.link_index = len(self.dictionary.link_table) - 1
 
     def stack(self, locations: list[int]) -> int:
-        for index, known in enumerate(self.dictionary.stack_table):
-            if list(known.location_indices) == locations:
+        for index, entry in enumerate(self.dictionary.stack_table):
+            if list(entry.location_indices) == locations:
                 return index
         self.dictionary.stack_table.add().location_indices.extend(locations)
         return len(self.dictionary.stack_table) - 1
