@@ -75,7 +75,7 @@ def running(
         port = free.getsockname()[1]
     config, log = folder / "config.yaml", folder / "log.txt"
     config.write_text(CONFIG.format(port=port, url=server.url, key=tenant.write))
-    command = [collector, "--config", config, "--feature-gates=service.profilesSupport"]
+    command = [str(collector), "--config", str(config), "--feature-gates=service.profilesSupport"]
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
         try:
             until(lambda: _is_ready(process, log), 120, "start of the Collector")
