@@ -24,7 +24,7 @@ class KeyForm(forms.Form):
         max_length=255,
         required=False,
         validators=[SERVICE_NAME],
-        help_text=_("For profiles that name no service. Optional."),
+        help_text=_("For profiles without a service. Optional."),
     )
 
     @property
