@@ -15,6 +15,7 @@ from projects.credentials.keys import KEY_PREFIX
 
 # Placeholder in a path for the project that the key belongs to.
 OWN_PROJECT = "-"
+_KEY_HEADERS = ("x-goog-api-key", "x-api-key")
 KEY = Parameter("key", "API key, for clients that cannot send headers", str, "")
 _KEY_IN_QUERY = re.compile(rb"(?:^|&)key=(\w+)")
 
@@ -31,7 +32,8 @@ def key_text(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     password = basic_password(headers)
     if password.startswith(KEY_PREFIX):
         return password
-    return headers.get("x-goog-api-key", "") or query.get(KEY.name, "")
+    named = (headers.get(name, "") for name in _KEY_HEADERS)
+    return next(filter(None, named), "") or query.get(KEY.name, "")
 
 
 async def tenant(headers: Mapping[str, str], scope: Scope) -> tuple[str, int | str]:

@@ -1,7 +1,8 @@
 """ASGI application: dispatch by path to the endpoints, and the lifespan protocol."""
 
 import os
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import django
 from asgiref.typing import (
@@ -21,24 +22,44 @@ from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
-from ingest.cloud_profiler import endpoint  # noqa: E402
+from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
+from ingest.otlp import endpoint as otlp  # noqa: E402
 from ingest.pyroscope import endpoint as pyroscope  # noqa: E402
 from profiler_site import health, metrics  # noqa: E402
 from profiler_site.process import lifespan, proxied_requests, static_handler  # noqa: E402
 
 API, API_URLCONF = "/api/v1/", "api.urls"
-# Beginnings of the paths that take API keys.
-KEYED = (endpoint.PREFIX, API, *pyroscope.PATHS)
 
-agents = cast("ASGI3Application", endpoint.Endpoint())
-imports = cast("ASGI3Application", files.endpoint)
-pyroscope_clients = cast("ASGI3Application", pyroscope.endpoint)
-pages = cast("ASGI3Application", PageHandler())
-static_files = cast("ASGI3Application", static_handler.StaticHandler())
-programs = cast("ASGI3Application", LeanHandler(API_URLCONF))
-plain_http_rejection = cast("ASGI3Application", plain_http.reject)
-unknown_path_rejection = cast("ASGI3Application", unknown_path.reject)
+
+class Route(NamedTuple):
+    """Application for the paths that `takes` accepts."""
+
+    takes: Callable[[str], bool]
+    application: ASGI3Application
+    of_programs: bool = False  # requests carry API keys
+
+
+def _below(prefix: str) -> Callable[[str], bool]:
+    return lambda path: path.startswith(prefix)
+
+
+def _route(takes: Callable[[str], bool], application: object, **options: bool) -> Route:
+    return Route(takes, cast("ASGI3Application", application), **options)
+
+
+# In this order: the first route that takes the path responds.
+ROUTES = (
+    _route(_below(cloud_profiler.PREFIX), cloud_profiler.Endpoint(), of_programs=True),
+    _route(files.is_import, files.endpoint, of_programs=True),
+    _route(otlp.PATHS.__contains__, otlp.OtlpEndpoint(), of_programs=True),
+    _route(pyroscope.PATHS.__contains__, pyroscope.endpoint, of_programs=True),
+    _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
+    _route(_below(static_handler.PREFIX), static_handler.StaticHandler()),
+)
+PAGES = cast("ASGI3Application", PageHandler())
+REJECT_PLAIN_HTTP = cast("ASGI3Application", plain_http.reject)
+REJECT_UNKNOWN_PATH = cast("ASGI3Application", unknown_path.reject)
 
 
 async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -55,26 +76,21 @@ async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISend
 async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     """Pass a request to its application by its path."""
     seen = cast("dict[str, Any]", scope)
-    if seen["path"].startswith(KEYED) and plain_http.is_rejected(seen):
-        await plain_http_rejection(scope, receive, send)
-    elif scope["type"] == "http" and scope["path"].startswith(endpoint.PREFIX):
-        await agents(scope, receive, send)
-    elif scope["type"] == "http" and files.is_import(scope["path"]):
-        await imports(scope, receive, send)
-    elif scope["type"] == "http" and scope["path"] in pyroscope.PATHS:
-        await pyroscope_clients(scope, receive, send)
-    elif scope["type"] == "http" and scope["path"].startswith(API):
-        await programs(scope, receive, send)
-    elif scope["type"] == "http" and scope["path"] in health.ADDRESSES:
-        await health.respond(scope, send)
-    elif scope["type"] == "http" and scope["path"] == metrics.PATH:
-        await metrics.respond(scope, send)
-    elif scope["type"] == "http" and scope["path"].startswith(static_handler.PREFIX):
-        await static_files(scope, receive, send)
-    elif unknown_path.is_of_program(seen):
-        await unknown_path_rejection(scope, receive, send)
+    path = seen["path"]
+    if path in health.ADDRESSES:
+        await health.respond(seen, send)
+    elif path == metrics.PATH:
+        await metrics.respond(seen, send)
     else:
-        await pages(scope, receive, send)
+        await _application_for(path, seen)(scope, receive, send)
+
+
+def _application_for(path: str, seen: dict[str, Any]) -> ASGI3Application:
+    for route in ROUTES:
+        if route.takes(path):
+            is_rejected = route.of_programs and plain_http.is_rejected(seen)
+            return REJECT_PLAIN_HTTP if is_rejected else route.application
+    return REJECT_UNKNOWN_PATH if unknown_path.is_of_program(seen) else PAGES
 
 
 async def _live(receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -112,12 +112,12 @@ def _build_s3_server(go: str, folder: Path) -> None:
         Path(building, "versitygw").replace(folder / "versitygw")
 
 
-XXXdef _install_packages() -> None:
-    missing = [package for program, package in PACKAGES.items() if not _present(program)]
+def _install_packages(packages: Mapping[str, str]) -> None:
+    missing = {package for program, package in packages.items() if not _present(program)}
     if not any(map(_present, BROWSERS)):
-        missing.append(BROWSERS[0])
+        missing.add(BROWSERS[0])
     if missing:
-        _install(missing)
+        _install(sorted(missing))
     elif not _present(BROWSERS[0]) and os.geteuid() == 0:
         _install_headless_shell()
 
@@ -132,31 +132,20 @@ def _install_headless_shell() -> None:
 
 def _install(packages: Sequence[str]) -> None:
     line = f"apt-get install -y --no-install-recommends {' '.join(packages)}"
-def _install_packages(packages: Mapping[str, str]) -> None:
-    programs = {program: package for program, package in packages.items() if not _present(program)}
-    missing = sorted(set(programs.values()))
-    if not missing:
-        return
-    line = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
     if os.geteuid() != 0:
         raise ServiceMissing(f"The tests need programs that are missing. As root: {line}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     wait = ["-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"]  # another installer may run
-XXX    _fetch(["apt-get", "update", "-qq", *wait], environment)
+    fetch(["apt-get", "update", "-qq", *wait], environment)
     shell, whole = BROWSERS
     if shell in packages and not _is_known_to_apt(shell):
         line = line.replace(shell, whole)
-    _fetch([*line.split(), "-qq", *wait], environment)
+    fetch([*line.split(), "-qq", *wait], environment)
 
 
 def _is_known_to_apt(package: str) -> bool:
     command = ["apt-cache", "show", package]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-def _fetch(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    fetch(["apt-get", "update", "-qq", *wait], environment)
-    fetch([*line.split(), "-qq", *wait], environment)
 
 
 def fetch(

@@ -70,6 +70,12 @@ def _key_create(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="command line", help="name shown in the settings (default: %(default)s)"
     )
+    parser.add_argument(
+        "--default-service",
+        default="",
+        metavar="SERVICE",
+        help="service of profiles that name none, such as those of OpenTelemetry's profilers",
+    )
 
 
 def _up(parser: ArgumentParser) -> None:

@@ -29,6 +29,7 @@ class Access:
     prefix: str  # not secret: may be shown and logged
     may_write: bool
     may_read: bool
+    default_service: str = ""  # of imported profiles that name none
 
     @property
     def key_id(self) -> str:
@@ -116,6 +117,7 @@ def _load(key_id: str) -> _KeyRow:
         prefix=row.prefix,
         may_write=row.may_write,
         may_read=row.may_read,
+        default_service=row.default_service,
     )
     return _KeyRow(row.secret_hash, access)
 

@@ -61,11 +61,18 @@ def matches(secret: str, stored: str) -> bool:
 
 
 def create(
-    project: Project, name: str, *, write: bool = True, read: bool = False, by: User | None = None
+    project: Project,
+    name: str,
+    *,
+    write: bool = True,
+    read: bool = False,
+    default_service: str = "",
+    by: User | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key; return its row and its text, which cannot be recovered later.
 
-    Raise account_limits.LimitReached if the project has as many keys in use as it may have.
+    `default_service` is "" or a name that projects.models.api_key.SERVICE_NAME accepts. Raise
+    account_limits.LimitReached if the project has as many keys in use as it may have.
     """
     key_id, secret = _random(_ID_LENGTH), _random(_SECRET_LENGTH)
     with transaction.atomic():
@@ -77,6 +84,7 @@ def create(
             secret_hash=hash_secret(secret),
             may_write=write,
             may_read=read,
+            default_service=default_service,
             created_by=by,
         )
         audit.record(project, "key.create", actor=by, key=row.prefix, name=name)

@@ -1,11 +1,21 @@
 """API key; the row stores only a hash of its secret."""
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from projects.models.project import Project
+
+# Names of services, as agents send them as the target of their deployment.
+SERVICE_NAME = RegexValidator(
+    r"\A[a-z0-9]([-a-z0-9_.]{0,253}[a-z0-9])?\Z",
+    _(
+        "Enter a service name: lower-case letters, digits, hyphens, underscores and dots, with a"
+        " letter or digit first and last."
+    ),
+)
 
 
 class ApiKey(models.Model):
@@ -17,6 +27,10 @@ class ApiKey(models.Model):
     secret_hash = models.CharField(max_length=64)  # SHA-256, hexadecimal
     may_write = models.BooleanField(_("can send profiles"), default=True)
     may_read = models.BooleanField(_("can read profiles"), default=False)
+    # Service of imported profiles that name none, such as those of OpenTelemetry's profilers.
+    default_service = models.CharField(
+        _("default service"), max_length=255, blank=True, default="", validators=[SERVICE_NAME]
+    )
     created = models.DateTimeField(_("created"), auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

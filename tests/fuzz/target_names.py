@@ -42,4 +42,6 @@ SHARES: Mapping[str, int] = {
     "pyroscope-multipart": 4,
     "pyroscope-push": 6,
     "pyroscope-labels": 6,
+    "otlp": 3,
+    "otlp-json": 2,
 }

@@ -42,6 +42,7 @@ def create(request: HttpRequest, project_id: str) -> HttpResponse:
             form.cleaned_data["name"],
             write=form.may_write,
             read=form.may_read,
+            default_service=form.cleaned_data["default_service"],
             by=cast("User", request.user),
         )
     except LimitReached as reached:

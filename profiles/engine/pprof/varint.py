@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 
 _BYTES = 2  # wire type of length-delimited fields
+_SHORT = tuple(bytes([number]) for number in range(128))
 
 
 def varint(number: int) -> bytes:
     """Encode a 64-bit number; negative ones as their two's complement."""
+    if 0 <= number < len(_SHORT):  # as most are
+        return _SHORT[number]
     number &= 2**64 - 1
     out = bytearray()
     while number > 0x7F:

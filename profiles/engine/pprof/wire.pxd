@@ -7,6 +7,7 @@ from profiles.engine.hashing cimport KeyTable
 
 cdef enum:  # wire types
     VARINT = 0
+    FIXED64 = 1
     BYTES = 2
 
 cdef struct Field:
@@ -21,6 +22,7 @@ cdef struct Field:
 @cython.final
 cdef class WireReader:
     cdef const uint8_t[::1] data
+    cdef str kind
 
     cdef bytes copy_bytes(self, Py_ssize_t start, Py_ssize_t stop)
     cdef int next_long_field(self, Field* field, Py_ssize_t end) except -1 nogil

@@ -5,7 +5,7 @@ from profiles.engine.pprof.limits import DecodeLimits
 
 class WireReader:
     size: int
-    def __init__(self, data: bytes) -> None: ...
+    def __init__(self, data: bytes, kind: str = "pprof profile") -> None: ...
 
 class ProfileFields:
     ranges: dict[str, NDArray[np.intp]]

@@ -20,11 +20,13 @@ from profiles.engine.pprof.limits import MAX_SAMPLE_TYPES, setting
 cdef class WireReader:
     """Bytes of a profile and their parser.
 
-    Its functions are methods, because passing memory views along is expensive.
+    Its functions are methods, because passing memory views along is expensive. `kind` is the
+    noun of the message, for errors.
     """
 
-    def __init__(self, const uint8_t[::1] data):
+    def __init__(self, const uint8_t[::1] data, str kind="pprof profile"):
         self.data = data
+        self.kind = kind
 
     @property
     def size(self):
@@ -94,7 +96,7 @@ cdef class WireReader:
 
     cdef int raise_malformed(self, Py_ssize_t at) except -1 nogil:
         with gil:
-            raise BadProfile(f"Not a pprof profile: no valid field at byte {at}.")
+            raise BadProfile(f"Not a {self.kind}: no valid field at byte {at}.")
 
 
 # Field numbers of message Profile in pprof's profile.proto.

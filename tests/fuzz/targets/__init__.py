@@ -7,6 +7,7 @@ from tests.fuzz.targets import (
     bodies,
     credentials,
     imports,
+    otlp,
     parameters,
     pprofs,
     pyroscope,
@@ -15,6 +16,6 @@ from tests.fuzz.targets import (
 
 TARGETS: Mapping[str, FuzzTarget] = {
     target.name: target
-    for module in (pprofs, storage, bodies, parameters, credentials, imports, pyroscope)
+    for module in (pprofs, storage, bodies, parameters, credentials, imports, otlp, pyroscope)
     for target in module.TARGETS
 }

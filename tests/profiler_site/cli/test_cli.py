@@ -93,6 +93,18 @@ def test_a_key_has_every_scope_that_was_given(
     assert (row.may_write, row.may_read) == (write, read)
 
 
+def test_a_key_may_have_a_default_service(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_user(monkeypatch)
+    assert main(["project", "create", "Acme Shop", "--owner", "alice@example.org"]) == 0
+    create = ["key", "create", "acme-shop", "--scope", "write", "--default-service"]
+    assert main([*create, "batch-jobs"]) == 0
+    assert ApiKey.objects.get().default_service == "batch-jobs"
+    assert main([*create, "Batch Jobs"]) == 1
+    assert "--default-service Batch Jobs: Enter a service name" in capsys.readouterr().err
+
+
 def test_an_unknown_scope_is_rejected_by_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

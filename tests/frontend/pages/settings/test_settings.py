@@ -116,6 +116,26 @@ def test_a_key_may_what_its_scope_says(
     assert (row.may_write, row.may_read) == may
 
 
+def test_a_key_may_have_a_default_service(client: Client, alice: User, project: Project) -> None:
+    client.force_login(alice)
+    page = html_of(
+        client.post(KEYS, {"name": "ebpf", "scope": "write", "default_service": "batch-jobs"})
+    )
+    assert ApiKey.objects.get().default_service == "batch-jobs"
+    assert "Default service: batch-jobs" in page
+
+
+def test_a_default_service_has_to_be_a_service_name(
+    client: Client, alice: User, project: Project
+) -> None:
+    client.force_login(alice)
+    page = html_of(
+        client.post(KEYS, {"name": "ebpf", "scope": "write", "default_service": "Batch Jobs"})
+    )
+    assert "Enter a service name: lower-case letters" in page
+    assert not ApiKey.objects.exists()
+
+
 def test_a_key_without_a_name_is_not_made(client: Client, alice: User, project: Project) -> None:
     client.force_login(alice)
     page = html_of(client.post(KEYS, {"name": "", "scope": "write"}))

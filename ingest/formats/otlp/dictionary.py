@@ -1,0 +1,167 @@
+"""Tables of an OTLP request that its samples point into by index."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.formats.otlp import attributes
+from ingest.formats.otlp.attributes import Attribute
+from ingest.formats.otlp.revision import Revision
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.engine.pprof.columns import children, numbers, scalars
+from profiles.engine.pprof.limits import DecodeLimits, setting
+from profiles.engine.pprof.wire import WireReader
+
+Ranges = NDArray[np.intp]  # byte ranges of messages, [N, 2]
+
+# Field numbers of message ProfilesDictionary.
+_MAPPINGS, _LOCATIONS, _FUNCTIONS, _LINKS, _STRINGS, _ATTRIBUTES, _STACKS = range(1, 8)
+_SYMBOLS = setting("max_symbols")
+MAX_STACK_LOCATIONS = 4 * 2**20  # of all stacks of a request: 32 MiB as an array
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    start: int
+    limit: int
+    offset: int
+    file: int  # index of a string
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    mapping: int  # index; 0: none
+    address: int
+    lines: list[tuple[int, int]]  # function, line; the innermost inlined function first
+
+
+class SharedFunction(NamedTuple):
+    """Indexes of strings."""
+
+    name: int
+    system_name: int
+    file: int
+
+
+class SharedTables:
+    """The tables; entries are read when they are asked for, because few may be in use."""
+
+    def __init__(self, body: bytes, reader: WireReader, ranges: Ranges, limits: DecodeLimits):
+        self._body, self._reader = body, reader
+        self._limits = limits
+
+        def table(number: int) -> Ranges:
+            return children(reader, ranges, number, _SYMBOLS, limits.max_symbols)[0]
+
+        self._strings = table(_STRINGS)
+        self._attributes = table(_ATTRIBUTES)
+        self._links = table(_LINKS)
+        self._stacks = table(_STACKS)  # up to 1.7: units of attributes
+        self._mappings, _ = scalars(reader, table(_MAPPINGS), 5)
+        self._functions, _ = scalars(reader, table(_FUNCTIONS), 4)
+        locations = table(_LOCATIONS)
+        self._locations, _ = scalars(reader, locations, 3)
+        lines, self._line_ends = children(reader, locations, 3, _SYMBOLS, limits.max_symbols)
+        self._lines, _ = scalars(reader, lines, 3)
+        self._stack_locations, ends = numbers(
+            reader, self._stacks, 1, "locations in stacks of an OTLP request", MAX_STACK_LOCATIONS
+        )
+        self._stack_bounds = np.stack((ends - np.diff(ends, prepend=0), ends), axis=1)
+        self._read_attributes: dict[int, Attribute] = {}
+
+    @property
+    def attributes(self) -> int:
+        return len(self._attributes)
+
+    @property
+    def links(self) -> int:
+        return len(self._links)
+
+    @property
+    def functions(self) -> int:
+        return len(self._functions)
+
+    @property
+    def stacks(self) -> int:
+        return len(self._stacks)
+
+    def has_text_keys(self) -> bool:
+        """Return True if attributes are KeyValues, as up to OTLP 1.7."""
+        return any(
+            number == 1 and isinstance(content, bytes)
+            for start, stop in self._attributes[:2].tolist()
+            for number, content in attributes.fields(self._body[start:stop])
+        )
+
+    def string(self, index: int) -> bytes:
+        """Return a string as it was sent. Raise `BadProfile` if there is none at the index."""
+        if not 0 <= index < len(self._strings):
+            raise BadProfile(
+                f"String index {index} is out of range: the table has {len(self._strings)} strings."
+            )
+        start, stop = self._strings[index].tolist()
+        return self._body[start:stop]
+
+    def text(self, index: int) -> str:
+        """Return a string as text of at most 4,096 bytes; "" for index 0."""
+        return attributes.text(self.string(index)) if index else ""
+
+    def attribute(self, index: int, revision: Revision) -> Attribute:
+        """Return an attribute. Raise `BadProfile` if there is none at the index."""
+        attribute = self._read_attributes.get(index)
+        if attribute is None:
+            start, stop = self._row("Attribute", index, self._attributes)
+            message = self._body[start:stop]
+            if revision is Revision.UP_TO_1_7:
+                attribute = attributes.key_value(message, self.text)
+            else:
+                attribute = attributes.key_value_and_unit(message, self.text)
+            self._read_attributes[index] = attribute
+        return attribute
+
+    def link(self, index: int) -> tuple[str, str]:
+        """Return the trace id and the span id of a link in hexadecimal; "" if not set."""
+        start, stop = self._row("Link", index, self._links)
+        ids = {
+            number: content
+            for number, content in attributes.fields(self._body[start:stop])
+            if isinstance(content, bytes) and any(content)
+        }
+        trace, span = ids.get(1, b""), ids.get(2, b"")
+        if len(trace) not in (0, 16) or len(span) not in (0, 8):
+            raise BadProfile(f"Link {index} has ids of {len(trace)} and {len(span)} bytes.")
+        return trace.hex(), span.hex()
+
+    def stack(self, index: int) -> list[int]:
+        """Return the location indexes of a stack, the leaf first."""
+        start, stop = self._row("Stack", index, self._stack_bounds)
+        if stop - start > self._limits.max_depth:
+            raise TooLarge(setting("max_depth"), stop - start, self._limits.max_depth)
+        stack: list[int] = self._stack_locations[start:stop].tolist()
+        return stack
+
+    def mapping(self, index: int) -> Mapping:
+        _, start, limit, offset, file = self._row("Mapping", index, self._mappings)
+        return Mapping(start, limit, offset, file)
+
+    def location(self, index: int) -> Location:
+        _, mapping, address = self._row("Location", index, self._locations)
+        first = int(self._line_ends[index - 1]) if index else 0
+        lines = self._lines[first : int(self._line_ends[index]), 1:].tolist()
+        return Location(mapping, address, [(function, line) for function, line in lines])
+
+    def function(self, index: int) -> SharedFunction:
+        _, name, system_name, file = self._row("Function", index, self._functions)
+        return SharedFunction(name, system_name, file)
+
+    def _row(
+        self, kind: str, index: int, table: NDArray[np.int64] | NDArray[np.uint64]
+    ) -> list[int]:
+        if not 0 <= index < len(table):
+            raise BadProfile(
+                f"{kind} index {index} is out of range: the table has {len(table)} entries."
+            )
+        row: list[int] = table[index].tolist()
+        return row

@@ -1,0 +1,73 @@
+"""ASGI endpoint of OTLP profiles over HTTP, without Django."""
+
+from django.conf import settings
+
+from common.asgi import Receive, Scope, Send
+from common.request_body import Disconnected
+from endpoints import credentials
+from endpoints.asgi_response import send_response
+from endpoints.error_responses import error_response
+from endpoints.errors import BadRequest, WrongMethod
+from endpoints.unread_body import Incoming
+from ingest.otlp import messages
+from ingest.otlp.export import ExportResult, OtlpSender, export, is_json
+from ingest.uploads import requests
+from ingest.uploads.requests import UploadRequest
+from ingest.uploads.upload_budget import uploads
+
+PATH = "/v1development/profiles"
+# Path of senders before OTLP 1.4, whose messages have another structure.
+FORMER_PATH = "/v1experimental/profiles"
+PATHS = frozenset({PATH, FORMER_PATH})
+REVISION_HEADER = "X-Otlp-Revision"
+
+
+class OtlpEndpoint:
+    """ASGI application for the paths in PATHS."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        incoming = Incoming(receive)
+        as_json = False
+        try:
+            request = requests.of_scope(scope, incoming)
+            as_json = _says_json(request)
+            result, as_json = await _export(request)
+            body = messages.response_json(result) if as_json else messages.response_bytes(result)
+            headers = {**_content_type(as_json), REVISION_HEADER: result.revision}
+            await send_response(send, 200, headers, body)
+        except Disconnected:
+            return
+        except Exception as error:
+            response = error_response(error)
+            status = messages.status_json if as_json else messages.status_bytes
+            headers = {**response.headers, **_content_type(as_json)}
+            await send_response(
+                incoming.responding(send), response.status, headers, status(response)
+            )
+
+
+async def _export(request: UploadRequest) -> tuple[ExportResult, bool]:
+    """Store the profiles of a request; return the result, and True if it came as JSON."""
+    if request.method != "POST":
+        raise WrongMethod("POST")
+    text = credentials.key_text(request.headers, request.query)
+    access = await credentials.access(text, request.scope)
+    credentials.require_write(access)
+    if request.path == FORMER_PATH:
+        raise BadRequest(
+            f"{FORMER_PATH} was the path before OTLP 1.4, whose messages this server does not "
+            f"read: update the sender to OTLP 1.6 or newer, which sends to {PATH}."
+        )
+    with uploads.account(access.project) as charge:
+        allowed = int(settings.MAX_UPLOAD_BYTES)
+        body = await requests.read_body(request, access.project, charge, allowed)
+        sender = OtlpSender(access, request.peer, request.headers)
+        return await export(sender, body, charge), is_json(body)
+
+
+def _says_json(request: UploadRequest) -> bool:
+    return "json" in request.headers.get("content-type", "").lower()
+
+
+def _content_type(as_json: bool) -> dict[str, str]:
+    return {"Content-Type": messages.JSON if as_json else messages.PROTOBUF}

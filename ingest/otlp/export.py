@@ -1,0 +1,250 @@
+"""Export of OTLP profiles: read a request, store its profiles, and report what was left out."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from django.conf import settings
+
+from common.request_body import Charge
+from endpoints.errors import BadField, BodyTooLarge, TooManyLabelValues
+from ingest import agents
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.formats.otlp.conversion import (
+    Converter,
+    GroupedProfiles,
+    ProfileGroup,
+    Rejection,
+    group_profiles,
+)
+from ingest.formats.otlp.json_encoding import from_json
+from ingest.formats.otlp.request import ExportRequest, read_request
+from ingest.formats.otlp.revision import Revision
+from ingest.imports.labels import LabelRules, map_labels
+from ingest.imports.storing import Import, store_import
+from ingest.uploads import decode_pool, decoding
+from ingest.uploads.requests import LIMIT
+from ingest.uploads.upload_budget import uploads
+from profiles.engine.errors import BadProfile, TooLarge
+from profiles.storage.head import Conflict, Unstorable
+from projects.credentials.authentication import Access
+from projects.profile_types import ProfileType
+from projects.registration.registry import AgentSeen, DeploymentKey, identity_of
+from projects.usage.quota_reached import QuotaReached
+
+# 1 kB of JSON parses to at most 40 kB of objects.
+MAX_JSON_BYTES = 4 * 2**20
+_STORED_TOGETHER = 8  # profiles of a request, which share commits of the database
+_MOST_REASONS, _LONGEST_MESSAGE = 5, 4000  # characters
+_NO_SERVICE = (
+    "The resource names no service: set the resource attribute service.name in the sender, or a "
+    "default service for the API key."
+)
+
+# Errors of one profile. Others, such as an unavailable database, fail the whole request, which the
+# client sends again: what is already stored then is not stored twice.
+_OF_PROFILE = (
+    BadField,
+    BadProfile,
+    Conflict,
+    QuotaReached,
+    TooLarge,
+    TooManyLabelValues,
+    Unstorable,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OtlpSender:
+    access: Access
+    peer: str  # address
+    headers: Mapping[str, str]  # names in lower case
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """Contents of partial_success, and the revision that the sender speaks."""
+
+    revision: Revision
+    rejected: int  # profiles of the request
+    message: str  # "" if all was stored and the revision is the newest
+
+
+class Owner(NamedTuple):
+    """Deployment and labels to which profiles of a request belong."""
+
+    deployment: DeploymentKey
+    labels: tuple[tuple[str, str], ...]
+    host: str
+    warnings: tuple[str, ...]
+
+
+Groups = GroupedProfiles[Owner]
+Group = ProfileGroup[Owner]
+
+
+async def export(sender: OtlpSender, body: bytes, charge: Charge) -> ExportResult:
+    """Store the profiles of ExportProfilesServiceRequest, in binary or in JSON.
+
+    Profiles that cannot be stored are counted in the result. Raise BadProfile or TooLarge for a
+    request that cannot be read, QuotaReached if a quota is the reason that no profile was stored,
+    and what store_import raises if the server is the reason. The caller has charged the body;
+    `charge` gets what the tables of the request need beside it.
+    """
+    project = sender.access.project
+    _check_size(body)
+    charge(len(body))
+    read = partial(_read, body, sender.access.default_service, LabelRules.of_settings())
+    request, grouped = await decode_pool.run(project, read, len(body))
+    report = _Report(request, grouped)
+    converter = Converter(request, decoding.decode_limits())
+    for start in range(0, len(grouped.groups), _STORED_TOGETHER):
+        groups = grouped.groups[start : start + _STORED_TOGETHER]
+        convert = partial(_convert, converter, groups)
+        converted = await decode_pool.run(project, convert, len(body))
+        with uploads.account(project) as charge_converted:
+            for profile in converted:
+                if isinstance(profile, ImportedProfile):
+                    charge_converted(len(profile.pprof))
+            await _store(sender, groups, converted, report)
+    return report.result()
+
+
+def is_json(body: bytes) -> bool:
+    """Return True for JSON, whatever the Content-Type; no binary message starts with a brace."""
+    return body[:64].lstrip()[:1] == b"{"
+
+
+def _check_size(body: bytes) -> None:
+    limit, allowed = LIMIT, int(settings.MAX_UPLOAD_BYTES)
+    if is_json(body) and allowed > MAX_JSON_BYTES:
+        limit, allowed = "The limit of OTLP in JSON (use protobuf)", MAX_JSON_BYTES
+    if len(body) > allowed:
+        raise BodyTooLarge(limit, allowed, len(body))
+
+
+def _read(body: bytes, default_service: str, rules: LabelRules) -> tuple[ExportRequest, Groups]:
+    def owner_of(attributes: Mapping[str, str]) -> Owner | str:
+        mapped = map_labels(attributes, rules, default_service)
+        if mapped is None:
+            return _NO_SERVICE
+        labels = tuple(sorted(mapped.labels.items()))
+        return Owner(mapped.deployment, labels, attributes.get("host.name", ""), mapped.warnings)
+
+    revision = None
+    if is_json(body):
+        body, revision = from_json(body)
+    request = read_request(body, decoding.decode_limits(), revision)
+    return request, group_profiles(request, owner_of)
+
+
+def _convert(
+    converter: Converter, groups: Sequence[Group]
+) -> list[ImportedProfile | BadProfile | TooLarge]:
+    """Convert each group, or return the error that says why it cannot be converted."""
+    converted: list[ImportedProfile | BadProfile | TooLarge] = []
+    for group in groups:
+        try:
+            converted.append(converter.convert(group))
+        except (BadProfile, TooLarge) as error:
+            converted.append(error.with_traceback(None))
+    return converted
+
+
+async def _store(
+    sender: OtlpSender,
+    groups: Sequence[Group],
+    converted: Sequence[ImportedProfile | BadProfile | TooLarge],
+    report: "_Report",
+) -> None:
+    """Store the converted profiles, and note the outcome of each."""
+    outcomes = await asyncio.gather(
+        *(
+            _store_one(sender, group, profile)
+            for group, profile in zip(groups, converted, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    for group, outcome in zip(groups, outcomes, strict=True):
+        if isinstance(outcome, _OF_PROFILE):
+            report.note_rejection(group, outcome)
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            report.note_stored(outcome)
+
+
+async def _store_one(
+    sender: OtlpSender, group: Group, profile: ImportedProfile | BadProfile | TooLarge
+) -> tuple[str, ...]:
+    """Store a profile and return its warnings."""
+    if not isinstance(profile, ImportedProfile):
+        raise profile
+    owner, labels = group.owner, dict(group.owner.labels)
+    agent = _agent(sender, owner.host, labels.get("instance", ""), profile.type)
+    sent = Import(profile, owner.deployment, labels, agent)
+    stored = await store_import(sender.access, sent)
+    return (*owner.warnings, *stored.stored.warnings)
+
+
+def _agent(sender: OtlpSender, host: str, instance: str, type: ProfileType) -> AgentSeen:
+    """Return the agent: the instance that the resource names, or else the sender of the request.
+
+    A Collector sends the profiles of many instances.
+    """
+    types = frozenset({type})
+    seen = agents.agent_seen(sender.access, sender.headers, sender.peer, types)
+    if not instance:
+        return seen
+    identity = identity_of("", key=sender.access.key, user_agent="otlp", peer=instance)
+    return AgentSeen(identity, host or instance, seen.user_agent, types)
+
+
+class _Report:
+    """Collects what was stored and what was not."""
+
+    def __init__(self, request: ExportRequest, grouped: Groups) -> None:
+        self._revision = request.revision
+        self._profiles = len(request.profiles) + len(request.rejections)
+        self._rejections: list[Rejection] = [*grouped.rejections]
+        self._warnings: Counter[str] = Counter()
+        self._stored = 0
+        self._quota: QuotaReached | None = None
+
+    def note_stored(self, warnings: Sequence[str]) -> None:
+        self._stored += 1
+        self._warnings.update(warnings)
+
+    def note_rejection(self, group: Group, error: Exception) -> None:
+        self._rejections.append(Rejection(str(error), group.profiles))
+        if isinstance(error, QuotaReached):
+            self._quota = error
+
+    def result(self) -> ExportResult:
+        """Return the result. Raise QuotaReached if it is the reason that nothing was stored."""
+        if self._quota is not None and not self._stored:
+            raise self._quota
+        rejected = min(sum(rejection.profiles for rejection in self._rejections), self._profiles)
+        sentences = [*self._reasons(rejected), *self._warning_sentences()]
+        if sentences or self._revision is not Revision.SINCE_1_10:
+            sentences.insert(0, f"This message was read as {self._revision}.")
+        return ExportResult(self._revision, rejected, " ".join(sentences)[:_LONGEST_MESSAGE])
+
+    def _reasons(self, rejected: int) -> list[str]:
+        if not rejected:
+            return []
+        reasons: Counter[str] = Counter()
+        for rejection in self._rejections:
+            reasons[rejection.reason] += rejection.profiles
+        found = [
+            f"{count:,} because: {reason}" for reason, count in reasons.most_common(_MOST_REASONS)
+        ]
+        if len(reasons) > _MOST_REASONS:
+            found.append("others for other reasons.")
+        return [f"Profiles not stored: {rejected:,} of {self._profiles:,}.", *found]
+
+    def _warning_sentences(self) -> list[str]:
+        return [warning for warning, _ in self._warnings.most_common(_MOST_REASONS)]

@@ -1,0 +1,8 @@
+package main
+
+import (
+	"go.opentelemetry.io/collector/service/telemetry"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
+)
+
+func telemetryFactory() telemetry.Factory { return otelconftelemetry.NewFactory() }

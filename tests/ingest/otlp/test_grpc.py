@@ -1,0 +1,100 @@
+"""OTLP profiles over gRPC, by a small server that has only this service."""
+
+import asyncio
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+
+from ingest.otlp import grpc_service
+from profiles.models import Profile
+from profiles.storage import head
+from tests.ingest.client import Client
+from tests.ingest.formats.otlp.conversions import sample
+from tests.ingest.otlp.responses import partial_success, status
+
+pytestmark = pytest.mark.django_db(transaction=True)
+METHOD = "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+
+
+def exported(
+    body: bytes, compression: grpc.Compression = grpc.Compression.NoCompression, **metadata: str
+) -> bytes:
+    """Send a request to a server in this process; return the response."""
+
+    async def run() -> bytes:
+        server = grpc.aio.server()
+        server.add_generic_rpc_handlers((grpc_service.handler(),))
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        try:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+                call: Any = channel.unary_unary(METHOD)
+                headers = tuple((name.replace("_", "-"), text) for name, text in metadata.items())
+                response: bytes = await call(
+                    body, metadata=headers, compression=compression, timeout=60
+                )
+                return response
+        finally:
+            await server.stop(None)
+            await head.stop()
+
+    return asyncio.run(run())
+
+
+def rejected(body: bytes, **metadata: str) -> tuple[grpc.StatusCode, str, bytes]:
+    """Return the code, the message and the details of a failed call."""
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        exported(body, grpc.Compression.NoCompression, **metadata)
+    error = failure.value
+    trailers = dict(error.trailing_metadata() or ())
+    details = trailers["grpc-status-details-bin"]
+    assert isinstance(details, bytes)
+    return error.code(), error.details() or "", details
+
+
+def test_a_profile_is_stored(agent: Client) -> None:
+    assert exported(sample("1.10-values.pb"), authorization=f"Bearer {agent.key}") == b""
+    assert Profile.objects.get().service == "checkout"
+
+
+def test_compressed_messages_and_other_key_headers(agent: Client) -> None:
+    exported(sample("1.10-values.pb"), grpc.Compression.Gzip, x_api_key=agent.key)
+    assert Profile.objects.get().weight == 420_000_000
+
+
+def test_what_is_left_out_is_told(agent: Client) -> None:
+    response = exported(sample("1.9-other_types.pb"), authorization=f"Bearer {agent.key}")
+    partial = partial_success(response)
+    assert partial is not None
+    assert partial.rejected == 1
+    assert "OTLP 1.8 or 1.9" in partial.message
+
+
+def test_errors_have_a_status_with_details(agent: Client, reader: Client) -> None:
+    body = sample("1.10-values.pb")
+    code, message, details = rejected(body)
+    assert (code, status(details).code) == (grpc.StatusCode.UNAUTHENTICATED, 16)
+    assert message == status(details).message
+    assert "Missing API key" in message
+    assert (
+        rejected(body, authorization=f"Bearer {reader.key}")[0] is grpc.StatusCode.PERMISSION_DENIED
+    )
+    code, message, _ = rejected(b"\x00rubbish", authorization=f"Bearer {agent.key}")
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert "Not a message of OTLP profiles" in message
+    assert not Profile.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("ipv4:192.0.2.1:50123", "192.0.2.1"),
+        ("ipv6:%5B::1%5D:50123", "::1"),
+        ("ipv6:[2001:db8::1]:4317", "2001:db8::1"),
+        ("unix:/tmp/socket", ""),
+    ],
+)
+def test_the_address_of_a_peer(peer: str, address: str) -> None:
+    assert grpc_service._address(peer) == address
