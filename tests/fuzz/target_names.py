@@ -17,6 +17,8 @@ SHARES: Mapping[str, int] = {
     "result-sections": 4,
     "upload-json": 8,
     "handshake-json": 8,
+    "upload-protobuf": 6,
+    "handshake-protobuf": 6,
     "labels": 8,
     "request": 4,
     "time": 8,
@@ -25,5 +27,7 @@ SHARES: Mapping[str, int] = {
     "upload-query": 6,
     "profile-name": 6,
     "key": 6,
+    "signed-token": 4,
+    "token-request": 6,
     "page-token": 6,
 }

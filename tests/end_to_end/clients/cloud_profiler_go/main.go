@@ -49,7 +49,7 @@ func allocateMuch() {
 //go:noinline
 func holdLock() {
 	lock.Lock()
-	time.Sleep(5 * time.Millisecond)
+	time.Sleep(200 * time.Microsecond)
 	lock.Unlock()
 }
 
