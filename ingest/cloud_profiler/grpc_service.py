@@ -7,8 +7,7 @@ from common.request_body import Charge
 from ingest.cloud_profiler import handshake, listing, messages, offline, uploads
 from ingest.cloud_profiler.proto import profiler_pb2
 from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
-from ingest.grpc.receiving import Receiver
-from ingest.grpc.service import Call, handler
+from ingest.grpc.service import Call, Port, handler
 
 _SERVICES = profiler_pb2.DESCRIPTOR.services_by_name
 PROFILER_SERVICE = _SERVICES["ProfilerService"].full_name
@@ -17,7 +16,7 @@ EXPORT_SERVICE = _SERVICES["ExportService"].full_name
 _ANSWER_SECONDS = 1.0
 
 
-def handlers(receiver: Receiver, scheme: str) -> list[grpc.GenericRpcHandler]:
+def handlers(port: Port) -> list[grpc.GenericRpcHandler]:
     """Return the handlers of both services; see ingest.grpc.service.handler."""
     profiler = {
         "CreateProfile": create_profile,
@@ -26,8 +25,8 @@ def handlers(receiver: Receiver, scheme: str) -> list[grpc.GenericRpcHandler]:
     }
     export = {"ListProfiles": list_profiles}
     return [
-        handler(PROFILER_SERVICE, profiler, receiver, scheme),
-        handler(EXPORT_SERVICE, export, receiver, scheme),
+        handler(PROFILER_SERVICE, profiler, port),
+        handler(EXPORT_SERVICE, export, port),
     ]
 
 

@@ -27,4 +27,4 @@ def retry_info(seconds: float) -> bytes:
     """Return a serialized google.rpc.RetryInfo."""
     delay = Duration()
     delay.FromNanoseconds(round(seconds * 1e9))
-    return RetryInfo(retry_delay=delay).SerializeToString()
+    return bytes(RetryInfo(retry_delay=delay).SerializeToString())

@@ -20,46 +20,58 @@ class Call:
     seconds_left: float | None  # until the client's deadline; None without one
 
 
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Port of the server: its scheme, `http` or `https`, and the slots for its messages."""
+
+    scheme: str
+    receiver: Receiver
+
+
 Method = Callable[[Call], Awaitable[bytes]]
 _Context = grpc.aio.ServicerContext
+# Ends a call with the error; always raises.
+Abort = Callable[["_Context[bytes, bytes]", Exception], Awaitable[None]]
 
 
 def handler(
     name: str,
     methods: Mapping[str, Method],
-    receiver: Receiver,
-    scheme: str,
+    port: Port,
     *,
     requires_tls: bool = True,
+    on_error: Abort = abort,
 ) -> grpc.GenericRpcHandler:
-    """Return the handler of a service for a port with the scheme `http` or `https`.
+    """Return the handler of a service.
 
     A credential in the metadata is checked before the request is received. Errors end a call as
-    ingest.grpc.errors describes. `requires_tls` is explained in ingest.grpc.caller.
+    ingest.grpc.errors describes, or as `on_error` does. `requires_tls` is explained in
+    ingest.grpc.caller.
     """
+
+    def behaviour(
+        method: Method,
+    ) -> Callable[[AsyncIterator[bytes], "_Context[bytes, bytes]"], Awaitable[bytes]]:
+        async def respond(
+            messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]"
+        ) -> bytes:
+            try:
+                caller = caller_of(context, port.scheme, requires_tls=requires_tls)
+                project = (await caller.access()).project if caller.credential else None
+                sender = ("address", caller.peer) if project is None else ("project", project)
+                has_key = project is not None
+                body = await port.receiver.receive(messages, sender, has_key=has_key)
+                return await method(Call(caller, body, context.time_remaining()))
+            except Exception as error:
+                await on_error(context, error)
+                raise
+
+        return respond
+
     # Methods that take a stream receive their message only when they ask for it; to clients this
     # is the same as a method that takes one message.
     behaviours = {
-        method: grpc.stream_unary_rpc_method_handler(
-            _behaviour(function, receiver, scheme, requires_tls)
-        )
+        method: grpc.stream_unary_rpc_method_handler(behaviour(function))
         for method, function in methods.items()
     }
     return grpc.method_handlers_generic_handler(name, behaviours)
-
-
-def _behaviour(
-    method: Method, receiver: Receiver, scheme: str, requires_tls: bool
-) -> Callable[[AsyncIterator[bytes], "_Context[bytes, bytes]"], Awaitable[bytes]]:
-    async def respond(messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]") -> bytes:
-        try:
-            caller = caller_of(context, scheme, requires_tls=requires_tls)
-            project = (await caller.access()).project if caller.credential else None
-            sender = ("address", caller.peer) if project is None else ("project", project)
-            body = await receiver.receive(messages, sender, has_key=project is not None)
-            return await method(Call(caller, body, context.time_remaining()))
-        except Exception as error:
-            await abort(context, error)
-            raise
-
-    return respond

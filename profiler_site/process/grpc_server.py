@@ -12,6 +12,7 @@ from django.conf import settings
 
 from ingest.cloud_profiler import grpc_service
 from ingest.grpc.receiving import Receiver
+from ingest.grpc.service import Port
 from ingest.uploads.requests import json_bytes
 from profiler_site.process import grpc_standard_services
 from profiler_site.process.http_protocol import HEAD_BYTES, HEAD_SECONDS
@@ -44,12 +45,11 @@ class GrpcServer:
         """Listen; port 0 becomes a free one. Raise RuntimeError if the port cannot be bound."""
         server = grpc.aio.server(options=_options())
         credentials = _credentials()
-        receiver = Receiver()
-        scheme = "http" if credentials is None else "https"
+        port = Port("http" if credentials is None else "https", Receiver())
         server.add_generic_rpc_handlers(
             (
-                *grpc_service.handlers(receiver, scheme),
-                *grpc_standard_services.handlers(scheme),
+                *grpc_service.handlers(port),
+                *grpc_standard_services.handlers(port.scheme),
             )
         )
         if credentials is None:

@@ -17,7 +17,7 @@ from ingest.cloud_profiler.grpc_service import EXPORT_SERVICE, PROFILER_SERVICE
 from ingest.grpc.caller import caller_of
 from ingest.grpc.errors import abort
 from ingest.grpc.receiving import NoMessage, Receiver
-from ingest.grpc.service import Call, handler
+from ingest.grpc.service import Call, Port, handler
 from profiler_site import health
 
 HEALTH_SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
@@ -29,11 +29,12 @@ _Context = grpc.aio.ServicerContext
 
 
 def handlers(scheme: str) -> list[grpc.GenericRpcHandler]:
-    receiver = Receiver()  # its own: these calls must not keep agents without a key waiting
+    # Slots of its own: these calls must not keep agents without a key waiting.
+    port = Port(scheme, Receiver())
     checks = {"Check": _check}  # without Watch: its calls would never end
-    reflect = grpc.stream_stream_rpc_method_handler(_reflection(receiver, scheme))
+    reflect = grpc.stream_stream_rpc_method_handler(_reflection(port))
     return [
-        handler(HEALTH_SERVICE, checks, receiver, scheme, requires_tls=False),
+        handler(HEALTH_SERVICE, checks, port, requires_tls=False),
         grpc.method_handlers_generic_handler(REFLECTION_SERVICE, {"ServerReflectionInfo": reflect}),
     ]
 
@@ -52,7 +53,7 @@ async def _check(call: Call) -> bytes:
 
 
 def _reflection(
-    receiver: Receiver, scheme: str
+    port: Port,
 ) -> Callable[[AsyncIterator[bytes], "_Context[bytes, bytes]"], AsyncIterator[bytes]]:
     servicer = ReflectionServicer(_SERVICES)
 
@@ -60,9 +61,9 @@ def _reflection(
         messages: AsyncIterator[bytes], context: "_Context[bytes, bytes]"
     ) -> AsyncIterator[bytes]:
         try:
-            peer = caller_of(context, scheme, requires_tls=False).peer
+            peer = caller_of(context, port.scheme, requires_tls=False).peer
             for _ in range(_MAX_QUESTIONS):
-                body = await receiver.receive(messages, ("address", peer), has_key=False)
+                body = await port.receiver.receive(messages, ("address", peer), has_key=False)
                 request = reflection_pb2.ServerReflectionRequest()
                 _parse(request, body)
                 for response in servicer.ServerReflectionInfo(iter([request]), None):

@@ -56,6 +56,13 @@ def test_damaged_messages_are_rejected(damaged: bytes) -> None:
         upload_message.split(damaged, 1)
 
 
+def test_the_number_of_fields_is_bounded() -> None:
+    with pytest.raises(BadRequest, match="1,000 fields"):
+        upload_message.split(b"\x10\x00" * 1001, 1)
+    with pytest.raises(BadRequest, match="1,000 fields"):
+        upload_message.split(field(1, b"\x10\x00" * 1001), 1)
+
+
 def test_the_rest_is_bounded_and_the_profile_is_not() -> None:
     large = b"x" * (upload_message.MAX_REST_BYTES + 1)
     assert upload_message.split(field(1, field(5, large)), 1).profile_bytes == large
