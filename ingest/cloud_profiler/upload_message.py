@@ -33,17 +33,17 @@ def split(message: bytes, profile_field: int) -> UploadMessage:
     """Cut the bytes of the profile out of a message whose field `profile_field` is a Profile.
 
     Raise BadRequest for damaged messages, for more than MAX_FIELDS, and if more than MAX_REST_BYTES
-    remain. Fields that occur
-    again count as in protobuf: messages are merged, of other values the last one counts.
+    remain. Fields that occur again count as in protobuf: messages are merged, of other values the
+    last one counts.
     """
     profile_bytes = b""
     profile, rest = bytearray(), bytearray()
-    view = memoryview(message)
-    for number, wire_type, field, value in _fields(view):
+    view, allowed = memoryview(message), iter(range(MAX_FIELDS))
+    for number, wire_type, field, value in _fields(view, allowed):
         if number != profile_field or wire_type != _BYTES:
             _append(rest, field, len(profile))
             continue
-        for inner_number, inner_type, inner_field, inner_value in _fields(value):
+        for inner_number, inner_type, inner_field, inner_value in _fields(value, allowed):
             if inner_number == _PROFILE_BYTES and inner_type == _BYTES:
                 profile_bytes = bytes(inner_value)
             else:
@@ -61,12 +61,16 @@ def _append(part: bytearray, field: memoryview, size_of_other: int) -> None:
     part += field
 
 
-def _fields(message: memoryview) -> Iterator[tuple[int, int, memoryview, memoryview]]:
-    """Yield the number, wire type, whole encoding and value of each field."""
-    start = count = 0
+def _fields(
+    message: memoryview, allowed: Iterator[int]
+) -> Iterator[tuple[int, int, memoryview, memoryview]]:
+    """Yield the number, wire type, whole encoding and value of each field.
+
+    Take an item of `allowed` for each; raise BadRequest if none is left.
+    """
+    start = 0
     while start < len(message):
-        count += 1
-        if count > MAX_FIELDS:
+        if next(allowed, None) is None:
             raise BadRequest(f"A message may have {MAX_FIELDS:,} fields.")
         tag, position = _varint(message, start)
         number, wire_type = tag >> 3, tag & 7

@@ -45,8 +45,8 @@ class Receiver:
         """
         of_sender = self._of_sender.setdefault(sender, asyncio.Semaphore(MESSAGES_OF_SENDER))
         slots = [of_sender, self._all] if has_key else [of_sender, self._without_key, self._all]
-        async with AsyncExitStack() as held:
-            await _hold(held, slots)
+        async with AsyncExitStack() as acquired:
+            await _hold(acquired, slots)
             try:
                 async with asyncio.timeout(READ_SECONDS):
                     async for message in messages:
@@ -56,11 +56,11 @@ class Receiver:
         raise NoMessage("The call has no message.")
 
 
-async def _hold(held: AsyncExitStack, slots: list[asyncio.Semaphore]) -> None:
+async def _hold(acquired: AsyncExitStack, slots: list[asyncio.Semaphore]) -> None:
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             for slot in slots:
-                await held.enter_async_context(slot)
+                await acquired.enter_async_context(slot)
     except TimeoutError:
         raise Overloaded(
             f"The server is receiving as many messages as it may: {MESSAGES} in all, "

@@ -50,12 +50,12 @@ async def test_go(key: str, settings: Settings) -> None:
         update = channel.unary_unary(f"/{PROFILER_SERVICE}/UpdateProfile")
         for type in GO_TYPES:
             handshake.profile_type[:] = [pb.ProfileType.Value(type)]
-            answer = pb.Profile.FromString(
+            response = pb.Profile.FromString(
                 await create(handshake.SerializeToString(), metadata=metadata)
             )
             sent = pb.UpdateProfileRequest()
             sent.ParseFromString((RECORDED / f"go-update-{type}.pb").read_bytes())
-            sent.profile.name = answer.name
+            sent.profile.name = response.name
             await update(sent.SerializeToString(), metadata=metadata)
     await queue_of_process().close()
     rows = {row.type: row async for row in Profile.objects.all()}
@@ -74,13 +74,13 @@ def test_agents_over_rest(agent: Client, language: str, types: list[str]) -> Non
     assert sorted(handshake["profileType"]) == types
     for type in types:
         handshake["profileType"] = [type]
-        answer = send(agent, language, "POST", agent.profiles, json.dumps(handshake).encode())
+        response = send(agent, language, "POST", agent.profiles, json.dumps(handshake).encode())
         message = json.loads((RECORDED / f"{language}-update-{type}.json").read_bytes())
-        message["name"] = answer["name"]
+        message["name"] = response["name"]
         stored = send(
-            agent, language, "PATCH", f"/v2/{answer['name']}", json.dumps(message).encode()
+            agent, language, "PATCH", f"/v2/{response['name']}", json.dumps(message).encode()
         )
-        assert stored["profileType"] == answer["profileType"]
+        assert stored["profileType"] == response["profileType"]
     rows = list(Profile.objects.order_by("type"))
     assert [row.type for row in rows] == types
     assert {row.service for row in rows} == {f"{language}-shop"}

@@ -61,6 +61,9 @@ def test_the_number_of_fields_is_bounded() -> None:
         upload_message.split(b"\x10\x00" * 1001, 1)
     with pytest.raises(BadRequest, match="1,000 fields"):
         upload_message.split(field(1, b"\x10\x00" * 1001), 1)
+    empty_profile = field(1, field(5, b"") * 10)
+    with pytest.raises(BadRequest, match="1,000 fields"):
+        upload_message.split(empty_profile * 100, 1)
 
 
 def test_the_rest_is_bounded_and_the_profile_is_not() -> None:

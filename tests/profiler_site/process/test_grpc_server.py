@@ -20,13 +20,14 @@ from tests.ingest.grpc_client import GrpcClient, assert_aborted
 from tests.server import COMMAND, RunningServer, running_server
 from tests.services import free_port
 
+MANY = 200  # agents
 SERVING = health_pb2.HealthCheckResponse.ServingStatus.SERVING
 
 
 async def health(channel: grpc.aio.Channel) -> int:
-    request, response = health_pb2.HealthCheckRequest(), health_pb2.HealthCheckResponse
-    answer = await GrpcClient(channel).call("Check", request, response, "grpc.health.v1.Health")
-    return int(answer.status)
+    request, kind = health_pb2.HealthCheckRequest(), health_pb2.HealthCheckResponse
+    response = await GrpcClient(channel).call("Check", request, kind, "grpc.health.v1.Health")
+    return int(response.status)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -88,6 +89,52 @@ def test_the_certificate_and_the_key_are_set_together(settings: Settings, tmp_pa
     assert check_grpc_tls(None) == []
     settings.GRPC_TLS_CERT = str(tmp_path / "missing.pem")
     assert "missing.pem" in check_grpc_tls(None)[0].msg
+
+
+@pytest.mark.server
+def test_parked_agents_take_no_threads() -> None:
+    with running_server(
+        FLAMEWATCH_GRPC_PORT=str(free_port()),
+        FLAMEWATCH_POLL_TIMEOUT_SECONDS="300",
+        FLAMEWATCH_MAX_PARKED_PER_DEPLOYMENT=str(2 * MANY),
+    ) as server:
+        tenant = server.add_tenant()
+        address = f"127.0.0.1:{server.environment['FLAMEWATCH_GRPC_PORT']}"
+        before, parked = asyncio.run(_park_many(server, address, tenant.write))
+    assert parked["Threads"] - before["Threads"] < 10
+    bytes_per_agent = (parked["VmRSS"] - before["VmRSS"]) * 1024 / MANY
+    assert bytes_per_agent < 2**20, f"{bytes_per_agent:,.0f} bytes"
+
+
+async def _park_many(
+    server: RunningServer, address: str, key: str
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Park agents with a connection each; return the server's status before and then."""
+    deployment = pb.Deployment(target="checkout")
+    separate = [("grpc.use_local_subchannel_pool", 1)]
+    channels = [grpc.aio.insecure_channel(address, options=separate) for _ in range(MANY)]
+    agents = [GrpcClient(channel, key) for channel in channels]
+    await agents[0].update(await agents[0].create(deployment), pprof.SIMPLE)
+    before = _status(server)
+    calls = [asyncio.ensure_future(agent.create(deployment, timeout=280)) for agent in agents]
+    # A second call on a connection is answered after the server has read the first.
+    assert set(await asyncio.gather(*map(health, channels))) == {SERVING}
+    parked = _status(server)
+    assert not any(call.done() for call in calls)
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    await asyncio.gather(*(channel.close() for channel in channels))
+    return before, parked
+
+
+def _status(server: RunningServer) -> dict[str, int]:
+    """Return the numbers of /proc/PID/status; sizes in KiB."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    fields = (line.split() for line in lines)
+    return {
+        field[0].rstrip(":"): int(field[1]) for field in fields if field[1:2] and field[1].isdigit()
+    }
 
 
 @pytest.mark.server

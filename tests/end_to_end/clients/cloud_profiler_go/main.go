@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	kept [][]byte
+	retained [][]byte
 	sink uint64
 	lock sync.Mutex
 )
@@ -33,8 +33,8 @@ func hotLoop() {
 
 //go:noinline
 func keepMemory() {
-	if len(kept) < 64 {
-		kept = append(kept, make([]byte, 1<<20))
+	if len(retained) < 64 {
+		retained = append(retained, make([]byte, 1<<20))
 	}
 }
 

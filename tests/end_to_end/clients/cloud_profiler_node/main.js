@@ -1,10 +1,10 @@
 // Program with known hot functions, profiled by @google-cloud/profiler.
 // node main.js HOST:PORT PROJECT, with GOOGLE_APPLICATION_CREDENTIALS.
-const profiler = require("@google-cloud/profiler");
+const profiler = require('@google-cloud/profiler');
 
 const [apiEndpoint, projectId] = process.argv.slice(2);
 
-const kept = [];
+const retained = [];
 let sum = 0;
 
 function hotLoop() {
@@ -17,8 +17,8 @@ function hotLoop() {
 }
 
 function keepMemory() {
-  if (kept.length < 40) {
-    kept.push(Array.from({ length: 50_000 }, (_, i) => ({ number: i + sum })));
+  if (retained.length < 40) {
+    retained.push(Array.from({ length: 50_000 }, (_, i) => ({ number: i + sum })));
   }
 }
 
@@ -26,9 +26,9 @@ profiler
   .start({
     apiEndpoint,
     projectId,
-    zone: "zone-1",
-    instance: "instance-1",
-    serviceContext: { service: "node-shop", version: "1.0" },
+    zone: 'zone-1',
+    instance: 'instance-1',
+    serviceContext: { service: 'node-shop', version: '1.0' },
     logLevel: 4,
   })
   .then(() =>
