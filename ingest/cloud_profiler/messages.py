@@ -1,5 +1,7 @@
 """Convert protobuf messages of the API to the JSON messages that wire.py validates, and back."""
 
+from collections.abc import Mapping
+
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import DecodeError, Message
 
@@ -76,8 +78,8 @@ def list_profiles_response(message: dict[str, object]) -> bytes:
     return _serialized(message, profiler_pb2.ListProfilesResponse())
 
 
-def _serialized(message: object, response: Message) -> bytes:
-    return ParseDict(message, response, ignore_unknown_fields=True).SerializeToString()
+def _serialized(message: Mapping[str, object], response: Message) -> bytes:
+    return ParseDict(dict(message), response, ignore_unknown_fields=True).SerializeToString()
 
 
 def _parse_small(message: Message, body: bytes) -> None:

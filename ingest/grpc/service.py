@@ -70,7 +70,7 @@ def handler(
 
     # Methods that take a stream receive their message only when they ask for it; to clients this
     # is the same as a method that takes one message.
-    behaviours = {
+    behaviours: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
         method: grpc.stream_unary_rpc_method_handler(behaviour(function))
         for method, function in methods.items()
     }

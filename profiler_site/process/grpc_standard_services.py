@@ -32,7 +32,9 @@ def handlers(scheme: str) -> list[grpc.GenericRpcHandler]:
     # Slots of its own: these calls must not keep agents without a key waiting.
     port = Port(scheme, Receiver())
     checks = {"Check": _check}  # without Watch: its calls would never end
-    reflect = grpc.stream_stream_rpc_method_handler(_reflection(port))
+    reflect: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(
+        _reflection(port)
+    )
     return [
         handler(HEALTH_SERVICE, checks, port, requires_tls=False),
         grpc.method_handlers_generic_handler(REFLECTION_SERVICE, {"ServerReflectionInfo": reflect}),
@@ -46,9 +48,9 @@ async def _check(call: Call) -> bytes:
     if request.service not in {"", *_SERVICES}:
         raise NotFound("No such service.")
     status, _text = await health.ready()
-    serving = health_pb2.HealthCheckResponse.ServingStatus
-    return health_pb2.HealthCheckResponse(
-        status=serving.SERVING if status == 200 else serving.NOT_SERVING
+    response = health_pb2.HealthCheckResponse
+    return response(
+        status=response.SERVING if status == 200 else response.NOT_SERVING
     ).SerializeToString()
 
 
@@ -66,7 +68,7 @@ def _reflection(
                 body = await port.receiver.receive(messages, ("address", peer), has_key=False)
                 request = reflection_pb2.ServerReflectionRequest()
                 _parse(request, body)
-                for response in servicer.ServerReflectionInfo(iter([request]), None):
+                for response in servicer.ServerReflectionInfo(iter([request]), context):
                     yield response.SerializeToString()
         except NoMessage:
             return

@@ -99,7 +99,7 @@ def assert_aborted(error: grpc.aio.AioRpcError, *words: str) -> float:
     trailers = dict(error.trailing_metadata())
     packed = trailers[RETRY_INFO_TRAILER]
     assert isinstance(packed, bytes)
-    delay = RetryInfo.FromString(packed).retry_delay.ToTimedelta().total_seconds()
+    delay: float = RetryInfo.FromString(packed).retry_delay.ToTimedelta().total_seconds()
     assert delay > 0
     for word in words:
         assert word in str(error.details()), error

@@ -66,8 +66,9 @@ def parse_handshake_protobuf(body: bytes) -> None:
     assert project
     assert handshake.types <= set(ProfileType)
     target = handshake.deployment
-    response = {"deployment": deployment_json(project, target.target, target.labels)}
-    messages.profile_response(response)  # type: ignore[arg-type]  a part of it
+    messages.profile_response(
+        {"deployment": deployment_json(project, target.target, target.labels)}
+    )
 
 
 def _read_upload(read: Callable[[dict[str, Any]], object], message: dict[str, Any]) -> object:

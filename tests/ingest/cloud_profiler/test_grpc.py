@@ -25,6 +25,7 @@ from tests.ingest.client import until_parked
 from tests.ingest.grpc_client import DEPLOYMENT, GrpcClient, assert_aborted, grpc_server
 from tests.key_files import signed_by_java
 
+Streaming = grpc.aio.StreamUnaryMultiCallable[bytes, bytes]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -216,11 +217,10 @@ async def test_a_call_without_a_message_ends(
     address: str, channel: grpc.aio.Channel, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receiving, "READ_SECONDS", 0.05)
-    call = channel.stream_unary(f"/{PROFILER_SERVICE}/CreateProfile")(
-        metadata=(("authorization", f"Bearer {key}"),)
-    )
+    create: Streaming = channel.stream_unary(f"/{PROFILER_SERVICE}/CreateProfile")
+    call = create(metadata=(("authorization", f"Bearer {key}"),))
     await rejected(call, "The message was not complete")
-    call = channel.stream_unary(f"/{PROFILER_SERVICE}/CreateProfile")()
+    call = create()
     await call.done_writing()
     await rejected(call, "no message")
 
@@ -229,10 +229,8 @@ async def test_slow_clients_without_a_key_leave_room_for_those_with_one(
     channel: grpc.aio.Channel, agent: GrpcClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receiving, "WAIT_SECONDS", 0.05)
-    slow = [
-        channel.stream_unary(f"/{PROFILER_SERVICE}/CreateProfile")()
-        for _ in range(receiving.MESSAGES_OF_SENDER + 1)
-    ]
+    create: Streaming = channel.stream_unary(f"/{PROFILER_SERVICE}/CreateProfile")
+    slow = [create() for _ in range(receiving.MESSAGES_OF_SENDER + 1)]
     done, _waiting = await asyncio.wait(
         [asyncio.ensure_future(_code(call)) for call in slow], return_when=asyncio.FIRST_COMPLETED
     )
@@ -273,7 +271,7 @@ async def test_health_is_that_of_ready(channel: grpc.aio.Channel) -> None:
     for name in ("", PROFILER_SERVICE):
         request = health_pb2.HealthCheckRequest(service=name)
         response = await client.call("Check", request, health_pb2.HealthCheckResponse, service)
-        assert response.status == health_pb2.HealthCheckResponse.ServingStatus.SERVING
+        assert response.status == health_pb2.HealthCheckResponse.SERVING
     request = health_pb2.HealthCheckRequest(service="other")
     await rejected(
         client.call("Check", request, health_pb2.HealthCheckResponse, service), "No such service"
@@ -281,18 +279,23 @@ async def test_health_is_that_of_ready(channel: grpc.aio.Channel) -> None:
 
 
 async def test_reflection_lists_and_describes_the_services(channel: grpc.aio.Channel) -> None:
-    call = channel.stream_stream(
+    reflect: grpc.aio.StreamStreamMultiCallable[
+        reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
+    ] = channel.stream_stream(
         "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
         response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
-    )()
+    )
+    call = reflect()
     await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
     listed = await call.read()
+    assert isinstance(listed, reflection_pb2.ServerReflectionResponse)
     names = {service.name for service in listed.list_services_response.service}
     assert {PROFILER_SERVICE, "grpc.health.v1.Health"} <= names
     symbol = reflection_pb2.ServerReflectionRequest(file_containing_symbol=PROFILER_SERVICE)
     await call.write(symbol)
     described = await call.read()
+    assert isinstance(described, reflection_pb2.ServerReflectionResponse)
     assert b"CreateOfflineProfile" in described.file_descriptor_response.file_descriptor_proto[0]
     await call.done_writing()
     assert await call.code() is grpc.StatusCode.OK

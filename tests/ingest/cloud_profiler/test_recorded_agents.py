@@ -7,7 +7,7 @@ ones, and the offered types by one of them, whose first profile is requested at 
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -22,6 +22,7 @@ from tests.ingest.client import Client
 from tests.ingest.grpc_client import grpc_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
+Method = grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
 RECORDED = Path(__file__).parent / "recorded"
 GO_TYPES = ["CPU", "HEAP", "THREADS", "HEAP_ALLOC", "CONTENTION"]
 # As each agent sends them.
@@ -46,10 +47,11 @@ async def test_go(key: str, settings: Settings) -> None:
     handshake.ParseFromString((RECORDED / "go-create.pb").read_bytes())
     assert [pb.ProfileType.Name(type) for type in handshake.profile_type] == GO_TYPES
     async with grpc_server() as address, grpc.aio.insecure_channel(address) as channel:
-        create = channel.unary_unary(f"/{PROFILER_SERVICE}/CreateProfile")
-        update = channel.unary_unary(f"/{PROFILER_SERVICE}/UpdateProfile")
+        create: Method = channel.unary_unary(f"/{PROFILER_SERVICE}/CreateProfile")
+        update: Method = channel.unary_unary(f"/{PROFILER_SERVICE}/UpdateProfile")
         for type in GO_TYPES:
-            handshake.profile_type[:] = [pb.ProfileType.Value(type)]
+            del handshake.profile_type[:]
+            handshake.profile_type.append(cast("pb.ProfileType", pb.ProfileType.Value(type)))
             response = pb.Profile.FromString(
                 await create(handshake.SerializeToString(), metadata=metadata)
             )

@@ -21,7 +21,7 @@ from tests.server import COMMAND, RunningServer, running_server
 from tests.services import free_port
 
 MANY = 200  # agents
-SERVING = health_pb2.HealthCheckResponse.ServingStatus.SERVING
+SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
 async def health(channel: grpc.aio.Channel) -> int:

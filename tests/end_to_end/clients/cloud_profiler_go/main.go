@@ -20,8 +20,8 @@ import (
 
 var (
 	retained [][]byte
-	sink uint64
-	lock sync.Mutex
+	sink     uint64
+	lock     sync.Mutex
 )
 
 //go:noinline
