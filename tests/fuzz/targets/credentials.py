@@ -74,7 +74,7 @@ def read_token_request(data: bytes) -> None:
 
 @cache
 def _key_file() -> tuple[dict[str, str], signed_tokens._FileRow]:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     file = {
         "private_key_id": "ab" * 20,
         "client_email": "fuzz@shop-1",
