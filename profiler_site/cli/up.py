@@ -13,6 +13,7 @@ from django.db import connections
 
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
+from profiler_site.configuration.checks import check_grpc_tls
 from profiler_site.process import (
     data_folder,
     disk_reserve,
@@ -86,8 +87,13 @@ def _serve(options: Namespace) -> int:
 
 
 def _require_grpc_port(host: str) -> None:
-    """Raise PortTaken if gRPC's port cannot be bound; gRPC itself binds it later, and says less."""
+    """Raise PortTaken or CommandFailed if gRPC could not be served.
+
+    gRPC itself reads its files and binds its port later, and says less.
+    """
     if settings.GRPC_PORT:
+        for problem in check_grpc_tls(None):
+            raise CommandFailed(f"{problem.msg} {problem.hint}")
         advice = f"FLAMEWATCH_GRPC_PORT={settings.GRPC_PORT + 1}, or 0 for no gRPC"
         bind(host, settings.GRPC_PORT, advice).close()
 

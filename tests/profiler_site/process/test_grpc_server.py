@@ -164,20 +164,35 @@ async def _park_and_stop(server: RunningServer, address: str, key: str) -> None:
         assert_aborted(raised.value)
 
 
+def failed_start(data_dir: Path, **environment: str) -> str:
+    """Return what `flamewatch up` says when it does not start."""
+    done = subprocess.run(
+        [*COMMAND, "up", "--port", str(free_port())],
+        env=os.environ | environment | {"FLAMEWATCH_DATA_DIR": str(data_dir)},
+        text=True,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
+@pytest.mark.server
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        environment = {"FLAMEWATCH_DATA_DIR": str(tmp_path), "FLAMEWATCH_GRPC_PORT": str(port)}
-        done = subprocess.run(
-            [*COMMAND, "up", "--port", str(free_port())],
-            env=os.environ | environment,
-            text=True,
-            capture_output=True,
-            timeout=300,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert f"Port {port} on 127.0.0.1 is already in use" in done.stderr
-    assert f"FLAMEWATCH_GRPC_PORT={port + 1}, or 0 for no gRPC" in done.stderr
+        said = failed_start(tmp_path, FLAMEWATCH_GRPC_PORT=str(port))
+    assert f"Port {port} on 127.0.0.1 is already in use" in said
+    assert f"FLAMEWATCH_GRPC_PORT={port + 1}, or 0 for no gRPC" in said
+
+
+@pytest.mark.server
+def test_a_missing_certificate_is_named(tmp_path: Path) -> None:
+    said = failed_start(
+        tmp_path, FLAMEWATCH_GRPC_PORT=str(free_port()), FLAMEWATCH_GRPC_TLS_CERT="/missing.pem"
+    )
+    assert "FLAMEWATCH_GRPC_TLS_CERT is '/missing.pem'" in said
+    assert "Traceback" not in said
