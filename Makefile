@@ -1,7 +1,7 @@
-# One command each: up, agents, install, check, test, test-all, coverage, fuzz, lint, format, golden, bench, screenshots, requirements,
+# One command each: up, agents, install, check, test, test-all, coverage, fuzz, lint, format, protobuf, golden, bench, screenshots, requirements,
 # wheels, interpreters, clean. docs/development/testing.md says which tests are in check, test and test-all.
 .DELETE_ON_ERROR:
-.PHONY: up agents install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format golden bench translations screenshots requirements wheels interpreters clean
+.PHONY: up agents install check test test-all coverage fuzz lint lint-types lint-agent-types lint-rest format protobuf golden bench translations screenshots requirements wheels interpreters clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -123,6 +123,15 @@ format: $(STAMPS)/dev $(STAMPS)/node
 	@node_modules/.bin/prettier --write --log-level warn $(BROWSER_SOURCES)
 	@$(BIN)/clang-format -i $(filter %.c %.h,$(AGENT_SOURCES))
 	@$(GO_TOOLS); gofmt -w agents/go
+
+# Python classes of the protobuf messages of gRPC, which are part of the repository: after a change of a .proto file.
+PROTO := ingest/cloud_profiler/proto
+PROTO_PACKAGE := google/devtools/cloudprofiler/v2
+
+protobuf: $(STAMPS)/dev
+	@mkdir -p $(STAMPS)/protobuf
+	@$(BIN)/python -m grpc_tools.protoc -I$(PROTO_PACKAGE)=$(PROTO) --python_out=$(STAMPS)/protobuf --pyi_out=$(STAMPS)/protobuf $(PROTO_PACKAGE)/profiler.proto
+	@mv $(STAMPS)/protobuf/$(PROTO_PACKAGE)/profiler_pb2.py $(STAMPS)/protobuf/$(PROTO_PACKAGE)/profiler_pb2.pyi $(PROTO)
 
 # What `go tool pprof` says of our sample profiles, for the tests to compare with; needs Go, as the tests' S3 server does.
 golden: $(STAMPS)/dev

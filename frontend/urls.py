@@ -15,7 +15,7 @@ from frontend.pages.home import new_project
 from frontend.pages.home import view as home
 from frontend.pages.profiles import view as profiles
 from frontend.pages.services import view as services
-from frontend.pages.settings import api_keys
+from frontend.pages.settings import api_keys, key_file
 from frontend.pages.settings import view as settings
 from frontend.pages.setup import view as setup
 
@@ -52,6 +52,7 @@ urlpatterns = [
     path("p/<str:project_id>/setup/status", setup.status, name="setup_status"),
     path("p/<str:project_id>/settings", settings.settings, name="settings"),
     path("p/<str:project_id>/settings/keys", api_keys.create, name="create_key"),
+    path("p/<str:project_id>/settings/keys/<str:key_id>/file", key_file.download, name="key_file"),
     path(
         "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
     ),

@@ -9,6 +9,7 @@ from asgiref.typing import (
     ASGI3Application,
     ASGIReceiveCallable,
     ASGISendCallable,
+    HTTPScope,
     LifespanShutdownCompleteEvent,
     LifespanStartupCompleteEvent,
     LifespanStartupFailedEvent,
@@ -22,6 +23,7 @@ from common.client_address import through_proxies  # noqa: E402
 from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from ingest.cloud_profiler import discovery, token_endpoint  # noqa: E402
 from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
 from ingest.otlp import endpoint as otlp  # noqa: E402
@@ -51,6 +53,8 @@ def _route(takes: Callable[[str], bool], application: object, **options: bool) -
 # In this order: the first route that takes the path responds.
 ROUTES = (
     _route(_below(cloud_profiler.PREFIX), cloud_profiler.Endpoint(), of_programs=True),
+    _route(token_endpoint.PATH.__eq__, token_endpoint.respond, of_programs=True),
+    _route(discovery.PATH.__eq__, discovery.respond),
     _route(files.is_import, files.endpoint, of_programs=True),
     _route(otlp.PATHS.__contains__, otlp.OtlpEndpoint(), of_programs=True),
     _route(pyroscope.PATHS.__contains__, pyroscope.endpoint, of_programs=True),
@@ -78,9 +82,9 @@ async def _dispatch(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCa
     seen = cast("dict[str, Any]", scope)
     path = seen["path"]
     if path in health.ADDRESSES:
-        await health.respond(seen, send)
+        await health.respond(cast("HTTPScope", scope), send)
     elif path == metrics.PATH:
-        await metrics.respond(seen, send)
+        await metrics.respond(cast("HTTPScope", scope), send)
     else:
         await _application_for(path, seen)(scope, receive, send)
 

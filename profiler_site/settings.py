@@ -84,6 +84,12 @@ MAX_UNAUTHENTICATED_CONNECTIONS = env.integer(
 )
 RESERVED_FILES = env.integer("FLAMEWATCH_RESERVED_FILES", 100)
 
+# -- gRPC, for Cloud Profiler's agents in Go and Java -----------------------------------
+GRPC_PORT = env.integer("FLAMEWATCH_GRPC_PORT", 8010)  # 0: no gRPC
+# Files in PEM; without them the port takes plaintext, for a proxy in front.
+GRPC_TLS_CERT = env.text("FLAMEWATCH_GRPC_TLS_CERT", "")
+GRPC_TLS_KEY = env.text("FLAMEWATCH_GRPC_TLS_KEY", "")
+
 # -- Metrics --------------------------------------------------------------------------
 METRICS_TOKEN = env.text("FLAMEWATCH_METRICS_TOKEN", "")
 

@@ -8,7 +8,11 @@ that already exceed it, because it was lowered, stay as they are.
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from projects.models import ApiKey, Member, Project, Role, User
+from projects.models import ApiKey, KeyFile, Member, Project, Role, User
+
+# Key files of one API key. Each is made for a person or a program that gets a file of its own;
+# more of them are the work of a script.
+MAX_KEY_FILES = 20
 
 
 class LimitReached(Exception):
@@ -70,6 +74,20 @@ def require_key(project: Project) -> None:
                 "count": count,
                 "allowed": settings.MAX_KEYS_PER_PROJECT,
             }
+        )
+
+
+def require_key_file(key: ApiKey) -> None:
+    """Raise LimitReached if the key has all the key files that it may. Use a transaction."""
+    ApiKey.objects.select_for_update(no_key=True).get(pk=key.pk)
+    count = KeyFile.objects.filter(key=key).count()
+    if count >= MAX_KEY_FILES:
+        raise LimitReached(
+            _(
+                "Key files of “%(name)s”: %(count)d; the limit is %(allowed)d. Create another API"
+                " key, and revoke this one when nothing uses it."
+            )
+            % {"name": key.name, "count": count, "allowed": MAX_KEY_FILES}
         )
 
 

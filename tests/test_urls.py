@@ -89,6 +89,8 @@ PAGES = [
     Page("settings", For.OWNERS, (PROJECT,), data={"name": "Acme", "rate": "0.5"}),
     Page("create_key", For.VIEWERS, (PROJECT,)),
     Page("create_key", For.OWNERS, (PROJECT,), data={"name": "x", "scope": "write"}),
+    Page("key_file", For.OWNERS, (PROJECT, KEY_ID)),
+    Page("key_file", For.OWNERS, (PROJECT, KEY_ID), data={}),
     Page("revoke_key", For.OWNERS, (PROJECT, KEY_ID)),
     Page("revoke_key", For.OWNERS, (PROJECT, KEY_ID), data={}),
 ]

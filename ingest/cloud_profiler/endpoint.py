@@ -14,10 +14,11 @@ from endpoints.asgi_response import send_error, send_response
 from endpoints.errors import WrongMethod
 from endpoints.lean_handler import LeanHandler
 from endpoints.unread_body import Incoming
-from ingest.cloud_profiler import offline, uploads
+from ingest.caller import Caller
+from ingest.cloud_profiler import offline, uploads, wire
 from ingest.cloud_profiler.responses import ProfileJson
 from ingest.uploads import requests
-from ingest.uploads.requests import UploadRequest
+from ingest.uploads.requests import UploadRequest, read_upload
 
 PREFIX = "/v2/"
 URLCONF = "ingest.cloud_profiler.urls"
@@ -49,11 +50,21 @@ class Endpoint:
 def _store_upload(
     request: UploadRequest, project: str, name_id: str | None
 ) -> Awaitable[ProfileJson]:
+    caller = Caller.of_upload(request)
     if name_id is None:
         _require(request, "POST")
-        return offline.create_offline(request, project)
+        return offline.create_offline(
+            caller,
+            project,
+            lambda pk, charge: read_upload(request, pk, wire.offline_profile, charge),
+        )
     _require(request, "PATCH")
-    return uploads.update_profile(request, project, name_id)
+    return uploads.update_profile(
+        caller,
+        project,
+        name_id,
+        lambda pk, charge: read_upload(request, pk, wire.sent_profile, charge),
+    )
 
 
 def _require(request: UploadRequest, method: str) -> None:

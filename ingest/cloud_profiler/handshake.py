@@ -3,15 +3,14 @@
 import time
 
 from django.conf import settings
-from django.http import HttpRequest
 
-from common.asgi import scope_of
-from common.client_address import client_address
 from common.loop_turns import turns_of_process
-from endpoints import credentials, json_body
+from endpoints import credentials
 from endpoints.durations import seconds
 from endpoints.errors import Throttled
+from endpoints.json_fields import Message
 from ingest import agents
+from ingest.caller import Caller
 from ingest.cloud_profiler import names, wire
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from ingest.cloud_profiler.wire import Handshake
@@ -28,25 +27,26 @@ from scheduler.long_poll import queue_of_process
 from scheduler.long_poll.interface import BackOff, CaptureRequest, Waiter
 
 
-async def create_profile(request: HttpRequest, project: str) -> ProfileJson:
+async def create_profile(
+    caller: Caller, project: str, message: Message, poll_timeout: float | None = None
+) -> ProfileJson:
     """Wait for a capture request and return it as a Profile with an upload name.
 
-    Raise Throttled if there is nothing to capture before the poll timeout.
+    `message` is a CreateProfileRequest. The wait takes at most `poll_timeout` seconds, by default
+    FLAMEWATCH_POLL_TIMEOUT_SECONDS. Raise Throttled if there is nothing to capture before.
     """
-    message = json_body.parse(request.body)
-    text = credentials.key_text(request.headers, request.GET) or wire.key_label(message)
-    access = await credentials.access(text, scope_of(request))
+    access = await caller.access(wire.key_label(message))
     credentials.require_write(access)
     credentials.require_own(access, project)
     handshake = wire.handshake(message)
-    peer = client_address(request)
-    agent = agents.agent_seen(access, request.headers, peer, handshake.types)
+    agent = agents.agent_seen(access, caller.headers, caller.peer, handshake.types)
     registered = await registry.seen(access, _key(handshake), agent)
     # New agents are inserted in batches, after which hundreds of handshakes continue at once.
     await turns_of_process.wait(("project", access.project))
     disk.require_room()
     await quotas.require_room(access.project)
-    capture = await _wait(access, handshake, agent, registered)
+    seconds_parked = settings.POLL_TIMEOUT_SECONDS if poll_timeout is None else poll_timeout
+    capture = await _wait(access, handshake, agent, registered, seconds_parked)
     # Hundreds of handshakes may reach their poll timeout at once.
     await turns_of_process.wait(("project", access.project))
     return _response(access, handshake, registered, capture)
@@ -63,9 +63,13 @@ def _key(handshake: Handshake) -> DeploymentKey:
 
 
 async def _wait(
-    access: Access, handshake: Handshake, agent: AgentSeen, registered: RegisteredAgent
+    access: Access,
+    handshake: Handshake,
+    agent: AgentSeen,
+    registered: RegisteredAgent,
+    poll_timeout: float,
 ) -> CaptureRequest:
-    """Park the agent in the long-poll queue for at most FLAMEWATCH_POLL_TIMEOUT_SECONDS.
+    """Park the agent in the long-poll queue for at most `poll_timeout` seconds.
 
     Proxies cut longer polls; a disconnect of the client ends the wait too. Before it waits, request
     a first profile of each offered type that the deployment has none of. Raise Throttled without a
@@ -80,7 +84,7 @@ async def _wait(
     waiter = Waiter(
         agent.identity, access.project, registered.deployment, handshake.types, project_quota=quota
     )
-    outcome = await queue_of_process().wait(waiter, settings.POLL_TIMEOUT_SECONDS)
+    outcome = await queue_of_process().wait(waiter, poll_timeout)
     if isinstance(outcome, BackOff):
         if outcome.over_quota:
             rejections.note(access.project, RejectionReason.PARKED_HANDSHAKES)

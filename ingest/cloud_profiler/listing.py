@@ -7,13 +7,11 @@ import base64
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.http import HttpRequest
-
-from common.asgi import scope_of
 from endpoints import credentials, json_fields
 from endpoints.durations import seconds, timestamp
 from endpoints.errors import BadField
 from endpoints.query_execution import admit_query, execute
+from ingest.caller import Caller
 from ingest.cloud_profiler.responses import ProfileJson, deployment_json, profile_name
 from profiles import listing
 from profiles.listing import InvalidPageToken, ListedProfile, ProfileListing
@@ -22,14 +20,17 @@ from projects.credentials.authentication import Access
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 100
 
 
-async def list_profiles(request: HttpRequest, project: str) -> dict[str, object]:
-    """Return one page of profiles, and the token of the next page if there is one."""
-    text = credentials.key_text(request.headers, request.GET)
-    access = await credentials.access(text, scope_of(request))
+async def list_profiles(
+    caller: Caller, project: str, query: Mapping[str, str]
+) -> dict[str, object]:
+    """Return one page of profiles, and the token of the next page if there is one.
+
+    `query` has the fields of a ListProfilesRequest and the filters, as text.
+    """
+    access = await caller.access()
     credentials.require_own(access, project)
     credentials.require_read(access)
     await admit_query(access)
-    query = request.GET
     size, filters, mark = _page_size(query), _filters(access, query), _page_mark(query)
     try:
         rows = await execute(access, lambda context: listing.page(context, filters, size + 1, mark))

@@ -1,37 +1,42 @@
 """CreateOfflineProfile: an upload without a capture request, which describes itself."""
 
+from collections.abc import Awaitable, Callable
+
+from common.request_body import Charge
 from endpoints import credentials
 from ingest import agents
-from ingest.cloud_profiler import wire
+from ingest.caller import Caller
 from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import OfflineProfile
 from ingest.formats.imported_profile import ImportedProfile
 from ingest.imports.storing import Import, store_import
-from ingest.uploads.requests import UploadRequest, check_size, read_upload
+from ingest.uploads.requests import check_size
 from ingest.uploads.upload_budget import uploads
 from projects.credentials.authentication import Access
 from projects.registration.registry import DeploymentKey
 
+ReadProfile = Callable[[int, Charge], Awaitable[OfflineProfile]]
 
-async def create_offline(request: UploadRequest, project: str) -> ProfileJson:
+
+async def create_offline(caller: Caller, project: str, read: ReadProfile) -> ProfileJson:
     """Store an uploaded profile and describe it.
 
+    `read` reads it for a project (Project.pk) and charges its bytes.
     An upload with the same bytes, deployment, labels and time returns the profile stored before.
     """
-    text = credentials.key_text(request.headers, request.query)
-    access = await credentials.access(text, request.scope)
+    access = await caller.access()
     credentials.require_write(access)
     credentials.require_own(access, project)
     with uploads.account(access.project) as charge:
-        profile = await read_upload(request, access.project, wire.offline_profile, charge)
+        profile = await read(access.project, charge)
         check_size(profile.sent.body)
-        stored = await store_import(access, _import(access, request, profile))
+        stored = await store_import(access, _import(access, caller, profile))
     return stored_json(*stored)
 
 
-def _import(access: Access, request: UploadRequest, profile: OfflineProfile) -> Import:
+def _import(access: Access, caller: Caller, profile: OfflineProfile) -> Import:
     sent, deployment = profile.sent, profile.deployment
-    agent = agents.agent_seen(access, request.headers, request.peer, frozenset({profile.type}))
+    agent = agents.agent_seen(access, caller.headers, caller.peer, frozenset({profile.type}))
     key = DeploymentKey(
         service=deployment.target,
         zone=deployment.zone,

@@ -1,16 +1,19 @@
 """UpdateProfile: upload of a requested profile under the name that CreateProfile issued."""
 
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 
 from django.conf import settings
 
 from common.asgi import note_authenticated
+from common.request_body import Charge
 from endpoints import credentials
 from endpoints.errors import KeyRevoked, NotFound
 from ingest import deployments
-from ingest.cloud_profiler import names, wire
+from ingest.caller import Caller
+from ingest.cloud_profiler import names
 from ingest.cloud_profiler.names import Issued
 from ingest.cloud_profiler.responses import ProfileJson, stored_json
 from ingest.cloud_profiler.wire import SentProfile
@@ -18,24 +21,29 @@ from ingest.deployments import Target
 from ingest.uploads import label_values, profile_time, uploading
 from ingest.uploads.decoding import DecodedUpload
 from ingest.uploads.profile_time import ProfileTime
-from ingest.uploads.requests import UploadRequest, check_size, read_upload
+from ingest.uploads.requests import check_size
 from ingest.uploads.rows import UploadOrigin, row
 from ingest.uploads.upload_budget import uploads
 from profiles.models import TimeSource
 from profiles.storage.head import NewProfile
 from projects.credentials import authentication
 
+ReadProfile = Callable[[int, Charge], Awaitable[SentProfile]]
 
-async def update_profile(request: UploadRequest, project: str, name_id: str) -> ProfileJson:
+
+async def update_profile(
+    caller: Caller, project: str, name_id: str, read: ReadProfile
+) -> ProfileJson:
     """Store an uploaded profile and describe it, without its bytes.
 
+    `read` reads the profile for a project (Project.pk) and charges its bytes.
     Sending the same bytes again returns the profile stored before. `updateMask` is ignored: only
     the bytes and the labels can be set, and agents send both.
     """
-    issued = await _issued(request, project, name_id)
-    note_authenticated(request.scope, ("project", issued.project))
+    issued = await _issued(caller, project, name_id)
+    note_authenticated(caller.scope, ("project", issued.project))
     with uploading.report_rejections(issued.agent), uploads.account(issued.project) as charge:
-        sent = await read_upload(request, issued.project, wire.sent_profile, charge)
+        sent = await read(issued.project, charge)
         check_size(sent.body)
         label_values.count(issued.project, sent.labels)
         target = await deployments.target(issued.project, issued.deployment)
@@ -44,15 +52,14 @@ async def update_profile(request: UploadRequest, project: str, name_id: str) -> 
     return stored_json(target, stored)
 
 
-async def _issued(request: UploadRequest, project: str, name_id: str) -> Issued:
-    """Authorize the upload by the request's API key, or without a key by the name alone.
+async def _issued(caller: Caller, project: str, name_id: str) -> Issued:
+    """Authorize the upload by the caller's API key, or without a key by the name alone.
 
     A name cannot be guessed and takes only one profile. The Java agent over plain HTTP can send
     nothing else. Raise KeyRevoked if the key to which the name was issued has been revoked.
     """
-    text = credentials.key_text(request.headers, request.query)
-    if text:
-        access = await credentials.access(text, request.scope)
+    if caller.credential:
+        access = await caller.access()
         credentials.require_write(access)
         credentials.require_own(access, project)
         issued = names.check(name_id, access.project_id, time.time())

@@ -53,7 +53,11 @@ def handshake(message: Message) -> Handshake:
 
 
 def sent_profile(message: Message) -> SentProfile:
-    body = json_fields.octets(message, "profileBytes", "profileBytes")
+    return profile_with(json_fields.octets(message, "profileBytes", "profileBytes"), message)
+
+
+def profile_with(body: bytes, message: Message) -> SentProfile:
+    """Return the profile with the given bytes; the message has its other fields."""
     if not body:
         raise BadField("profileBytes", "is missing: a pprof profile, gzip, in base64")
     return SentProfile(
@@ -64,11 +68,16 @@ def sent_profile(message: Message) -> SentProfile:
 
 
 def offline_profile(message: Message) -> OfflineProfile:
+    return offline_profile_of(sent_profile(message), message)
+
+
+def offline_profile_of(sent: SentProfile, message: Message) -> OfflineProfile:
+    """Return the profile with the type, deployment and start of its message."""
     return OfflineProfile(
         type=_type(message),
         deployment=_deployment(message),
         start_ns=json_fields.time_ns(message, "startTime", "startTime"),
-        sent=sent_profile(message),
+        sent=sent,
     )
 
 

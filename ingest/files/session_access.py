@@ -32,7 +32,7 @@ async def access(scope: Scope, project_id: str) -> Access:
     CSRF token in the header X-CSRFToken.
     """
     member_access = await database_pool.run(_load, scope, project_id)
-    note_authenticated(scope)
+    note_authenticated(scope, ("project", member_access.project))
     return member_access
 
 

@@ -13,6 +13,7 @@ from django.db import connections
 
 from profiler_site import demo as demos
 from profiler_site.cli.command import CommandFailed
+from profiler_site.configuration.checks import check_grpc_tls
 from profiler_site.process import (
     data_folder,
     disk_reserve,
@@ -22,6 +23,7 @@ from profiler_site.process import (
     static_files,
 )
 from profiler_site.process.embedded_celery import EmbeddedCelery
+from profiler_site.process.grpc_server import GrpcServer
 from profiler_site.process.server import PortTaken, Server, bind, keep_freed_memory
 from profiles.compaction.lease import release_all
 from projects.models import User
@@ -47,6 +49,7 @@ def _serve(options: Namespace) -> int:
     keep_freed_memory()
     try:
         listener = bind(options.host, options.port)
+        _require_grpc_port(options.host)
     except PortTaken as taken:
         raise CommandFailed(str(taken)) from None
     _prepare()
@@ -55,7 +58,8 @@ def _serve(options: Namespace) -> int:
     celery = None if settings.REDIS_URL else EmbeddedCelery()
     if celery:
         release_all()  # the data folder's lock ensures that no other worker runs
-    welcome = _welcome(demo, agents)
+    grpc_server = GrpcServer(options.host, settings.GRPC_PORT) if settings.GRPC_PORT else None
+    welcome = _welcome(demo, agents, grpc_server)
     connections.close_all()  # each serving thread opens its own connection
 
     def serving() -> None:
@@ -68,6 +72,7 @@ def _serve(options: Namespace) -> int:
         "profiler_site.asgi:application",
         on_serving=serving,
         before_stop=lifespan.release_parked_agents,
+        grpc_server=grpc_server,
     )
     if celery:
         celery.start()
@@ -79,6 +84,18 @@ def _serve(options: Namespace) -> int:
     finally:
         _all_at_once([part.stop for part in (celery, services) if part])
     return 0 if server.started else 1
+
+
+def _require_grpc_port(host: str) -> None:
+    """Raise PortTaken or CommandFailed if gRPC could not be served.
+
+    gRPC itself reads its files and binds its port later, and says less.
+    """
+    if settings.GRPC_PORT:
+        for problem in check_grpc_tls(None):
+            raise CommandFailed(f"{problem.msg} {problem.hint}")
+        advice = f"FLAMEWATCH_GRPC_PORT={settings.GRPC_PORT + 1}, or 0 for no gRPC"
+        bind(host, settings.GRPC_PORT, advice).close()
 
 
 def _prepare() -> None:
@@ -103,7 +120,7 @@ def _all_at_once(stops: list[Callable[[], None]]) -> None:
         thread.join()
 
 
-def _welcome(demo: demos.Demo | None, agents: int) -> str:
+def _welcome(demo: demos.Demo | None, agents: int, grpc_server: GrpcServer | None) -> str:
     lines = [f"Flamewatch {settings.VERSION} is at {settings.FLAMEWATCH_URL}"]
     if demo:
         flame = f"{settings.FLAMEWATCH_URL}/p/{demo.project}/flame"
@@ -116,6 +133,8 @@ def _welcome(demo: demos.Demo | None, agents: int) -> str:
     elif not User.objects.filter(is_superuser=True).exists():
         lines.append("  No account has access to /admin/ yet. Create one with:")
         lines.append("  flamewatch user create EMAIL --admin --password-stdin")
+    if grpc_server:
+        lines.append(f"  gRPC for Cloud Profiler's agents: {grpc_server.address}")
     lines.append(
         f"  Data folder: {settings.DATA_DIR}. Limit: {agents:,} agents at once. Ctrl-C stops."
     )

@@ -1,5 +1,6 @@
 """Django system checks for settings that contradict each other."""
 
+import os
 from collections.abc import Sequence
 
 from django.apps import AppConfig
@@ -43,6 +44,26 @@ def check_memory_bound(
             hint="The former limits the uncompressed profile, the latter its upload.",
             id="flamewatch.E001",
         )
+    ]
+
+
+@register()
+def check_grpc_tls(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    """Require the certificate and the key of the gRPC port together, as files that can be read."""
+    files = {
+        "FLAMEWATCH_GRPC_TLS_CERT": settings.GRPC_TLS_CERT,
+        "FLAMEWATCH_GRPC_TLS_KEY": settings.GRPC_TLS_KEY,
+    }
+    if not any(files.values()):
+        return []
+    return [
+        Error(
+            f"{name} is {path!r}, which is not a file that the server can read.",
+            hint="Set both to files in PEM, or none for plaintext behind a proxy.",
+            id="flamewatch.E003",
+        )
+        for name, path in files.items()
+        if not os.access(path, os.R_OK)
     ]
 
 

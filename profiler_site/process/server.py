@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 import uvicorn
 
+from profiler_site.process.grpc_server import GrpcServer
 from profiler_site.process.http_protocol import BoundedHttpProtocol
 
 _BACKLOG = 4096
@@ -25,8 +26,8 @@ class PortTaken(Exception):
     """Address that cannot be bound, usually because another program uses the port."""
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raise PortTaken, whose text says what to do."""
+def bind(host: str, port: int, advice: str = "") -> socket.socket:
+    """Return a listening socket. Raise PortTaken, whose text says what to do (`advice`)."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -39,7 +40,7 @@ def bind(host: str, port: int) -> socket.socket:
             raise PortTaken(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
         raise PortTaken(
             f"Port {port} on {host} is already in use. Stop the other program,"
-            f" or use another port: flamewatch up --port {port + 1}"
+            f" or use another port: {advice or f'flamewatch up --port {port + 1}'}"
         ) from None
     return listener
 
@@ -58,7 +59,10 @@ def keep_freed_memory() -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server with two callbacks: after startup and before shutdown."""
+    """uvicorn's server with two callbacks, after startup and before shutdown, and a gRPC server.
+
+    The gRPC server runs on the same event loop.
+    """
 
     def __init__(
         self,
@@ -66,6 +70,7 @@ class Server(uvicorn.Server):
         *,
         on_serving: Callable[[], None],
         before_stop: Callable[[], Awaitable[None]],
+        grpc_server: GrpcServer | None = None,
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -86,10 +91,13 @@ class Server(uvicorn.Server):
         )
         self._on_serving = on_serving
         self._before_stop = before_stop
+        self._grpc_server = grpc_server
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            if self._grpc_server:
+                await self._grpc_server.start()
             # Objects loaded so far are permanent: exclude them from garbage collection.
             gc.collect()
             gc.freeze()
@@ -97,4 +105,6 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._before_stop()
+        if self._grpc_server:
+            await self._grpc_server.stop()
         await super().shutdown(sockets)

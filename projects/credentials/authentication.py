@@ -1,4 +1,4 @@
-"""Authenticate API keys, without SQL for keys that are cached."""
+"""Authenticate API keys and their tokens, without SQL for keys that are cached."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from common.bounded_cache import BoundedCache
 from common.loading_cache import LoadingCache
 from common.write_behind import WriteBehindBuffer
-from projects.credentials import keys
+from projects.credentials import keys, signed_tokens
 from projects.models import ApiKey
 
 # Maximum delay until another process's revocation takes effect; in this process it is immediate.
@@ -54,11 +54,14 @@ class _NoSuchKey(Exception):
 
 
 async def authenticate(text: str) -> Access:
-    """Return the permissions of a key; `text` may have any length and content.
+    """Return the permissions of a key, or of the key that a token stands for.
 
-    Raise KeyRejected for an invalid key, and django.db.Error or
-    common.database_pool.DatabasePoolFull if a key that is not cached cannot be looked up.
+    `text` may have any length and content. Raise KeyRejected for an invalid key or token, and
+    django.db.Error or common.database_pool.DatabasePoolFull if a key that is not cached cannot be
+    looked up.
     """
+    if signed_tokens.is_token(text):
+        return await _authenticate_token(text)
     try:
         parts = keys.parse(text)
         row = await _find(parts.key_id)
@@ -66,6 +69,17 @@ async def authenticate(text: str) -> Access:
         raise _rejection() from None
     if not keys.matches(parts.secret, row.secret_hash):
         raise _rejection()
+    _last_used.note(row.access.key, timezone.now())
+    return row.access
+
+
+async def _authenticate_token(text: str) -> Access:
+    try:
+        row = await _find(await signed_tokens.key_id_of(text))
+    except signed_tokens.TokenRejected as rejected:
+        raise KeyRejected(str(rejected)) from None
+    except _NoSuchKey:
+        raise _rejection() from None
     _last_used.note(row.access.key, timezone.now())
     return row.access
 

@@ -5,6 +5,7 @@ from projects.models.agent_report import AgentReport
 from projects.models.api_key import ApiKey
 from projects.models.audit import AuditEntry
 from projects.models.deployment import Deployment
+from projects.models.key_file import KeyFile
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Quota
 from projects.models.user import User
@@ -17,6 +18,7 @@ __all__ = [
     "DayRejections",
     "DayUsage",
     "Deployment",
+    "KeyFile",
     "Member",
     "Project",
     "Quota",

@@ -58,7 +58,7 @@ def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
     """Ask for confirmation on GET, revoke the key on POST."""
     member = membership(request.user, project_id)
     only_who_may_change(member)
-    key = _key_for(member.project, key_id)
+    key = key_for(member.project, key_id)
     if request.method != "POST":
         context = {"project": member.project, "here": "settings", "key": key}
         part = "revoke_dialog.html" if wants_fragment(request) else "revoke.html"
@@ -68,7 +68,8 @@ def revoke(request: HttpRequest, project_id: str, key_id: str) -> HttpResponse:
     return redirect(f"{reverse('settings', args=[project_id])}#keys")
 
 
-def _key_for(project: Project, key_id: str) -> ApiKey:
+def key_for(project: Project, key_id: str) -> ApiKey:
+    """Return a key in use of the project; raise Http404 if there is none."""
     key = ApiKey.objects.filter(project=project, key_id=key_id, revoked=None).first()
     if key is None:
         raise Http404(_("There is no such key in this project, or it is already revoked."))

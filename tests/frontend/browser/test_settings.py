@@ -1,5 +1,6 @@
 """Settings page: dialogs of API keys."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -7,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from projects.credentials import keys
-from projects.models import ApiKey, Project, User
+from projects.models import ApiKey, KeyFile, Project, User
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,3 +47,17 @@ def test_revoking_asks_and_then_does_it(settings_page: Page) -> None:
     expect(settings_page.locator(".toast")).to_have_text("Key “production” revoked")
     expect(settings_page.locator("#keys")).to_contain_text("revoked")
     assert ApiKey.objects.get().revoked is not None
+
+
+def test_a_key_file_is_downloaded_from_a_dialog(settings_page: Page) -> None:
+    settings_page.get_by_role("link", name="Key file production").click()
+    dialog = settings_page.get_by_role("dialog", name="Key file of “production”")
+    expect(dialog.get_by_role("button", name="Close")).to_be_focused()
+    with settings_page.expect_download() as downloading:
+        dialog.get_by_role("button", name="Download for Node.js").click()
+    file = json.loads(downloading.value.path().read_text())
+    assert downloading.value.suggested_filename.startswith("flamewatch-acme-shop-")
+    assert file["private_key_id"] == KeyFile.objects.get().file_id
+    assert "universe_domain" in file
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)

@@ -14,7 +14,8 @@ from api.resources.capture import _read_params
 from common.request_body import Disconnected
 from endpoints import bodies, json_body, json_fields
 from endpoints.errors import BadField, BadRequest, BodyTooLarge
-from ingest.cloud_profiler import labels, wire
+from ingest.cloud_profiler import labels, messages, upload_message, wire
+from ingest.cloud_profiler.proto import profiler_pb2 as pb
 from ingest.cloud_profiler.responses import deployment_json
 from ingest.uploads import profile_time, requests
 from profiles.models import TimeSource
@@ -40,6 +41,34 @@ def parse_upload(body: bytes) -> None:
     assert _read_upload(wire.offline_profile, plain) == offline
     if isinstance(offline, wire.OfflineProfile):
         _check_times(offline)
+
+
+def parse_upload_protobuf(body: bytes) -> None:
+    """Parse an upload's protobuf; cutting out the profile must not change what is read."""
+    parts = upload_message.split(body, 1)
+    profile = messages._profile(parts)
+    messages._parse(pb.UpdateProfileRequest(), parts.rest)
+    profile.profile_bytes = parts.profile_bytes
+    whole = pb.UpdateProfileRequest()
+    messages._parse(whole, body)
+    assert profile == whole.profile, "the parts differ from the whole"
+    messages.updated_upload(body)
+    sent = messages.sent_profile(parts)
+    offline = messages.offline_profile(parts)
+    assert offline.sent == sent
+    _check_times(offline)
+
+
+def parse_handshake_protobuf(body: bytes) -> None:
+    project, message = messages.create_profile_request(body)
+    wire.key_label(message)
+    handshake = wire.handshake(message)
+    assert project
+    assert handshake.types <= set(ProfileType)
+    target = handshake.deployment
+    messages.profile_response(
+        {"deployment": deployment_json(project, target.target, target.labels)}
+    )
 
 
 def _read_upload(read: Callable[[dict[str, Any]], object], message: dict[str, Any]) -> object:
@@ -157,6 +186,34 @@ def _handshakes() -> tuple[bytes, ...]:
 
 
 @cache
+def _upload_messages() -> tuple[bytes, ...]:
+    profile = pb.Profile(
+        name="projects/shop-1/profiles/abc",
+        profile_type=pb.WALL,
+        deployment=pb.Deployment(target="shop", labels={"zone": "eu-1", "version": "1"}),
+        profile_bytes=gzip.compress(b"\x0a\x00", mtime=0),
+        labels={"instance": "é"},
+    )
+    profile.duration.FromMilliseconds(10_500)
+    profile.start_time.FromJsonString("2026-11-20T12:00:00.5Z")
+    message = pb.UpdateProfileRequest(profile=profile)
+    message.update_mask.paths.append("profile_bytes")
+    whole = message.SerializeToString(deterministic=True)
+    profile.start_time.seconds = 2**62
+    far = pb.UpdateProfileRequest(profile=profile).SerializeToString(deterministic=True)
+    return whole, whole + whole, far
+
+
+@cache
+def _handshake_messages() -> tuple[bytes, ...]:
+    deployment = pb.Deployment(project_id="p", target="shop", labels={"api-key": "fw_a"})
+    request = pb.CreateProfileRequest(
+        parent="projects/shop-1", deployment=deployment, profile_type=[pb.CPU, pb.HEAP]
+    )
+    return (request.SerializeToString(deterministic=True),)
+
+
+@cache
 def _label_bodies() -> tuple[bytes, ...]:
     return (
         orjson.dumps(_DEPLOYMENT),
@@ -189,6 +246,20 @@ _BAD = (BadField, BadRequest)
 TARGETS = (
     FuzzTarget("upload-json", parse_upload, _BAD, _uploads, _JSON, InputForm.TEXT),
     FuzzTarget("handshake-json", parse_handshake, _BAD, _handshakes, _JSON, InputForm.TEXT),
+    FuzzTarget(
+        "upload-protobuf",
+        parse_upload_protobuf,
+        _BAD,
+        _upload_messages,
+        form=InputForm.PROTOBUF,
+    ),
+    FuzzTarget(
+        "handshake-protobuf",
+        parse_handshake_protobuf,
+        _BAD,
+        _handshake_messages,
+        form=InputForm.PROTOBUF,
+    ),
     FuzzTarget("labels", read_labels, _BAD, _label_bodies, _JSON, InputForm.TEXT),
     FuzzTarget(
         "request", receive_body, (BadField, BadRequest, BodyTooLarge, Disconnected), _requests

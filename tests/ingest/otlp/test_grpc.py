@@ -1,4 +1,4 @@
-"""OTLP profiles over gRPC, by a small server that has only this service."""
+"""OTLP profiles over gRPC."""
 
 import asyncio
 from typing import Any
@@ -7,11 +7,11 @@ import grpc
 import grpc.aio
 import pytest
 
-from ingest.otlp import grpc_service
 from profiles.models import Profile
 from profiles.storage import head
 from tests.ingest.client import Client
 from tests.ingest.formats.otlp.conversions import sample
+from tests.ingest.grpc_client import grpc_server
 from tests.ingest.otlp.responses import partial_success, status
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,21 +24,16 @@ def exported(
     """Send a request to a server in this process; return the response."""
 
     async def run() -> bytes:
-        server = grpc.aio.server()
-        server.add_generic_rpc_handlers((grpc_service.handler(),))
-        port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-                call: Any = channel.unary_unary(METHOD)
-                headers = tuple((name.replace("_", "-"), text) for name, text in metadata.items())
+        async with grpc_server() as address, grpc.aio.insecure_channel(address) as channel:
+            call: Any = channel.unary_unary(METHOD)
+            headers = tuple((name.replace("_", "-"), text) for name, text in metadata.items())
+            try:
                 response: bytes = await call(
                     body, metadata=headers, compression=compression, timeout=60
                 )
                 return response
-        finally:
-            await server.stop(None)
-            await head.stop()
+            finally:
+                await head.stop()
 
     return asyncio.run(run())
 
@@ -85,16 +80,3 @@ def test_errors_have_a_status_with_details(agent: Client, reader: Client) -> Non
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "Not a message of OTLP profiles" in message
     assert not Profile.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("peer", "address"),
-    [
-        ("ipv4:192.0.2.1:50123", "192.0.2.1"),
-        ("ipv6:%5B::1%5D:50123", "::1"),
-        ("ipv6:[2001:db8::1]:4317", "2001:db8::1"),
-        ("unix:/tmp/socket", ""),
-    ],
-)
-def test_the_address_of_a_peer(peer: str, address: str) -> None:
-    assert grpc_service._address(peer) == address

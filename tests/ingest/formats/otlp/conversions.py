@@ -16,7 +16,7 @@ LIMITS = DecodeLimits()
 
 
 @dataclass(frozen=True)
-class Conversion:
+class GroupConversion:
     """Stored profile of a request, with what it was made from."""
 
     attributes: dict[str, str]
@@ -64,7 +64,7 @@ class Conversion:
 @dataclass(frozen=True)
 class Converted:
     request: ExportRequest
-    profiles: list[Conversion]
+    profiles: list[GroupConversion]
     rejections: list[Rejection]
 
 
@@ -82,7 +82,7 @@ def convert(body: bytes, limits: DecodeLimits = LIMITS) -> Converted:
     grouped = group_profiles(request, _owner)
     converter = Converter(request, limits)
     profiles = [
-        Conversion(dict(group.owner), converter.convert(group), group.profiles)
+        GroupConversion(dict(group.owner), converter.convert(group), group.profiles)
         for group in grouped.groups
     ]
     return Converted(request, profiles, grouped.rejections)

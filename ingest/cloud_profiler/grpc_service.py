@@ -1,0 +1,65 @@
+"""gRPC services ProfilerService and ExportService, over the functions that REST uses."""
+
+import grpc
+from django.conf import settings
+
+from common.request_body import Charge
+from ingest.cloud_profiler import handshake, listing, messages, offline, uploads
+from ingest.cloud_profiler.proto import profiler_pb2
+from ingest.cloud_profiler.wire import OfflineProfile, SentProfile
+from ingest.grpc.service import Call, Port, handler
+
+_SERVICES = profiler_pb2.DESCRIPTOR.services_by_name
+PROFILER_SERVICE = _SERVICES["ProfilerService"].full_name
+EXPORT_SERVICE = _SERVICES["ExportService"].full_name
+# A parked handshake is answered this long before its client's deadline.
+_ANSWER_SECONDS = 1.0
+
+
+def handlers(port: Port) -> list[grpc.GenericRpcHandler]:
+    """Return the handlers of both services; see ingest.grpc.service.handler."""
+    profiler = {
+        "CreateProfile": create_profile,
+        "CreateOfflineProfile": create_offline_profile,
+        "UpdateProfile": update_profile,
+    }
+    export = {"ListProfiles": list_profiles}
+    return [
+        handler(PROFILER_SERVICE, profiler, port),
+        handler(EXPORT_SERVICE, export, port),
+    ]
+
+
+async def create_profile(call: Call) -> bytes:
+    project, message = messages.create_profile_request(call.body)
+    timeout = settings.POLL_TIMEOUT_SECONDS
+    if call.seconds_left is not None:
+        timeout = max(0.0, min(timeout, call.seconds_left - _ANSWER_SECONDS))
+    response = await handshake.create_profile(call.caller, project, message, timeout)
+    return messages.profile_response(response)
+
+
+async def create_offline_profile(call: Call) -> bytes:
+    project, parts = messages.offline_upload(call.body)
+
+    async def read(_project: int, charge: Charge) -> OfflineProfile:
+        charge(len(call.body))
+        return messages.offline_profile(parts)
+
+    return messages.profile_response(await offline.create_offline(call.caller, project, read))
+
+
+async def update_profile(call: Call) -> bytes:
+    project, name_id, parts = messages.updated_upload(call.body)
+
+    async def read(_project: int, charge: Charge) -> SentProfile:
+        charge(len(call.body))
+        return messages.sent_profile(parts)
+
+    response = await uploads.update_profile(call.caller, project, name_id, read)
+    return messages.profile_response(response)
+
+
+async def list_profiles(call: Call) -> bytes:
+    project, query = messages.list_profiles_request(call.body)
+    return messages.list_profiles_response(await listing.list_profiles(call.caller, project, query))
