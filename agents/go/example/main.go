@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	total  float64
+	total float64
 	keep  [][]byte
 	lock  sync.Mutex
 	ended = make(chan struct{})
