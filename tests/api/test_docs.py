@@ -64,7 +64,8 @@ class DocumentedCommand:
 
 def examples() -> Iterator[DocumentedCommand]:
     for command, response in _EXAMPLE.findall(DOCS.read_text()):
-        yield DocumentedCommand(command, response)
+        if "-X POST" not in command:
+            yield DocumentedCommand(command, response)
 
 
 @pytest.fixture
@@ -85,6 +86,19 @@ def test_an_example_returns_the_documented_output(
         assert json.loads(response) == json.loads(example.output)
     elif example.output:
         assert response.decode().splitlines() == example.output.splitlines()
+
+
+def test_the_import_returns_the_documented_fields(agent: Client) -> None:
+    said = DOCS.read_text().partition("## `profiles:import`")[2]
+    [(command, output)] = _EXAMPLE.findall(said)
+    url = shlex.split(command.replace("\\\n", " "))[-1].removeprefix("$FLAMEWATCH")
+    response = agent.request("POST", url, content=b"main;work 3\nmain 1\n").json()
+    documented = json.loads(output)
+    assert response.keys() == documented.keys()
+    ours, theirs = response["profiles"][0], documented["profiles"][0]
+    assert ours.keys() == theirs.keys()
+    same = ("type", "service", "duration", "samples", "metrics")
+    assert [ours[name] for name in same] == [theirs[name] for name in same]
 
 
 def test_every_address_and_form_has_an_example() -> None:

@@ -37,6 +37,8 @@ SHARES: Mapping[str, int] = {
     "speedscope": 6,
     "v8-profile": 6,
     "import-file": 4,
+    "otlp": 3,
+    "otlp-json": 2,
     "pyroscope-query": 4,
     "pyroscope-folded": 3,
     "pyroscope-lines": 3,
@@ -46,6 +48,4 @@ SHARES: Mapping[str, int] = {
     "pyroscope-multipart": 4,
     "pyroscope-push": 6,
     "pyroscope-labels": 6,
-    "otlp": 3,
-    "otlp-json": 2,
 }
