@@ -3,10 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -14,10 +16,11 @@ import (
 )
 
 var (
-	total float64
-	keep  [][]byte
-	lock  sync.Mutex
-	ended = make(chan struct{})
+	total  float64
+	keep   [][]byte
+	lock   sync.Mutex
+	rounds atomic.Int64
+	ended  = make(chan struct{})
 )
 
 func main() {
@@ -32,6 +35,7 @@ func main() {
 	<-stop
 	close(ended)
 	agent.Stop()
+	fmt.Println("rounds", rounds.Load()) // of burnCPU; more per second of CPU time is less overhead
 }
 
 func repeat(job func()) {
@@ -47,6 +51,7 @@ func repeat(job func()) {
 
 //go:noinline
 func burnCPU() {
+	rounds.Add(1)
 	for i := 0; i < 2_000_000; i++ {
 		total += float64(i) * 1.000001
 	}

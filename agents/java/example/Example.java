@@ -1,8 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Burns CPU time, allocates memory and waits for a lock. Start it with -javaagent. */
 public final class Example {
+    private static final AtomicLong ROUNDS = new AtomicLong();
     private static final Object LOCK = new Object();
     private static volatile double total;
     private static List<byte[]> blocks = new ArrayList<>();
@@ -12,6 +14,8 @@ public final class Example {
     }
 
     public static void main(String[] arguments) {
+        // Rounds of burnCpu: more per second of CPU time is less overhead.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("rounds " + ROUNDS.get())));
         for (Job job : List.<Job>of(Example::burnCpu, Example::allocate, Example::holdLock, Example::holdLock)) {
             new Thread(() -> repeat(job)).start();
         }
@@ -28,6 +32,7 @@ public final class Example {
     }
 
     private static void burnCpu() throws InterruptedException {
+        ROUNDS.incrementAndGet();
         double sum = 0;
         for (int i = 0; i < 5_000_000; i++) {
             sum += Math.sqrt(i);

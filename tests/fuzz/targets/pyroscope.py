@@ -155,7 +155,7 @@ TARGETS = (
         "pyroscope-lines",
         stacks_reader(import_lines),
         _REJECTIONS,
-        lambda: [b"main;work\nmain;work\nmain\n"],
+        lambda: [b"main;work\nmain;work\nmain\n", b";\n"],
         (b";", b"\n", b"\r"),
         InputForm.TEXT,
     ),

@@ -1,0 +1,55 @@
+"""Overhead of every agent: CPU time of a round of the example's work, while it is captured.
+
+The figures are printed (pytest -s); the bound is wide, because the machine's speed varies.
+"""
+
+import os
+import signal
+import time
+
+import pytest
+from example_program import Program, Run
+from fake_server import FakeServer, assigned
+from languages import Language
+
+pytestmark = [pytest.mark.measurement, pytest.mark.nightly]
+
+SECONDS = 8.0
+TURNS = 3
+MOST = 1.5  # times the CPU time of a round without the agent
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def cpu_of_a_round(program: Program) -> float:
+    """Run the program for SECONDS; return CPU seconds for each of its rounds."""
+    time.sleep(SECONDS)
+    used = cpu_seconds(program.process.pid)
+    program.process.send_signal(signal.SIGTERM)
+    program.process.wait(10)
+    [rounds] = [line.split()[1] for line in program.log.splitlines() if "rounds" in line]
+    return used / int(rounds)
+
+
+def test_captures_that_never_end(
+    language: Language, run: Run, server: tuple[FakeServer, str]
+) -> None:
+    fake, url = server
+    ratios = {}
+    for kind in sorted({"CPU", "WALL"} & set(language.types)):
+        fake.respond_with("POST", assigned(kind, "2s"))
+        without, during = [], []
+        for _ in range(TURNS):
+            with run("") as program:
+                without.append(cpu_of_a_round(program))
+            with run(url) as program:
+                during.append(cpu_of_a_round(program))
+        ratios[kind] = min(during) / min(without)
+        more = 100 * (ratios[kind] - 1)
+        print(f"{language.name} {kind}: {more:+.1f} % CPU time while capturing")
+    assert max(ratios.values()) < MOST, ratios
