@@ -78,3 +78,9 @@ def test_the_jar_names_its_agent_class(tmp_path: Path) -> None:
         assert "Premain-Class: dev.flamewatch.agent.Agent\n" in manifest
         assert archive.namelist()[0] == "META-INF/MANIFEST.MF"
         assert "dev/flamewatch/agent/Agent.class" in archive.namelist()
+
+
+def test_the_versions_of_the_java_agent_agree() -> None:
+    java = ROOT / "agents" / "java"
+    client = (java / "src/main/java/dev/flamewatch/agent/Client.java").read_text()
+    assert f'String VERSION = "{java_version(java)}";' in client
