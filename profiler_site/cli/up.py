@@ -1,7 +1,9 @@
 """`flamewatch up`: run the whole server in one process."""
 
 import contextlib
+import os
 import signal
+import sys
 import threading
 from argparse import Namespace
 from collections.abc import Callable
@@ -28,6 +30,8 @@ from profiler_site.process.server import PortTaken, Server, bind, keep_freed_mem
 from profiles.compaction.lease import release_all
 from projects.models import User
 
+_GRPC_PORT = "FLAMEWATCH_GRPC_PORT"
+
 
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
@@ -49,7 +53,7 @@ def _serve(options: Namespace) -> int:
     keep_freed_memory()
     try:
         listener = bind(options.host, options.port)
-        _require_grpc_port(options.host)
+        grpc_server = _grpc_server(options.host)
     except PortTaken as taken:
         raise CommandFailed(str(taken)) from None
     _prepare()
@@ -58,7 +62,6 @@ def _serve(options: Namespace) -> int:
     celery = None if settings.REDIS_URL else EmbeddedCelery()
     if celery:
         release_all()  # the data folder's lock ensures that no other worker runs
-    grpc_server = GrpcServer(options.host, settings.GRPC_PORT) if settings.GRPC_PORT else None
     welcome = _welcome(demo, agents, grpc_server)
     connections.close_all()  # each serving thread opens its own connection
 
@@ -86,16 +89,26 @@ def _serve(options: Namespace) -> int:
     return 0 if server.started else 1
 
 
-def _require_grpc_port(host: str) -> None:
-    """Raise PortTaken or CommandFailed if gRPC could not be served.
+def _grpc_server(host: str) -> GrpcServer | None:
+    """Return the gRPC server; None without one, and if its default port is taken.
 
-    gRPC itself reads its files and binds its port later, and says less.
+    A second server on one machine starts without gRPC then. Raise PortTaken or CommandFailed if a
+    port or a certificate that is set cannot be used: gRPC itself reads its files and binds its port
+    later, and says less.
     """
-    if settings.GRPC_PORT:
-        for problem in check_grpc_tls(None):
-            raise CommandFailed(f"{problem.msg} {problem.hint}")
-        advice = f"FLAMEWATCH_GRPC_PORT={settings.GRPC_PORT + 1}, or 0 for no gRPC"
-        bind(host, settings.GRPC_PORT, advice).close()
+    port = settings.GRPC_PORT
+    if not port:
+        return None
+    for problem in check_grpc_tls(None):
+        raise CommandFailed(f"{problem.msg} {problem.hint}")
+    try:
+        bind(host, port, f"{_GRPC_PORT}={port + 1}, or 0 for no gRPC").close()
+    except PortTaken as taken:
+        if os.environ.get(_GRPC_PORT):
+            raise
+        print(f"{taken} This server runs without gRPC.", file=sys.stderr, flush=True)
+        return None
+    return GrpcServer(host, port)
 
 
 def _prepare() -> None:
