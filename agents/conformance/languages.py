@@ -22,6 +22,10 @@ class Language:
     environment: tuple[tuple[str, str], ...] = ()
     exit_code: int = 0  # after SIGTERM
 
+    @property
+    def first_type(self) -> str:
+        return next(iter(self.types))
+
 
 def _go(folder: Path) -> list[str]:
     go = shutil.which("go", path=f"{os.environ['PATH']}:/usr/local/go/bin")
@@ -65,9 +69,9 @@ NODE = Language("nodejs", _node, {"CPU": "cpu", "WALL": "wall", "HEAP": "inuse_s
 NODE_ALLOCATIONS = Language(
     "nodejs",
     _node,
-    {"CPU": "cpu", "HEAP_ALLOC": "alloc_space"},
+    {"HEAP_ALLOC": "alloc_space"},
     "burnCpu",
-    (("FLAMEWATCH_TYPES", "CPU,HEAP_ALLOC"),),
+    (("FLAMEWATCH_TYPES", "HEAP_ALLOC"),),
 )
 JAVA = Language(
     "java",

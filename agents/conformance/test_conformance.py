@@ -98,7 +98,7 @@ def test_a_rejected_key_is_reported_once_without_the_key(run: Run, server: Serve
 
 def test_an_upload_survives_a_short_outage(language: Language, run: Run, server: Served) -> None:
     fake, url = server
-    fake.respond_with("POST", assigned("CPU", "0.300s"), throttled("60s"))
+    fake.respond_with("POST", assigned(language.first_type, "0.300s"), throttled("60s"))
     fake.respond_with("PATCH", error_response(503, "busy", "0.2s"), stored)
     with run(url):
         first, second = fake.wait_for("PATCH", 2)
@@ -106,9 +106,9 @@ def test_an_upload_survives_a_short_outage(language: Language, run: Run, server:
     assert first.path == second.path
 
 
-def test_a_permanent_error_drops_the_profile(run: Run, server: Served) -> None:
+def test_a_permanent_error_drops_the_profile(language: Language, run: Run, server: Served) -> None:
     fake, url = server
-    fake.respond_with("POST", assigned("CPU", "0.100s"), throttled("0.5s"))
+    fake.respond_with("POST", assigned(language.first_type, "0.100s"), throttled("0.5s"))
     fake.respond_with("PATCH", error_response(400, "not a profile", "0.1s"), stored)
     with run(url) as program:
         fake.wait_for("POST", 3)

@@ -1,13 +1,14 @@
 'use strict';
 
 const inspector = require('node:inspector');
-const { fileURLToPath } = require('node:url');
+const { fileURLToPath, pathToFileURL } = require('node:url');
 const { Profile } = require('./pprof');
 
 /** @typedef {import("../index").ProfileType} ProfileType */
 /** @typedef {import("./pprof").Frame} Frame */
 /** @typedef {{ functionName: string, url: string, lineNumber: number }} CallFrame */
 
+const OWN_FOLDER = `${pathToFileURL(__dirname).href}/`;
 const SAMPLE_MICROSECONDS = 10_000;
 const HEAP_SAMPLE_BYTES = 512 * 1024;
 // V8's names for time that no JavaScript function uses.
@@ -145,6 +146,10 @@ function stacksById(profile, nodes) {
     const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
     if (name === IDLE) own.isIdle = true;
     stacks.set(node.id, own);
+    if (isOwn(node.callFrame)) {
+      stacks.delete(node.id);
+      continue;
+    }
     for (const child of node.children ?? []) open.push({ node: byId.get(child), stack: own });
   }
   return stacks;
@@ -164,10 +169,20 @@ function heapProfile(head, metric) {
     const { node, stack } = /** @type {{ node: any, stack: number[] }} */ (open.pop());
     const name = node.callFrame.functionName;
     const own = name === ROOT ? stack : [profile.location(frameOf(node.callFrame)), ...stack];
+    if (isOwn(node.callFrame)) continue;
     if (node.selfSize > 0 && own.length) profile.add(own, [node.selfSize]);
     for (const child of node.children ?? []) open.push({ node: child, stack: own });
   }
   return profile;
+}
+
+/**
+ * Return true for a function of the agent: its subtree is not the program's.
+ *
+ * @param {CallFrame} frame
+ */
+function isOwn(frame) {
+  return frame.url.startsWith(OWN_FOLDER) || frame.url.startsWith(__dirname + '/');
 }
 
 /**
