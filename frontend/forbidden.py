@@ -3,7 +3,7 @@
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
-from projects.access import may_change
+from projects.access import may_change, may_change_saved, may_save
 from projects.models import Member
 
 
@@ -13,4 +13,20 @@ def only_who_may_change(member: Member) -> None:
         raise PermissionDenied(
             _("Your role in %(project)s is %(role)s. Owners and admins can change this.")
             % {"role": member.get_role_display().lower(), "project": member.project.name}
+        )
+
+
+def only_who_may_save(member: Member) -> None:
+    """Raise `PermissionDenied` with the message to show for viewers."""
+    if not may_save(member):
+        raise PermissionDenied(
+            _("Viewers cannot save anything in a project. Ask one of its owners for another role.")
+        )
+
+
+def only_who_may_change_saved(member: Member, creator: int | None) -> None:
+    """Raise `PermissionDenied` unless the member made it (User.pk) or is an owner or admin."""
+    if not may_change_saved(member, creator):
+        raise PermissionDenied(
+            _("Only its creator, and owners and admins of the project, can change this.")
         )

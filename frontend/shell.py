@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from projects.access import projects_of
+from projects.access import may_save, projects_of
 from projects.models import Project, User
 
 
@@ -16,6 +16,7 @@ class Shell(TypedDict):
     signup_open: bool
     sends_mail: bool
     my_projects: "SimpleLazyObject[list[Project]]"  # evaluated only where it is shown
+    may_save: "SimpleLazyObject[bool]"  # in the project of the page
 
 
 def shell(request: HttpRequest) -> Shell:
@@ -26,9 +27,19 @@ def shell(request: HttpRequest) -> Shell:
         "signup_open": settings.SIGNUP == "open",
         "sends_mail": settings.SENDS_MAIL,
         "my_projects": SimpleLazyObject(lambda: _projects(request)),
+        "may_save": SimpleLazyObject(lambda: _may_save(request)),
     }
 
 
 def _projects(request: HttpRequest) -> list[Project]:
     user = getattr(request, "user", None)
     return projects_of(user) if isinstance(user, User) else []
+
+
+def _may_save(request: HttpRequest) -> bool:
+    """Return whether the user may save views and snapshots in the project of the page's URL."""
+    user, at = getattr(request, "user", None), request.resolver_match
+    project_id = at.kwargs.get("project_id") if at else None
+    return isinstance(user, User) and any(
+        may_save(member) for member in user.in_projects if member.project.project_id == project_id
+    )

@@ -14,6 +14,8 @@ from frontend.pages.history import view as history
 from frontend.pages.home import new_project
 from frontend.pages.home import view as home
 from frontend.pages.profiles import view as profiles
+from frontend.pages.saved import view as saved
+from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
 from frontend.pages.settings import api_keys, key_file
 from frontend.pages.settings import view as settings
@@ -48,6 +50,11 @@ urlpatterns = [
     path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
     path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
     path("p/<str:project_id>/agents", agents.agents, name="agents"),
+    path("p/<str:project_id>/saved", saved.saved, name="saved"),
+    path("p/<str:project_id>/saved/views", saved_views.create, name="save_view"),
+    path("p/<str:project_id>/saved/views/<int:pk>", saved_views.open_view, name="saved_view"),
+    path("p/<str:project_id>/saved/views/<int:pk>/rename", saved_views.rename, name="rename_view"),
+    path("p/<str:project_id>/saved/views/<int:pk>/delete", saved_views.delete, name="delete_view"),
     path("p/<str:project_id>/setup", setup.setup, name="setup"),
     path("p/<str:project_id>/setup/status", setup.status, name="setup_status"),
     path("p/<str:project_id>/settings", settings.settings, name="settings"),

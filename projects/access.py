@@ -44,3 +44,13 @@ def may_import(member: Member) -> bool:
 def may_capture(member: Member) -> bool:
     """Return True for all roles except viewers: a capture costs the profiled program CPU time."""
     return member.role != Role.VIEWER
+
+
+def may_save(member: Member) -> bool:
+    """Return True for all roles except viewers: what members save takes the project's space."""
+    return member.role != Role.VIEWER
+
+
+def may_change_saved(member: Member, creator: int | None) -> bool:
+    """Return True for the creator (User.pk) of something saved, and for owners and admins."""
+    return may_save(member) and (may_change(member) or creator == member.user_id)

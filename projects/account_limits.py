@@ -1,4 +1,4 @@
-"""Limits on the projects of an account, and on the members and API keys of a project.
+"""Limits on the projects of an account, and on the members, keys and views of a project.
 
 Each check locks the row that has the limit until the end of the caller's transaction, so that
 concurrent requests cannot exceed it together. A limit only stops additions: accounts and projects
@@ -8,7 +8,7 @@ that already exceed it, because it was lowered, stay as they are.
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from projects.models import ApiKey, KeyFile, Member, Project, Role, User
+from projects.models import ApiKey, KeyFile, Member, Project, Role, SavedView, User
 
 # Key files of one API key. Each is made for a person or a program that gets a file of its own;
 # more of them are the work of a script.
@@ -88,6 +88,25 @@ def require_key_file(key: ApiKey) -> None:
                 " key, and revoke this one when nothing uses it."
             )
             % {"name": key.name, "count": count, "allowed": MAX_KEY_FILES}
+        )
+
+
+def require_saved_view(project: Project) -> None:
+    """Raise LimitReached if the project has all the saved views that it may. Use a transaction."""
+    _lock(project)
+    count = SavedView.objects.filter(project=project).count()
+    if count >= settings.MAX_SAVED_VIEWS_PER_PROJECT:
+        raise LimitReached(
+            _(
+                "Saved views of %(project)s: %(count)d; the limit is %(allowed)d. Delete views"
+                " that nobody needs, or ask the operator of this server to raise"
+                " FLAMEWATCH_MAX_SAVED_VIEWS_PER_PROJECT."
+            )
+            % {
+                "project": project.name,
+                "count": count,
+                "allowed": settings.MAX_SAVED_VIEWS_PER_PROJECT,
+            }
         )
 
 

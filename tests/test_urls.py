@@ -13,11 +13,12 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from projects.credentials import keys
-from projects.models import ApiKey, Member, Project, Role, User
+from projects.models import ApiKey, Member, Project, Role, SavedView, User
 
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
+SAVED = "4711"  # primary key of a saved view of alice
 
 
 class For(Enum):
@@ -82,6 +83,13 @@ PAGES = [
     Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("agents", For.VIEWERS, (PROJECT,)),
     Page("agents", For.VIEWERS, (PROJECT,), query="?show=deployments"),
+    Page("saved", For.VIEWERS, (PROJECT,)),
+    Page(
+        "save_view", For.MEMBERS, (PROJECT,), data={"name": "x", "address": f"/p/{PROJECT}/flame"}
+    ),
+    Page("saved_view", For.VIEWERS, (PROJECT, SAVED)),
+    Page("rename_view", For.OWNERS, (PROJECT, SAVED), data={"name": "y"}),
+    Page("delete_view", For.OWNERS, (PROJECT, SAVED), data={}),
     Page("setup", For.VIEWERS, (PROJECT,)),
     Page("setup", For.OWNERS, (PROJECT,), data={}),
     Page("setup_status", For.VIEWERS, (PROJECT,)),
@@ -112,6 +120,11 @@ def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iter
 def key(project: Project) -> None:
     row, _text = keys.create(project, "production")
     ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture(autouse=True)
+def saved_view(project: Project, alice: User) -> None:
+    SavedView.objects.create(pk=SAVED, project=project, name="v", page="flame", created_by=alice)
 
 
 @pytest.fixture

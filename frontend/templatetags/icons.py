@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 _DRAWINGS = {
+    "bookmark": '<path d="M4 2.5h8v11l-4-3-4 3z"/>',
     "capture": '<circle cx="8" cy="8" r="6"/><circle cx="8" cy="8" r="2.5"/>',
     "chain": '<path d="M6.5 9.5a3 3 0 0 0 4.2 0l2-2a3 3 0 0 0-4.2-4.2l-.8.8M9.5 6.5a3 3 0 0 0-4.2 0'
     'l-2 2a3 3 0 0 0 4.2 4.2l.8-.8"/>',

@@ -8,6 +8,7 @@ from projects.models.deployment import Deployment
 from projects.models.key_file import KeyFile
 from projects.models.project import Member, Project, Role
 from projects.models.quota import DayRejections, DayUsage, Quota
+from projects.models.saved_view import SavedView, ViewPage
 from projects.models.user import User
 
 __all__ = [
@@ -23,5 +24,7 @@ __all__ = [
     "Project",
     "Quota",
     "Role",
+    "SavedView",
     "User",
+    "ViewPage",
 ]

@@ -6,6 +6,7 @@ Tests of properties that hold for all pages take them from this module.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from projects import saved_views
 from projects.models import Project, User
 from tests import sample_project
 
@@ -51,6 +52,7 @@ PAGES = (
     Shown("profiles as a table", "profiles", f"{P}/profiles?{OF}&table=1&order=heaviest"),
     Shown("agents", "agents", f"{P}/agents"),
     Shown("deployments", "agents", f"{P}/agents?show=deployments"),
+    Shown("saved", "saved", f"{P}/saved"),
     Shown("set-up", "setup", f"{P}/setup"),
     Shown("settings", "settings", f"{P}/settings"),
     Shown("concepts", "concepts", "/help/concepts", stranger=True),
@@ -88,3 +90,4 @@ def furnish(project: Project, owner: User, now: datetime) -> None:
     sample_project.people(project)
     sample_project.api_keys(project, owner, now)
     sample_project.services(project, now, step=timedelta(hours=1))
+    saved_views.create(project, "Checkout, last day", f"{P}/flame?{OF}", by=owner)
