@@ -14,6 +14,7 @@ from frontend.pages.history import view as history
 from frontend.pages.home import new_project
 from frontend.pages.home import view as home
 from frontend.pages.profiles import view as profiles
+from frontend.pages.saved import snapshots
 from frontend.pages.saved import view as saved
 from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
@@ -51,6 +52,12 @@ urlpatterns = [
     path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
     path("p/<str:project_id>/agents", agents.agents, name="agents"),
     path("p/<str:project_id>/saved", saved.saved, name="saved"),
+    path("p/<str:project_id>/snapshots", snapshots.create, name="take_snapshot"),
+    path(
+        "p/<str:project_id>/snapshots/<str:snapshot_id>/delete",
+        snapshots.delete,
+        name="delete_snapshot",
+    ),
     path("p/<str:project_id>/saved/views", saved_views.create, name="save_view"),
     path("p/<str:project_id>/saved/views/<int:pk>", saved_views.open_view, name="saved_view"),
     path("p/<str:project_id>/saved/views/<int:pk>/rename", saved_views.rename, name="rename_view"),

@@ -1,6 +1,8 @@
 """Stored profiles: rows of the head with one call tree each, and blocks packed in blobs."""
 
+from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from projects.models import Agent, Deployment, Project
 
@@ -150,3 +152,41 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return self.job
+
+
+class SnapshotKind(models.TextChoices):
+    SELECTION = "selection", _("Selection")
+    FILE = "file", _("File")
+
+
+class ResultSnapshot(models.Model):
+    """Merged call tree of a selection, or that of a file, stored until somebody deletes it.
+
+    The profiles of the selection may have been deleted by retention since.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE)
+    snapshot_id = models.CharField(max_length=16, unique=True)  # random, part of URLs
+    kind = models.CharField(max_length=9, choices=SnapshotKind)
+    title = models.CharField(max_length=200)
+    service = models.CharField(max_length=255, blank=True)  # "" for a file
+    type = models.CharField(max_length=10)  # projects.profile_types.ProfileType
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    # Query string of the flame page, with an absolute range: what was selected, and the view.
+    query = models.TextField(blank=True)
+    metrics = models.JSONField()  # [[name, unit], …], the default one first
+    profiles = models.PositiveIntegerField()
+    duration_ns = models.BigIntegerField()  # Σ over the profiles
+    left_out = models.PositiveIntegerField(default=0)  # matching profiles that are not in the tree
+    warnings = models.JSONField(default=list)  # sentences about what a file lacks
+    # One call tree of all metrics (profiles.engine.encoding.codec) is the whole blob.
+    blob = models.OneToOneField(Blob, on_delete=models.RESTRICT)
+    created = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "created"], name="snapshot_by_creation")]
+
+    def __str__(self) -> str:
+        return self.title

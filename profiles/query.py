@@ -76,7 +76,17 @@ from profiles.queries.selection import (
     View,
     ViewFilter,
 )
+from profiles.queries.snapshots import (
+    NothingToStore,
+    SnapshotInfo,
+    delete_snapshot,
+    run_snapshot,
+    snapshots_of,
+    take_snapshot,
+)
+from profiles.queries.stored_results import SnapshotNotFound, SnapshotUnreadable
 from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
+from profiles.storage.result_snapshots import SnapshotNotStored
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -105,6 +115,7 @@ __all__ = [
     "Metric",
     "MetricNotFound",
     "Missing",
+    "NothingToStore",
     "OptionsResult",
     "Order",
     "ProfileOrder",
@@ -117,6 +128,10 @@ __all__ = [
     "ServiceRow",
     "ServicesResult",
     "Shape",
+    "SnapshotInfo",
+    "SnapshotNotFound",
+    "SnapshotNotStored",
+    "SnapshotUnreadable",
     "Sparkline",
     "StripResult",
     "StripStep",
@@ -133,6 +148,7 @@ __all__ = [
     "compare_document",
     "compare_json",
     "coverage_fields",
+    "delete_snapshot",
     "deployments_of",
     "encode_csv",
     "focus_json",
@@ -150,11 +166,14 @@ __all__ = [
     "run_query",
     "run_service_names",
     "run_services",
+    "run_snapshot",
     "run_sparklines",
     "run_strip",
     "run_top",
     "run_tree",
     "run_tree_and_top",
     "series_changes",
+    "snapshots_of",
+    "take_snapshot",
     "tree_json",
 ]

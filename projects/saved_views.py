@@ -82,7 +82,8 @@ def _checked_name(project: Project, name: str, but: int | None = None) -> str:
         raise InvalidView(_("Enter a name for the view."))
     if len(valid) > MAX_NAME:
         raise InvalidView(_("The name may have %(n)d characters.") % {"n": MAX_NAME})
-    if SavedView.objects.filter(project=project, name=valid).exclude(pk=but).exists():
+    same = SavedView.objects.filter(project=project, name=valid).values_list("pk", flat=True)
+    if any(pk != but for pk in same):
         raise InvalidView(_duplicate(valid))
     return valid
 

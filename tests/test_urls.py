@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
+from profiles.models import Blob, ResultSnapshot
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, Role, SavedView, User
 
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
+SNAPSHOT = "0123456789abcdef"
 SAVED = "4711"  # primary key of a saved view of alice
 
 
@@ -87,6 +90,13 @@ PAGES = [
     Page(
         "save_view", For.MEMBERS, (PROJECT,), data={"name": "x", "address": f"/p/{PROJECT}/flame"}
     ),
+    Page(
+        "take_snapshot",
+        For.MEMBERS,
+        (PROJECT,),
+        data={"title": "x", "address": f"/p/{PROJECT}/flame?service=shop&type=CPU"},
+    ),
+    Page("delete_snapshot", For.OWNERS, (PROJECT, SNAPSHOT), data={}),
     Page("saved_view", For.VIEWERS, (PROJECT, SAVED)),
     Page("rename_view", For.OWNERS, (PROJECT, SAVED), data={"name": "y"}),
     Page("delete_view", For.OWNERS, (PROJECT, SAVED), data={}),
@@ -125,6 +135,25 @@ def key(project: Project) -> None:
 @pytest.fixture(autouse=True)
 def saved_view(project: Project, alice: User) -> None:
     SavedView.objects.create(pk=SAVED, project=project, name="v", page="flame", created_by=alice)
+
+
+@pytest.fixture(autouse=True)
+def snapshot(project: Project, alice: User) -> None:
+    now = timezone.now()
+    ResultSnapshot.objects.create(
+        project=project,
+        snapshot_id=SNAPSHOT,
+        kind="selection",
+        title="x",
+        type="CPU",
+        start=now,
+        end=now,
+        metrics=[["cpu", "nanoseconds"]],
+        profiles=1,
+        duration_ns=1,
+        blob=Blob.objects.create(project=project, key="x", size=1),
+        created_by=alice,
+    )
 
 
 @pytest.fixture

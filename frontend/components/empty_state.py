@@ -178,6 +178,11 @@ def deadline_state(params: PageParams, seconds: float) -> EmptyState:
     return EmptyState(title, text, actions=(shorter,))
 
 
+def unreadable_state(why: str) -> EmptyState:
+    """Return the empty state for a result that cannot be shown; `why` is a sentence."""
+    return EmptyState(_("This result cannot be shown"), why)
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     name: str

@@ -16,9 +16,11 @@ from profiles.query import (
     QueryContext,
     Selection,
     ServiceName,
+    SnapshotInfo,
     run_options,
     run_profiles,
     run_service_names,
+    run_snapshot,
 )
 from projects.models import Project
 from projects.profile_types import ProfileType
@@ -35,6 +37,7 @@ class PageQuery:
     services: Sequence[ServiceName]
     notices: tuple[str, ...]
     now: datetime
+    snapshot: SnapshotInfo | None = None  # shown instead of profiles
 
 
 def query_context(request: HttpRequest, project: Project) -> QueryContext:
@@ -51,8 +54,13 @@ def query_context(request: HttpRequest, project: Project) -> QueryContext:
 def page_query(
     context: QueryContext, project: Project, reading: ParsedParams, now: datetime
 ) -> PageQuery | None:
-    """Resolve the parameters; None if the project has no service. Raise `DeadlinePassed`."""
+    """Resolve the parameters; None if the project has no service.
+
+    Raise `DeadlinePassed`, and `SnapshotNotFound`.
+    """
     services = run_service_names(context)
+    if reading.params.snapshot:
+        return _snapshot_query(context, project, reading, services, now)
     found = _service_and_type(reading.params, services)
     if found is None:
         return None
@@ -62,7 +70,41 @@ def page_query(
     return PageQuery(context, project, params, selection, services, reading.notices, now)
 
 
+def _snapshot_query(
+    context: QueryContext,
+    project: Project,
+    reading: ParsedParams,
+    services: Sequence[ServiceName],
+    now: datetime,
+) -> PageQuery:
+    """Resolve the parameters of a page with a snapshot, which has its own type and range."""
+    info = run_snapshot(context, reading.params.snapshot)
+    params = of_snapshot(replace(reading.params, type=info.type), info)
+    if not params.service:
+        params = replace(params, service=info.service or info.title)
+    selection = params.selection(project.pk, params.service, info.type, now)
+    return PageQuery(context, project, params, selection, services, reading.notices, now, info)
+
+
+def of_snapshot(params: PageParams, info: SnapshotInfo) -> PageParams:
+    """Return the parameters with the range of the snapshot, and without any restriction."""
+    return replace(
+        params,
+        span=info.end - info.start,
+        end=info.end,
+        zones=(),
+        versions=(),
+        labels=(),
+        weight=None,
+        weights=None,
+        profile="",
+    )
+
+
 def options_of(context: QueryContext, selection: Selection) -> OptionsResult:
+    if selection.snapshot:
+        metrics = run_snapshot(context, selection.snapshot).metrics
+        return OptionsResult(zones=(), versions=(), labels={}, weights=(), metrics=metrics)
     return run_options(context, selection.service, selection.type, selection.start, selection.end)
 
 
@@ -101,7 +143,13 @@ def _service_and_type(
 
 def seen_now(of: PageQuery) -> str:
     """Return the current version tag of the selection without merging its profiles."""
+    if of.snapshot:
+        return snapshot_seen(of.snapshot)
     return seen_of(run_profiles(of.context, of.selection, size=1).coverage)
+
+
+def snapshot_seen(info: SnapshotInfo) -> str:
+    return f"{info.profiles}-{info.end.timestamp():.0f}"
 
 
 def seen_of(coverage: Coverage) -> str:

@@ -38,6 +38,7 @@ FRAME = Parameter(
     "",
 )
 ALL_ROWS = parameter.flag("all", "`1` shows every row of the list of functions")
+SNAPSHOT = parameter.text("snapshot", "Id of the snapshot to show instead of profiles", 32)
 SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
 # Other pages use these names for parameters of their own.
 OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name)
@@ -73,6 +74,7 @@ class PageParams:
     colour: str = DEFAULT_COLOUR
     frame: str = ""  # id of the node zoomed to full width
     all_rows: bool = False
+    snapshot: str = ""  # id of the snapshot that is shown instead of profiles
 
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
         end = self.end or now
@@ -88,6 +90,7 @@ class PageParams:
             weight=self.weight,
             weights=self.weights,
             profile=self.profile,
+            snapshot=self.snapshot,
         )
 
     def shown(self, metric: Metric | None) -> View:
@@ -141,6 +144,7 @@ class PageParams:
             ("colour", self.colour if self.colour != DEFAULT_COLOUR else ""),
             ("frame", self.frame),
             ("all", "1" if self.all_rows else ""),
+            ("snapshot", self.snapshot),
         ]
         return urlencode([(name, value) for name, value in pairs if value])
 
@@ -196,6 +200,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         colour=of.read(COLOUR),
         frame=of.read(FRAME),
         all_rows=of.read(ALL_ROWS),
+        snapshot=of.read(SNAPSHOT),
     )
 
 

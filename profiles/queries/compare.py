@@ -28,6 +28,8 @@ from profiles.queries.scan import Trees, add_profiles, explain_errors
 from profiles.queries.selection import FilterOption, Group, InvalidQuery, Selection, Shape, View
 from profiles.queries.tree import apply_view, highlighted, merge_trees
 
+_SNAPSHOT = "No intervals: a snapshot has the sums of its profiles only."
+
 Sides = tuple[Selection, Selection]
 _Side = tuple[MeasuredSum, Coverage]
 
@@ -83,6 +85,8 @@ def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) ->
 
 def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
     whole = replace(view, root=None)
+    if any(side.snapshot for side in sides):
+        return _compare_untested(context, sides, metric, whole, _SNAPSHOT)
     try:
         compared = _compare_tested(context, sides, metric, whole)
     except TooLarge as error:

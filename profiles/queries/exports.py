@@ -20,6 +20,7 @@ from profiles.queries.plan import QueryPlan, choose_metric, metrics_of, plan_que
 from profiles.queries.results import TopResult, TreeResult
 from profiles.queries.scan import add_profiles
 from profiles.queries.selection import Group, InvalidQuery, Selection, View
+from profiles.queries.stored_results import stored_sum
 from profiles.queries.tree import apply_view, merge_trees, run_top, run_tree
 
 MAX_FRAMES = 20_000_000  # frames of all stacks of a file: some 100 MB and some seconds
@@ -90,7 +91,7 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
         metric = choose_metric(selection, view, metrics)
         among = sorted(metrics, key=lambda each: (each == DEFAULT_METRICS[type_], each))
         plan = plan_query(context, selection)
-        merged, coverage = _merge_metrics(context, plan, metric, among, view.group)
+        merged, coverage = merge_metrics(context, plan, metric, among, view.group)
     tree = apply_view(context, merged, view)
     _limit_frames(context, tree)
     data = encode.encode(
@@ -105,7 +106,7 @@ def _pprof(context: QueryContext, selection: Selection, view: View) -> ExportFil
     return ExportFile(data, coverage.left_out)
 
 
-def _merge_metrics(
+def merge_metrics(
     context: QueryContext, plan: QueryPlan, metric: Metric, among: Sequence[Metric], group: Group
 ) -> tuple[Tree, Coverage]:
     """Merge as `merge_trees` does, with further metrics in the same tree.
@@ -113,6 +114,8 @@ def _merge_metrics(
     From `among`, the tree has `metric` and each metric that exactly the same profiles have. If a
     sum passes 64 bits or the tree has too many nodes, merge `metric` alone.
     """
+    if plan.selection.snapshot:
+        return stored_sum(context, plan.selection, among, group)
     stats = ScanStats(shared={*among})
     by_function, type_ = group is Group.FUNCTION, plan.selection.type
     merge = Merge(among, by_function, settings.MAX_QUERY_NODES, type_, context.check)

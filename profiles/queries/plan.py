@@ -23,6 +23,7 @@ from profiles.models import Blob, Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.deployments import matching_deployments
 from profiles.queries.selection import MetricNotFound, Selection, View
+from profiles.queries.stored_results import stored_metrics
 from profiles.storage.blob_store import BlockLocation
 
 LONGEST = timedelta(days=1)  # greatest time range of a block
@@ -101,9 +102,13 @@ def plan_query(
     only: day blocks have sums, no single profiles. A day block without sums of squares (if
     `variance`), without sums by label (if the selection has labels) or across one of the times
     `cuts` is replaced by its hour blocks. Sums over a range that is closed and entirely in blocks
-    do not change: compaction and retention replace blocks by others.
+    do not change: compaction and retention replace blocks by others. The plan of a snapshot reads
+    nothing.
     """
     _require_own(context, selection)
+    if selection.snapshot:
+        nothing = RowFilter(micros(selection.start), micros(selection.end), None, (), None, "")
+        return QueryPlan(selection, nothing, False, Profile.objects.none(), [], None)
     has_head = bool(_newest_totals(context, selection))
     blocks = _block_rows(context, selection, days, variance, cuts)
     is_fixed = not has_head and selection.end <= timezone.now() - CLOSED
@@ -129,6 +134,8 @@ def metrics_of(context: QueryContext, selection: Selection) -> tuple[Metric, ...
     Without profiles, return the type's default metric alone.
     """
     _require_own(context, selection)
+    if selection.snapshot:
+        return stored_metrics(context, selection)
     metrics: dict[Metric, None] = {}
     type_ = selection.type.value
     for totals in _newest_totals(context, selection):

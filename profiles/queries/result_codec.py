@@ -46,7 +46,7 @@ from profiles.queries.selection import (
 )
 from projects.profile_types import ProfileType
 
-VERSION = 1  # of the format; part of the keys of shared caches
+VERSION = 2  # of the format; part of the keys of shared caches
 _ALIGNMENT = 8  # bytes: of each buffer, and the size of the header's length
 _CLASSES = {
     each.__name__: each

@@ -65,6 +65,8 @@ class Selection:
     weight: float | None = None  # the top n % of profiles by total; None: all
     weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
     profile: str = ""  # Profile.name_id, to select a single profile
+    # ResultSnapshot.snapshot_id: its stored tree instead of profiles; nothing else applies then
+    snapshot: str = ""
 
 
 @dataclass(frozen=True, slots=True)

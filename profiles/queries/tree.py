@@ -43,6 +43,7 @@ from profiles.queries.selection import (
     Shape,
     View,
 )
+from profiles.queries.stored_results import stored_sum
 
 
 def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeResult:
@@ -129,6 +130,8 @@ def merge_trees(
     is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
     sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
     """
+    if plan.selection.snapshot:
+        return stored_sum(context, plan.selection, (metric,), group)
     merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, (metric, group))
     if merged is None:
         by_function, type_ = group is Group.FUNCTION, plan.selection.type

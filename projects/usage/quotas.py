@@ -18,6 +18,7 @@ __all__ = [
     "admit_profile",
     "limits_of",
     "release",
+    "require_bytes",
     "require_room",
 ]
 
@@ -51,6 +52,13 @@ async def require_room(project: int) -> None:
     rejection.
     """
     check(await find_limits(project), await day_usage.today(project), 1)
+
+
+def require_bytes(project: int, size: int) -> None:
+    """Raise QuotaReached if the project may not store `size` more bytes; may block."""
+    allowed = limits_of(project).stored_bytes
+    if day_usage.read(project).stored_bytes + size > allowed:
+        raise QuotaReached(LimitName.STORED_BYTES, allowed, _to_midnight())
 
 
 async def release(admission: Admission) -> None:

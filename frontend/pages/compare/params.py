@@ -27,6 +27,7 @@ from frontend.queries.params import (
     ALL_ROWS,
     DEFAULT_VIEW,
     OTHER_MEANINGS,
+    SNAPSHOT,
     PageParams,
     page_params,
 )
@@ -34,7 +35,7 @@ from frontend.queries.params import (
 PREFIX = "b."
 _RANGE = frozenset({SPAN.name, END.name, FROM.name, TO.name})
 # Parameters that may differ; service, type, metric and filters are shared by both sides.
-_OVERRIDDEN = _RANGE | {ZONE.name, VERSION.name, WEIGHT.name, WEIGHTS.name}
+_OVERRIDDEN = _RANGE | {ZONE.name, VERSION.name, WEIGHT.name, WEIGHTS.name, SNAPSHOT.name}
 SORTS = ("total", "self", "name")
 VIEWS = ("difference", "sides", "list")
 

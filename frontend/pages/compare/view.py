@@ -4,7 +4,7 @@ import gzip
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ from profiles.query import (
     DeadlinePassed,
     InvalidQuery,
     QueryContext,
+    SnapshotNotFound,
     compare_json,
 )
 from projects.access import project_for
@@ -47,12 +48,17 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     query, notices = read(of, now)
+    queries = query_context(request, project)
+    try:
+        shown = compare_page.context(queries, project, query, notices, now)
+    except SnapshotNotFound as error:
+        raise Http404(str(error)) from error
     context = {
         "project": project,
         "here": "compare",
         "frame": of.read(FRAME),
         "views": VIEWS,
-        **compare_page.context(query_context(request, project), project, query, notices, now),
+        **shown,
     }
     return render(request, "frontend/compare/page.html", context)
 

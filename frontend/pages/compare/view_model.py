@@ -21,10 +21,11 @@ from frontend.queries.page_query import (
     PageQuery,
     metric_named,
     metric_notice,
+    of_snapshot,
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams
+from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -32,6 +33,7 @@ from profiles.query import (
     OptionsResult,
     QueryContext,
     Selection,
+    run_snapshot,
 )
 from projects.models import Project
 
@@ -79,13 +81,14 @@ def context(
 
 
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
-    """Set the service and type that are shown on both sides."""
+    """Set the service and type that are shown on both sides, and the ranges of snapshots."""
     service, type_ = of.params.service, of.params.type
-    return replace(
-        query,
-        a=replace(query.a, service=service, type=type_),
-        b=replace(query.b, service=service, type=type_),
-    )
+    a, b = (replace(_ranged(of, side), service=service, type=type_) for side in (query.a, query.b))
+    return replace(query, a=a, b=b)
+
+
+def _ranged(of: PageQuery, side: PageParams) -> PageParams:
+    return of_snapshot(side, run_snapshot(of.context, side.snapshot)) if side.snapshot else side
 
 
 def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
@@ -99,6 +102,9 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
         "pickers": _pickers(of, query, sides, options),
+        "snapshots": [
+            run_snapshot(of.context, side.snapshot) if side.snapshot else None for side in sides
+        ],
         "chips": chips(query.a.filters),
         "history": _history(query, of),
     }
@@ -122,7 +128,7 @@ def _pickers(
     `options` are those of side A, and are reused for B if the time range is the same.
     """
     a, b = sides
-    same = (a.start, a.end) == (b.start, b.end)
+    same = (a.start, a.end, a.snapshot) == (b.start, b.end, b.snapshot)
     of_b = options if same else options_of(of.context, b)
     return (
         picker(query.a, of.services, options, of.now),
@@ -133,7 +139,7 @@ def _pickers(
 def _history(query: CompareQuery, of: PageQuery) -> str:
     """Return the history URL of side A's profiles; the caller appends `function`."""
     here = reverse("history", args=[of.project.project_id])
-    return f"{here}?{replace(query.a, root=None).parameters()}"
+    return f"{here}?{replace(query.a, root=None, snapshot='').parameters()}"
 
 
 def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:

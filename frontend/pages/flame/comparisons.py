@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from endpoints.params.selection import LABEL
+from frontend.components.services import by_last_seen
 from frontend.queries.params import DEFAULT_VIEW, PageParams
-from profiles.query import MenuChoice, OptionsResult
+from profiles.query import MenuChoice, OptionsResult, ServiceName, SnapshotInfo
 from projects.models import Project
 
 _MOST_VERSIONS = 5
+_MOST_SERVICES = 20
+_LIVE_SPAN = timedelta(days=1)
 _LONGEST = 30  # characters of a version name in the menu
 
 
@@ -42,6 +46,34 @@ def comparisons(params: PageParams, options: OptionsResult, project: Project) ->
         ]
     rest = _rest(params, options)
     return [*found, against(_("All other versions"), *rest)] if rest else found
+
+
+def with_services(
+    snapshot: SnapshotInfo,
+    params: PageParams,
+    services: Sequence[ServiceName],
+    project: Project,
+) -> list[Comparison]:
+    """Return comparisons of a snapshot with the last day of the services that have its type.
+
+    The service that the snapshot was taken of comes first, then those with the latest profiles.
+    """
+    plain = replace(
+        PageParams(type=snapshot.type, snapshot=snapshot.id, span=_LIVE_SPAN),
+        metric=params.metric,
+        filters=params.filters,
+    )
+    here = reverse("compare", args=[project.project_id])
+    found = [each.service for each in by_last_seen(services) if snapshot.type in each.types]
+    ordered = sorted(found, key=lambda name: name != snapshot.service)
+    sentence = _("%(service)s, last day")
+    return [
+        Comparison(
+            sentence % {"service": name},
+            f"{here}?{replace(plain, service=name).parameters()}&b.snapshot=",
+        )
+        for name in ordered[:_MOST_SERVICES]
+    ]
 
 
 def _rest(params: PageParams, options: OptionsResult) -> tuple[str, list[str]] | None:

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from django.http import QueryDict
 from django.urls import reverse
 
+from endpoints.params.selection import LABEL
 from frontend.addresses import flame_url
 from frontend.components import display_names, empty_state, time_strip
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
@@ -13,7 +15,7 @@ from frontend.components.picker import Picker, picker
 from frontend.components.units import format_count, format_percent, format_value
 from frontend.components.versions import releases_in
 from frontend.pages.flame import summary
-from frontend.pages.flame.comparisons import Comparison, comparisons
+from frontend.pages.flame.comparisons import Comparison, comparisons, with_services
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
 from frontend.pages.flame.merged_tree import MergedPage, address_of, merged
@@ -34,6 +36,8 @@ from profiles.query import (
     MetricNotFound,
     OptionsResult,
     Selection,
+    SnapshotInfo,
+    SnapshotUnreadable,
     TopResult,
     run_strip,
 )
@@ -84,10 +88,13 @@ class FlamePage:
     tree_url: str
     url: str
     seen: str  # version tag of the result; changes when there are new profiles
+    snapshot: SnapshotInfo | None
+    narrowed: list[str]  # zones, versions and labels that the snapshot was restricted to
+    live_url: str  # of the selection that the snapshot was taken of; "" without one
 
 
 def flame_page(of: PageQuery) -> FlamePage:
-    """Build the flame page of a page query. Raise `DeadlinePassed`."""
+    """Build the flame page of a page query. Raise `DeadlinePassed` or `SnapshotUnreadable`."""
     options = options_of(of.context, of.selection)
     metric = metric_named(of.params.metric, options)
     notices = (*of.notices, *metric_notice(of.params.metric, metric))
@@ -114,6 +121,8 @@ def _nearest(
         ) as error:  # the menu offers the metrics of all zones, versions and labels
             params, metric = replace(params, metric=""), None
             errors.append(error)
+        except SnapshotUnreadable:
+            raise
         except InvalidQuery as error:
             if params.root is None and not params.focus:
                 raise
@@ -150,16 +159,43 @@ def _assembled(
         functions=functions_page(params, top, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
-        comparisons=comparisons(params, options, of.project),
+        comparisons=_comparisons(of, options),
         is_view_reset=is_view_reset,
         tree_url=_tree_url(of, seen),
         url=flame_url(of.project, params),
         seen=seen,
+        snapshot=of.snapshot,
+        narrowed=_narrowed(of),
+        live_url=_live_url(of),
     )
 
 
+def _comparisons(of: PageQuery, options: OptionsResult) -> list[Comparison]:
+    if of.snapshot:
+        return with_services(of.snapshot, of.params, of.services, of.project)
+    return comparisons(of.params, options, of.project)
+
+
+def _narrowed(of: PageQuery) -> list[str]:
+    if of.snapshot is None:
+        return []
+    selected = QueryDict(of.snapshot.query)
+    names = ["zone", "version", *(name for name in selected if name.startswith(LABEL.prefix))]
+    return [value for name in names for value in selected.getlist(name)]
+
+
+def _live_url(of: PageQuery) -> str:
+    if of.snapshot is None or of.snapshot.is_file:
+        return ""
+    return f"{reverse_flame(of.project)}?{of.snapshot.query}"
+
+
 def _history_url(of: PageQuery) -> str:
-    plain = replace(of.params.of_the_data(), view=DEFAULT_VIEW, focus="", root=None, profile="")
+    """Return the history of the same profiles; "" for a file, which is of no service."""
+    if of.snapshot and of.snapshot.is_file:
+        return ""
+    data = replace(of.params.of_the_data(), profile="", snapshot="")
+    plain = replace(data, view=DEFAULT_VIEW, focus="", root=None)
     return f"{reverse('history', args=[of.project.project_id])}?{plain.parameters()}"
 
 
@@ -185,6 +221,8 @@ def _average(top: TopResult) -> summary.Average | None:
 
 
 def _strip(of: PageQuery) -> str:
+    if of.snapshot:
+        return ""
     around = time_strip.around(of.selection, of.now)
     result = run_strip(of.context, around, time_strip.steps(around.end - around.start))
     return time_strip.strip(result, of.selection, releases_in(of.context, around))

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -11,11 +11,12 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
+from frontend.components.empty_state import unreadable_state, with_links
 from frontend.pages.flame.flame_page import flame_page, not_in_time
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
 from frontend.queries.params import SEEN, read
-from profiles.query import DeadlinePassed
+from profiles.query import DeadlinePassed, SnapshotNotFound, SnapshotUnreadable
 from projects.access import may_capture, membership
 
 
@@ -43,13 +44,17 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
             shown = flame_page(query) if query else None
     except DeadlinePassed:
         empty = not_in_time(member.project, reading.params)
+    except SnapshotUnreadable as error:
+        empty = with_links(unreadable_state(str(error)), request.path)
+    except SnapshotNotFound as error:
+        raise Http404(str(error)) from error
     values = {
         "project": member.project,
         "here": "flame",
         "flame_page": shown,
         "empty": shown.empty if shown else empty,
         "notices": shown.notices if shown else reading.notices,
-        "may_capture": may_capture(member),
+        "may_capture": may_capture(member) and not reading.params.snapshot,
     }
     response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])

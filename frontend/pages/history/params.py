@@ -16,6 +16,7 @@ from frontend.queries.notices import Notice, notices_of
 from frontend.queries.params import (
     DEFAULT_VIEW,
     OTHER_MEANINGS,
+    SNAPSHOT,
     PageParams,
     page_params,
     span_text,
@@ -79,7 +80,7 @@ def steps_for(span: timedelta) -> list[timedelta]:
 
 def read(of: LenientReader, now: datetime) -> tuple[HistoryQuery, tuple[str, ...]]:
     """Read the parameters; return them with a notice for each invalid one."""
-    own = of.without(*OTHER_MEANINGS)
+    own = of.without(*OTHER_MEANINGS, SNAPSHOT.name)
     default = DEFAULT_RANGE if of.has(SPAN, FROM, TO) else TimeRange(DEFAULT_SPAN)
     plain = page_params(own, now, default).of_the_data()
     params = replace(plain, view=DEFAULT_VIEW, focus="", root=None, profile="")

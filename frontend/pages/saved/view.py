@@ -1,4 +1,4 @@
-"""`/p/<project>/saved`: saved views of the project."""
+"""`/p/<project>/saved`: saved views and snapshots of the project."""
 
 from http import HTTPStatus
 from typing import NamedTuple
@@ -10,6 +10,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from common.amounts import bytes_text
+from frontend.components.display_names import type_name
+from profiles.query import SnapshotInfo, snapshots_of
 from projects import saved_views
 from projects.access import may_change_saved, membership
 from projects.models import Member, SavedView
@@ -19,6 +22,14 @@ class ViewRow(NamedTuple):
     view: SavedView
     url: str
     may_change: bool  # rename and delete
+
+
+class SnapshotRow(NamedTuple):
+    info: SnapshotInfo
+    url: str
+    type: str
+    size: str
+    may_change: bool  # delete
 
 
 @login_required
@@ -35,6 +46,7 @@ def saved_page(request: HttpRequest, member: Member, view_error: str = "") -> Ht
         "here": "saved",
         "views": view_rows(member),
         "view_error": view_error,
+        "snapshots": snapshot_rows(member),
     }
     status = HTTPStatus.BAD_REQUEST if view_error else HTTPStatus.OK
     return render(request, "frontend/saved/page.html", context, status=status)
@@ -45,6 +57,21 @@ def view_rows(member: Member) -> list[ViewRow]:
     return [
         ViewRow(view, view_url(member.project.project_id, view), _may_change(member, view))
         for view in saved_views.of_project(member.project)
+    ]
+
+
+def snapshot_rows(member: Member) -> list[SnapshotRow]:
+    """Return the project's snapshots, the latest first."""
+    flame = reverse("flame", args=[member.project.project_id])
+    return [
+        SnapshotRow(
+            info,
+            f"{flame}?snapshot={info.id}",
+            type_name(info.type),
+            bytes_text(info.size),
+            may_change_saved(member, info.created_by.pk if info.created_by else None),
+        )
+        for info in snapshots_of(member.project.pk)
     ]
 
 

@@ -27,7 +27,7 @@ def test_the_page_is_saved_as_it_is_now(page: Page, shop_url: str) -> None:
     query = parse_qs(SavedView.objects.get().query)
     assert query == {"service": ["checkout"], "span": ["6h"], "view": ["bottomup"]}
 
-    page.get_by_role("link", name="All saved views").click()
+    page.get_by_role("link", name="All views and snapshots").click()
     page.get_by_role("link", name="Checkout, bottom-up").click()
     drawn(page)
     assert parse_qs(urlsplit(page.url).query) == query
@@ -39,7 +39,7 @@ def test_views_are_renamed_and_deleted(page: Page, shop_url: str) -> None:
     page.get_by_label("Save this page as a view").fill("first")
     page.keyboard.press("Enter")
     expect(page.get_by_text("View “first” saved")).to_be_visible()
-    page.get_by_role("link", name="All saved views").click()
+    page.get_by_role("link", name="All views and snapshots").click()
     page.locator("#views summary").click()
     page.get_by_label("New name").fill("second")
     page.get_by_role("button", name="Rename view").click()

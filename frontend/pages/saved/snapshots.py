@@ -1,0 +1,147 @@
+"""`/p/<project>/snapshots`: take and delete snapshots of merged call trees."""
+
+from dataclasses import replace
+from typing import cast
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from common.disk_space import DiskFull
+from endpoints.params.reader import LenientReader
+from frontend.forbidden import only_who_may_change_saved, only_who_may_save
+from frontend.fragments import wants_fragment
+from frontend.queries.page_query import (
+    DEADLINE_SECONDS,
+    PageQuery,
+    find_metric,
+    page_query,
+    query_context,
+)
+from frontend.queries.params import DEFAULT_VIEW, PageParams, read
+from profiles.query import (
+    DeadlinePassed,
+    InvalidQuery,
+    NothingToStore,
+    SnapshotInfo,
+    SnapshotNotFound,
+    SnapshotNotStored,
+    delete_snapshot,
+    run_snapshot,
+    take_snapshot,
+)
+from projects.access import membership
+from projects.account_limits import LimitReached
+from projects.models import Member, User
+from projects.usage.quota_reached import QuotaReached
+
+
+@login_required
+@require_POST
+def create(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Store what the flame page at `address` shows, as `title`; link to it."""
+    member = membership(request.user, project_id)
+    only_who_may_save(member)
+    is_htmx = wants_fragment(request)
+    try:
+        info = _taken(request, member)
+    except NothingToStore:
+        error = _("There are no profiles in this selection.")
+    except DeadlinePassed:
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        error = sentence % {"n": DEADLINE_SECONDS}
+    except (InvalidQuery, LimitReached, QuotaReached, DiskFull, SnapshotNotStored) as reason:
+        error = str(reason)
+    else:
+        url = snapshot_url(project_id, info)
+        if not is_htmx:
+            return redirect(url)
+        sentence = _("Snapshot stored.")
+        return _outcome(request, {"sentence": sentence, "url": url, "link": _("Open")})
+    if is_htmx:
+        return _outcome(request, {"sentence": error, "is_error": True})
+    messages.warning(request, error)
+    return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, project_id: str, snapshot_id: str) -> HttpResponse:
+    member = membership(request.user, project_id)
+    context = query_context(request, member.project)
+    try:
+        info = run_snapshot(context, snapshot_id)
+    except SnapshotNotFound as error:
+        raise Http404(str(error)) from error
+    only_who_may_change_saved(member, info.created_by.pk if info.created_by else None)
+    delete_snapshot(member.project.pk, snapshot_id, by=cast("User", request.user))
+    messages.success(request, _("Snapshot “%(title)s” deleted") % {"title": info.title})
+    return redirect(f"{reverse('saved', args=[project_id])}#snapshots")
+
+
+def snapshot_url(project_id: str, info: SnapshotInfo) -> str:
+    """Return the URL of the flame page with a snapshot, in the view in which it was taken."""
+    of = LenientReader.of_query(QueryDict(info.query))
+    stored = read(of, info.end).params
+    plain = PageParams()
+    view = replace(
+        stored,
+        service="",
+        type=None,
+        zones=plain.zones,
+        versions=plain.versions,
+        labels=plain.labels,
+        span=plain.span,
+        end=plain.end,
+        weight=plain.weight,
+        weights=plain.weights,
+        profile=plain.profile,
+        snapshot=info.id,
+    )
+    query = QueryDict(view.parameters(), mutable=True)
+    del query["span"]
+    return f"{reverse('flame', args=[project_id])}?{query.urlencode()}"
+
+
+def _taken(request: HttpRequest, member: Member) -> SnapshotInfo:
+    """Take the snapshot of a request. Raise what the queries and storing raise."""
+    now = timezone.now()
+    query = QueryDict(urlsplit(request.POST.get("address", "")).query)
+    params = read(LenientReader.of_query(query), now)
+    if params.params.snapshot:
+        raise InvalidQuery(_("This is a snapshot already."))
+    context = query_context(request, member.project)
+    of = page_query(context, member.project, params, now)
+    if of is None:
+        raise NothingToStore
+    metric = find_metric(context, of.selection, of.params.metric)
+    return take_snapshot(
+        context,
+        of.selection,
+        of.params.shown(metric),
+        title=_title(request.POST.get("title", ""), of),
+        query=_absolute(of).parameters(),
+        by=cast("User", request.user),
+    )
+
+
+def _title(text: str, of: PageQuery) -> str:
+    """Return the title, or one of the selection without one."""
+    return text.strip() or f"{of.selection.service} {of.selection.type} {of.selection.end:%F %H:%M}"
+
+
+def _absolute(of: PageQuery) -> PageParams:
+    """Return the parameters with the range that they have now."""
+    end = of.selection.end.replace(microsecond=0)
+    view = of.params.view if of.params.view != "list" else DEFAULT_VIEW
+    return replace(of.params, end=end, view=view)
+
+
+def _outcome(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    return render(request, "frontend/saved/outcome.html", context)

@@ -1,0 +1,118 @@
+"""Snapshots of results: take, list and delete them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from profiles.engine.encoding import codec
+from profiles.engine.metrics import Metric
+from profiles.models import ResultSnapshot, SnapshotKind
+from profiles.queries.context import QueryContext
+from profiles.queries.exports import merge_metrics
+from profiles.queries.plan import choose_metric, metrics_of, plan_query
+from profiles.queries.selection import Group, InvalidQuery, Selection, View
+from profiles.queries.stored_results import snapshot_row
+from profiles.storage import result_snapshots
+from profiles.storage.result_snapshots import NewSnapshot
+from projects.models import User
+from projects.profile_types import ProfileType
+
+
+class NothingToStore(InvalidQuery):
+    """Selection without profiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotInfo:
+    """Snapshot of a project, without its tree."""
+
+    id: str
+    title: str
+    is_file: bool
+    service: str  # "" for a file
+    type: ProfileType
+    start: datetime
+    end: datetime
+    query: str  # of the flame page, with an absolute range
+    metrics: tuple[Metric, ...]
+    profiles: int
+    warnings: tuple[str, ...]
+    size: int  # bytes
+    created: datetime
+    created_by: User | None
+
+
+def run_snapshot(context: QueryContext, snapshot_id: str) -> SnapshotInfo:
+    """Describe a snapshot. Raise SnapshotNotFound."""
+    return _info(snapshot_row(context, snapshot_id))
+
+
+def take_snapshot(
+    context: QueryContext,
+    selection: Selection,
+    view: View,
+    *,
+    title: str,
+    query: str,
+    by: User,
+) -> SnapshotInfo:
+    """Store the merged tree of a selection, with lines and all metrics that its profiles share.
+
+    `query` is what the flame page shows of it. The view's metric comes first; its filters and
+    shape are not applied. Raise NothingToStore without profiles, and what storing raises.
+    """
+    with context.snapshot:
+        metrics = metrics_of(context, selection)
+        metric = choose_metric(selection, view, metrics)
+        among = [metric, *(each for each in metrics if each != metric)]
+        plan = plan_query(context, selection)
+        tree, coverage = merge_metrics(context, plan, metric, among, Group.LINE)
+    if not coverage.profiles:
+        raise NothingToStore("No profiles to store.")
+    context.check()
+    new = NewSnapshot(
+        project=context.project,
+        kind=SnapshotKind.SELECTION,
+        title=title,
+        service=selection.service,
+        type=selection.type,
+        start=selection.start,
+        end=selection.end,
+        query=query,
+        metrics=tree.metrics,
+        profiles=coverage.profiles,
+        duration_ns=coverage.duration_ns,
+        tree=codec.encode(tree),
+        left_out=coverage.left_out,
+    )
+    return _info(result_snapshots.store(new, by=by))
+
+
+def snapshots_of(project: int) -> list[SnapshotInfo]:
+    """Return the snapshots of a project (its pk), the latest first."""
+    return [_info(row) for row in result_snapshots.of_project(project)]
+
+
+def delete_snapshot(project: int, snapshot_id: str, *, by: User) -> None:
+    """Delete a snapshot of a project (its pk); do nothing if it does not exist."""
+    row = result_snapshots.find(project, snapshot_id)
+    if row is not None:
+        result_snapshots.delete(row, by=by)
+
+
+def _info(row: ResultSnapshot) -> SnapshotInfo:
+    return SnapshotInfo(
+        id=row.snapshot_id,
+        title=row.title,
+        is_file=row.kind == SnapshotKind.FILE,
+        service=row.service,
+        type=ProfileType(row.type),
+        start=row.start,
+        end=row.end,
+        query=row.query,
+        metrics=tuple(Metric(name, unit) for name, unit in row.metrics),
+        profiles=row.profiles,
+        warnings=tuple(row.warnings),
+        size=row.blob.size,
+        created=row.created,
+        created_by=row.created_by,
+    )
