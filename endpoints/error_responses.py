@@ -26,6 +26,8 @@ from profiles.engine.errors import BadProfile, TooLarge
 from profiles.query import InvalidQuery, TooManyQueriesWaiting
 from profiles.storage.disk import DATABASE_FULL
 from profiles.storage.head import Conflict, Rejected, StoreUnavailable, Unstorable
+from profiles.storage.result_snapshots import SnapshotNotStored
+from projects.account_limits import LimitReached
 from projects.credentials.authentication import KeyRejected
 from projects.usage.quotas import QuotaReached
 from scheduler.capture_now import NoMatchingAgent, TooManyPending
@@ -79,6 +81,10 @@ _RULES: dict[type[Exception], Rule] = {
     TooManyPending: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
     errors.BodyTooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
     TooLarge: Rule(413, "RESOURCE_EXHAUSTED", _SELDOM),
+    LimitReached: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
+    SnapshotNotStored: Rule(
+        503, "UNAVAILABLE", _SOON, "The blob store is not available. Try again later."
+    ),
     errors.TooManyLabelValues: Rule(429, "RESOURCE_EXHAUSTED", _SELDOM),
     errors.QueryTooSlow: Rule(504, "DEADLINE_EXCEEDED", _SELDOM),
     errors.Overloaded: Rule(503, "UNAVAILABLE", _SOON),

@@ -14,7 +14,7 @@ from frontend.pages.history import view as history
 from frontend.pages.home import new_project
 from frontend.pages.home import view as home
 from frontend.pages.profiles import view as profiles
-from frontend.pages.saved import snapshots
+from frontend.pages.saved import palette, snapshots
 from frontend.pages.saved import view as saved
 from frontend.pages.saved import views as saved_views
 from frontend.pages.services import view as services
@@ -58,6 +58,7 @@ urlpatterns = [
         snapshots.delete,
         name="delete_snapshot",
     ),
+    path("p/<str:project_id>/saved/palette", palette.palette, name="palette"),
     path("p/<str:project_id>/saved/views", saved_views.create, name="save_view"),
     path("p/<str:project_id>/saved/views/<int:pk>", saved_views.open_view, name="saved_view"),
     path("p/<str:project_id>/saved/views/<int:pk>/rename", saved_views.rename, name="rename_view"),

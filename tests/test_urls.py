@@ -87,6 +87,7 @@ PAGES = [
     Page("agents", For.VIEWERS, (PROJECT,)),
     Page("agents", For.VIEWERS, (PROJECT,), query="?show=deployments"),
     Page("saved", For.VIEWERS, (PROJECT,)),
+    Page("palette", For.VIEWERS, (PROJECT,)),
     Page(
         "save_view", For.MEMBERS, (PROJECT,), data={"name": "x", "address": f"/p/{PROJECT}/flame"}
     ),

@@ -14,6 +14,7 @@ from endpoints.unread_body import Incoming
 from ingest import agents
 from ingest.files import params, session_access
 from ingest.files.importing import FileSender, ImportJson, import_body
+from ingest.files.snapshots import store_snapshots
 from ingest.uploads import requests
 from ingest.uploads.requests import UploadRequest
 from ingest.uploads.upload_budget import uploads
@@ -51,6 +52,8 @@ async def _store(request: UploadRequest) -> ImportJson:
     with uploads.account(access.project) as charge:
         allowed = settings.MAX_UPLOAD_BYTES
         body = await requests.read_body(request, access.project, charge, allowed)
+        if options.snapshot:
+            return await store_snapshots(access, options, body, charge)
         return await import_body(FileSender(access, agent), options, body, charge)
 
 

@@ -65,20 +65,25 @@ async def import_body(
     them. Raise what import_file and store_import raise.
     """
     access = sender.access
-    convert = partial(import_file, body, params.options, settings.MAX_PROFILE_BYTES, params.format)
-    # One file at a time: converted data take a multiple of the file's bytes.
-    file: ConvertedFile = await decode_pool.run(access.project, convert, decode_pool.LARGE_BYTES)
+    file = await converted(access.project, params, body)
     stored = []
     for profile in file.profiles:
         charge(len(profile.pprof))
-        completed = _completed(profile, params, states_duration=file.states_duration)
+        completed = completed_profile(profile, params, states_duration=file.states_duration)
         agent = replace(sender.agent, types=frozenset({profile.type}))
         sent = Import(completed, params.deployment, params.labels, agent)
         stored.append(_described(await store_import(access, sent), params))
     return {"format": file.format.value, "profiles": stored}
 
 
-def _completed(
+async def converted(project: int, params: ImportParams, body: bytes) -> ConvertedFile:
+    """Convert a file in a thread. Raise what import_file raises."""
+    convert = partial(import_file, body, params.options, settings.MAX_PROFILE_BYTES, params.format)
+    # One file at a time: converted data take a multiple of the file's bytes.
+    return await decode_pool.run(project, convert, decode_pool.LARGE_BYTES)
+
+
+def completed_profile(
     profile: ImportedProfile, params: ImportParams, *, states_duration: bool
 ) -> ImportedProfile:
     """Add the time and the duration of the request to a profile that lacks them."""

@@ -24,6 +24,9 @@ _FORMAT = Parameter(
     None,
 )
 _UNIT = Parameter("unit", "Unit of the values", lambda text: values.one_of(text, UNITS), "")
+_SNAPSHOT = parameter.text(
+    "snapshot", "Title of a snapshot to store instead of profiles of a service", 200
+)
 _TIME = Parameter("time", "Start, for files that state none", values.time, None)
 _DURATION = Parameter("duration", "Duration, for files that state none", values.span, None)
 _LABEL = Family(
@@ -46,15 +49,17 @@ class ImportParams:
     format: FileFormat | None
     time: datetime | None
     duration: timedelta | None
+    snapshot: str = ""  # title; the file then is of no service
 
 
 def read(query: str) -> ImportParams:
     """Parse a query string. Raise BadParameter or BadField for an invalid or unknown parameter."""
     found = reader.parse(query)
     found.expect(credentials.KEY)
+    snapshot = found.read(_SNAPSHOT).strip()
     params = ImportParams(
         deployment=DeploymentKey(
-            service=_service(found),
+            service="" if snapshot else _service(found),
             zone=_value(found, _ZONE),
             version=_value(found, _VERSION),
             language=_value(found, _LANGUAGE),
@@ -64,6 +69,7 @@ def read(query: str) -> ImportParams:
         format=found.read(_FORMAT),
         time=found.read(_TIME),
         duration=found.read(_DURATION),
+        snapshot=snapshot,
     )
     found.done()
     return params

@@ -57,6 +57,7 @@ def _load(scope: Scope, project_id: str) -> Access:
         prefix="",
         may_write=True,
         may_read=False,
+        user=member.user_id,
     )
 
 

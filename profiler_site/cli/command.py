@@ -102,7 +102,12 @@ def _capture(parser: ArgumentParser) -> None:
 
 def _upload(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="file to import, gzipped or not")
-    parser.add_argument("--service", required=True, help="name of the service")
+    parser.add_argument("--service", help="name of the service")
+    parser.add_argument(
+        "--view",
+        action="store_true",
+        help="store the file as a snapshot to look at, of no service, and print its address",
+    )
     parser.add_argument(
         "--project", default="-", help="project id (default: the project of the API key)"
     )

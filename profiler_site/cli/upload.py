@@ -1,4 +1,4 @@
-"""`flamewatch upload FILE… --service SERVICE`: import files of other profilers."""
+"""`flamewatch upload FILE…`: import files of other profilers into a service, or look at them."""
 
 import gzip
 import json
@@ -22,11 +22,14 @@ _OPTIONS = ("service", "type", "format", "unit", "time", "duration", "version", 
 
 def run(options: Namespace) -> int:
     """Send each file and print its profiles; return 1 if any was not imported."""
+    if bool(options.service) == options.view:
+        raise CommandFailed("Use either --service with a name, or --view.")
     key = _key(options)
     url = _url(options)
     results = []
     for name in options.files:
-        results.append(_result(name, url, key))
+        title = urlencode({"snapshot": Path(name).name}) if options.view else ""
+        results.append(_result(name, "&".join(filter(None, [url, title])), key))
         if not options.json:
             _print(results[-1])
     if options.json:

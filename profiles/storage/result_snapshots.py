@@ -18,6 +18,7 @@ from profiles.models import Blob, ResultSnapshot, SnapshotKind
 from profiles.storage import disk, stored_bytes
 from profiles.storage.blob_store import BlockLocation, blobs
 from profiles.storage.blobs import BlobError, new_key
+from profiles.storage.insert_statements import add_usage
 from projects import audit
 from projects.account_limits import LimitReached
 from projects.models import Project, User
@@ -69,6 +70,8 @@ def store(new: NewSnapshot, *, by: User | None = None, key: str = "") -> ResultS
             _require_room(new)
             row = _row(new, blob_key, by)
             stored_bytes.move(new.project, [_arrived(row)], [])
+            if new.kind == SnapshotKind.FILE:
+                add_usage(day_usage.utc_day(), {new.project: (1, 0)})
             audit.record(
                 project,
                 "snapshot.create",

@@ -30,6 +30,7 @@ class Access:
     may_write: bool
     may_read: bool
     default_service: str = ""  # of imported profiles that name none
+    user: int | None = None  # User.pk of a member who sends something in the console
 
     @property
     def key_id(self) -> str:

@@ -109,7 +109,7 @@ def test_lines_are_kept(alices: Client, project: Project) -> None:
     take(alices)
     without_profiles(project)
     snapshot = ResultSnapshot.objects.get().snapshot_id
-    query = f"service=checkout&type=CPU&name=pricing.quote&file=/app/shop/pricing/quote.py"
+    query = "service=checkout&type=CPU&name=pricing.quote&file=/app/shop/pricing/quote.py"
     page = html_of(alices.get(f"{P}/flame/lines?{query}&snapshot={snapshot}"))
     assert "quote.py" in page
 

@@ -1,0 +1,118 @@
+"""Store a file as snapshots, which are no part of any service's data: one for each profile type."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from django.conf import settings
+
+from common import database_pool
+from common.request_body import Charge
+from endpoints.durations import seconds, timestamp
+from ingest.files.importing import (
+    ImportJson,
+    StoredFileJson,
+    completed_profile,
+    converted,
+)
+from ingest.files.params import ImportParams
+from ingest.formats.imported_profile import ImportedProfile
+from ingest.uploads import decode_pool
+from ingest.uploads.decoding import decode_limits
+from profiles.engine.encoding.codec import encode_columns
+from profiles.engine.metrics import canonical
+from profiles.engine.pprof.decode import DecodedProfile, decode_profile
+from profiles.engine.pprof.gunzip import gunzip
+from profiles.models import ResultSnapshot, SnapshotKind
+from profiles.storage import result_snapshots
+from profiles.storage.result_snapshots import NewSnapshot
+from projects.credentials.authentication import Access
+from projects.models import User
+from projects.usage import quotas
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    profile: DecodedProfile
+    tree: bytes
+
+
+async def store_snapshots(
+    access: Access, params: ImportParams, body: bytes, charge: Charge
+) -> ImportJson:
+    """Convert a file and store a snapshot of each of its profiles, in this order of their types.
+
+    Each counts as a profile against the quotas of the project. Raise what converting, decoding and
+    storing raise; snapshots before the first one that cannot be stored stay stored.
+    """
+    file = await converted(access.project, params, body)
+    stored = []
+    for each in file.profiles:
+        charge(len(each.pprof))
+        profile = completed_profile(each, params, states_duration=file.states_duration)
+        admission = await quotas.admit_profile(access.project, len(profile.pprof))
+        try:
+            decode = partial(_decoded, profile)
+            decoded = await decode_pool.run(access.project, decode, len(profile.pprof))
+            new = _new_snapshot(access.project, params.snapshot, profile, decoded)
+            row = await database_pool.run(_stored, new, access)
+        except Exception:
+            await quotas.release(admission)
+            raise
+        stored.append(_described(access.project_id, row, decoded.profile))
+    return {"format": file.format.value, "profiles": stored}
+
+
+def _decoded(profile: ImportedProfile) -> _Decoded:
+    raw = gunzip(profile.pprof, settings.MAX_PROFILE_BYTES)
+    decoded = decode_profile(raw, profile.type, decode_limits(), profile.sample_types)
+    return _Decoded(decoded, encode_columns(decoded.columns))
+
+
+def _new_snapshot(
+    project: int, title: str, profile: ImportedProfile, decoded: _Decoded
+) -> NewSnapshot:
+    of = decoded.profile
+    nanoseconds = of.time_ns or profile.start_ns or 0
+    start = datetime.now(UTC)
+    if 0 < nanoseconds < start.timestamp() * 10**9:
+        start = datetime.fromtimestamp(nanoseconds / 10**9, UTC)
+    duration_ns = of.duration_ns or profile.duration_ns or 0
+    metrics = [*canonical(profile.type, of.columns.metrics)]
+    return NewSnapshot(
+        project=project,
+        kind=SnapshotKind.FILE,
+        title=title,
+        service="",
+        type=profile.type,
+        start=start,
+        end=start + max(timedelta(microseconds=duration_ns // 1000), timedelta(seconds=1)),
+        query="",
+        metrics=[metrics.pop(of.default), *metrics],
+        profiles=1,
+        duration_ns=duration_ns,
+        tree=decoded.tree,
+        warnings=(*profile.warnings, *of.warnings),
+    )
+
+
+def _stored(new: NewSnapshot, access: Access) -> ResultSnapshot:
+    by = User.objects.filter(pk=access.user).first() if access.user else None
+    return result_snapshots.store(new, by=by, key=access.prefix)
+
+
+def _described(project_id: str, row: ResultSnapshot, decoded: DecodedProfile) -> StoredFileJson:
+    return {
+        "name": f"projects/{project_id}/snapshots/{row.snapshot_id}",
+        "type": row.type,
+        "service": "",
+        "startTime": timestamp(row.start),
+        "duration": seconds(row.duration_ns / 1e9),
+        "samples": decoded.samples,
+        "metrics": [
+            {"name": metric.name, "unit": metric.unit, "total": total}
+            for metric, total in zip(decoded.columns.metrics, decoded.totals, strict=True)
+        ],
+        "warnings": row.warnings,
+        "url": f"{settings.FLAMEWATCH_URL}/p/{project_id}/flame?snapshot={row.snapshot_id}",
+    }

@@ -1,0 +1,93 @@
+"""Command palette and the pages that a browser showed last."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from projects import saved_views
+from projects.models import Project, User
+from tests.frontend.browser.axe import violations
+from tests.frontend.browser.flame_page import drawn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def search(page: Page, text: str) -> None:
+    page.wait_for_load_state()  # the address changes before the scripts of the page run
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Search pages")).to_be_focused()
+    page.keyboard.type(text)
+
+
+def test_it_opens_a_service_a_view_and_a_page(
+    page: Page, shop_url: str, project: Project, alice: User
+) -> None:
+    saved_views.create(
+        project, "Nightly work", "/p/acme-shop/flame?service=checkout&span=2d", by=alice
+    )
+    page.goto("/p/acme-shop/agents")
+    search(page, "nightly")
+    expect(page.get_by_role("option", name="Nightly work")).to_have_attribute(
+        "aria-selected", "true"
+    )
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"flame\?service=checkout&span=2d"))
+    drawn(page)
+    search(page, "history")
+    page.get_by_role("group", name="Pages").get_by_role("option", name="History").click()
+    expect(page).to_have_url(re.compile("/history"))
+    search(page, "check")
+    page.get_by_role("group", name="Services").get_by_role("option", name="checkout").click()
+    expect(page).to_have_url(re.compile(r"flame\?service=checkout$"))
+
+
+def test_it_focuses_a_function_and_runs_actions(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?service=checkout")
+    drawn(page)
+    search(page, "RULE match")
+    expect(page.locator("#palette [role=option]")).to_have_count(1)
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("focus=Rule.matches"))
+    search(page, "dark mode")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    search(page, "Bottom-up")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("view=bottomup"))
+
+
+def test_arrows_choose_and_escape_closes(page: Page, shop_url: str) -> None:
+    page.goto("/p/acme-shop/services")
+    search(page, "s")
+    options = page.locator("#palette [role=option]")
+    page.keyboard.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    page.get_by_role("combobox", name="Search pages").fill("nothing has this name")
+    expect(page.get_by_text("No matching command")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
+    page.get_by_role("button", name="Commands").click()
+    expect(page.locator("#palette")).to_be_visible()
+
+
+def test_recent_views_are_offered_again(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?service=checkout&span=6h&view=bottomup")
+    drawn(page)
+    page.goto("/p/acme-shop/saved")
+    recent = page.locator("#recent a")
+    expect(recent).to_have_text("Flame graph · checkout · CPU · 6h · bottomup")
+    search(page, "6h bottomup")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"service=checkout&span=6h&view=bottomup$"))
+
+
+def test_the_keyboard_help_names_it(page: Page, shop_url: str) -> None:
+    page.goto(f"{shop_url}?service=checkout")
+    drawn(page)
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_contain_text("Commands")
