@@ -146,7 +146,7 @@ def _assembled(
         params=params,
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
-        notices=(*of.notices, *left_out(coverage)),
+        notices=(*of.notices, *(of.snapshot.warnings if of.snapshot else ()), *left_out(coverage)),
         picker=picker(params, of.services, options, of.now),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),

@@ -86,7 +86,7 @@ async function send(form) {
     const reply = await response.json();
     if (!response.ok) return [paragraph(reply.error.message, 'note bad')];
     const [first] = reply.profiles;
-    if ('openFirst' in form.dataset && reply.profiles.length === 1 && !first.warnings.length) open(first);
+    if ('openFirst' in form.dataset && reply.profiles.length === 1) open(first);
     return reply.profiles.map((/** @type {StoredProfile} */ each) => described(each, form));
   } catch {
     return [paragraph(form.dataset.failed ?? '', 'note bad')];

@@ -53,8 +53,9 @@ DROP = """([name, text]) => {
 def test_a_dropped_file_opens_as_a_flame_graph(form: Page) -> None:
     form.get_by_role("link", name="Saved").click()
     expect(form.get_by_role("heading", name="Open a file")).to_be_visible()
+    form.wait_for_load_state()
     form.evaluate(DROP, ["work.folded", "main;work 3\nmain 1\n"])
-    expect(form.get_by_role("heading", name="work.folded")).to_be_visible()
+    expect(form.get_by_role("heading", name="work.folded", exact=True)).to_be_visible()
     expect(form.locator("#functions")).to_contain_text("work")
     assert violations(form) == []
 
@@ -67,7 +68,7 @@ def test_a_chosen_file_with_several_types_lists_them(form: Page) -> None:
     result = form.locator("#open-file [data-result]")
     expect(result.get_by_role("link", name="Open flame graph")).to_have_count(5)
     result.get_by_role("link").first.click()
-    expect(form.get_by_role("heading", name="async-profiler-4.jfr.gz")).to_be_visible()
+    expect(form.get_by_role("heading", name="async-profiler-4.jfr.gz", exact=True)).to_be_visible()
 
 
 def test_the_reason_of_an_error_is_shown(form: Page, allowed_errors: list[str]) -> None:
