@@ -17,7 +17,8 @@ from tests.fuzz.sanitized import SanitizedBuild, build
 from tests.fuzz.target_names import SHARES
 
 RUNS = 100_000
-FINDINGS = Path("test-results", "fuzz")
+# Not in test-results/, which each pytest run with a browser empties.
+FINDINGS = Path("fuzz-findings")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
