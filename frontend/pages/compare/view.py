@@ -91,13 +91,14 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     now = timezone.now()
     of = LenientReader.of_query(request.GET)
     query, _notices = read(of, now)
-    service, type_ = query.a.service, query.a.type
+    service, type_ = query.selected.service, query.selected.type
     if not service or type_ is None:
         sentence = _("The address must name a service and a type.")
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, sentence)
-    a, b = (side.selection(project.pk, service, type_, now) for side in (query.a, query.b))
+    sides = (query.selected, query.baseline)
+    selected, baseline = (side.selection(project.pk, service, type_, now) for side in sides)
     try:
-        return found_or_compared(context, query, (a, b), of.read(SEEN))
+        return found_or_compared(context, query, (selected, baseline), of.read(SEEN))
     except InvalidQuery as error:
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:

@@ -75,8 +75,9 @@ def test_without_services_it_leads_to_the_setup(signed_in: Client, project: Proj
 def test_both_sides_are_told_with_their_averages(signed_in: Client) -> None:
     html = shown(signed_in, VERSIONS)
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
-    assert "Selected: 30 profiles, average 956 ms" in line
-    assert "Baseline: 30 profiles, average 805 ms" in line
+    assert line.index("Baseline: 30 profiles, average 805 ms") < line.index(
+        "Selected: 30 profiles, average 956 ms"
+    )
     assert "Total: +151 ms" in line
     assert "among 3 functions" in line
 
@@ -87,9 +88,9 @@ def test_real_changes_have_an_interval_and_others_say_so(signed_in: Client) -> N
     grew = found["shop.Rule.matches"]
     assert grew[1:3] == ["+100 ms", "+100 ms"]
     assert re.fullmatch(r"\+9\d(\.\d)? … \+10\d ms", grew[3])
-    assert grew[4:] == ["202 ms", "102 ms"]
+    assert grew[4:] == ["102 ms", "202 ms"]
     assert found["tax added"][2] == "+51 ms"
-    assert found["tax added"][5] == "0"
+    assert found["tax added"][4:] == ["0", "51 ms"]
 
 
 @pytest.mark.usefixtures("versions")
@@ -158,14 +159,14 @@ def test_the_list_is_a_file_too(signed_in: Client) -> None:
     response = signed_in.get(f"{COMPARE}/csv", VERSIONS)
     header, *found = csv.reader(io.StringIO(response.content.decode()))
     assert header[2:7] == [
-        "selected self (nanoseconds, profiles: 30)",
-        "selected total (nanoseconds, profiles: 30)",
         "baseline self (nanoseconds, profiles: 30)",
         "baseline total (nanoseconds, profiles: 30)",
+        "selected self (nanoseconds, profiles: 30)",
+        "selected total (nanoseconds, profiles: 30)",
         "selected - baseline, total per profile, 95 % interval from (nanoseconds)",
     ]
     grew = next(row for row in found if row[0] == "shop.Rule.matches")
-    assert (grew[3], grew[5], grew[9]) == ("6060000000", "3060000000", "yes")
+    assert (grew[3], grew[5], grew[9]) == ("3060000000", "6060000000", "yes")
 
 
 @pytest.mark.usefixtures("versions")
