@@ -66,6 +66,10 @@ class CompareQuery:
     search: str = ""
 
     def parameters(self) -> str:
+        return "&".join(filter(None, [self.of_sides(), self.of_page()]))
+
+    def of_page(self) -> str:
+        """Return the parameters that affect only how the page shows the compared data."""
         own = [
             ("side", self.view if self.view != VIEWS[0] else ""),
             ("values", "absolute" if self.absolute else ""),
@@ -74,8 +78,7 @@ class CompareQuery:
             ("all", "1" if self.all_rows else ""),
             ("search", self.search),
         ]
-        said = [(name, value) for name, value in own if value]
-        return "&".join(filter(None, [self.of_sides(), urlencode(said)]))
+        return urlencode([(name, value) for name, value in own if value])
 
     def of_sides(self) -> str:
         """Return the parameters that define the compared data."""

@@ -4,7 +4,7 @@ import gzip
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -41,10 +41,17 @@ class _ErrorPage(Exception):
 @login_required
 @require_safe
 def compare(request: HttpRequest, project_id: str) -> HttpResponse:
+    """Render the page; without parameters, redirect to a new comparison.
+
+    Its URL states the baseline, because without one the baseline is the range before.
+    """
     project = project_for(request.user, project_id)
     if redirect := redirect_form(request):
         return redirect
     now = timezone.now()
+    queries = query_context(request, project)
+    if not request.GET and (start := compare_page.start_of(queries, project, now)):
+        return HttpResponseRedirect(f"{request.path}?{start}")
     of = LenientReader.of_query(request.GET)
     query, notices = read(of, now)
     context = {
@@ -52,7 +59,7 @@ def compare(request: HttpRequest, project_id: str) -> HttpResponse:
         "here": "compare",
         "frame": of.read(FRAME),
         "views": VIEWS,
-        **compare_page.context(query_context(request, project), project, query, notices, now),
+        **compare_page.context(queries, project, query, notices, now),
     }
     return render(request, "frontend/compare/page.html", context)
 

@@ -7,11 +7,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
+from frontend.components.comparisons import comparisons, start
 from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.units import format_delta, format_value
+from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
@@ -24,7 +26,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams
+from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -78,6 +80,19 @@ def context(
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
 
 
+def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
+    """Return the query string of a new comparison; "" without a service, or if it takes too long."""
+    try:
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(PageParams(), ()), now)
+            if of is None:
+                return ""
+            options = options_of(of.context, of.selection)
+            return start(of.params, options, releases_of(of.context, of.selection.service))
+    except DeadlinePassed:
+        return ""
+
+
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
     """Set the service and type that are shown on both sides."""
     service, type_ = of.params.service, of.params.type
@@ -92,13 +107,17 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     sides = pair(query, of)
     options = options_of(of.context, sides[0])
     metric = metric_named(query.selected.metric, options)
+    of_sides = (*of.notices, *_equal_sides(sides))
     shown: dict[str, object] = {
         "query": query,
-        "notices": (*of.notices, *metric_notice(query.selected.metric, metric)),
+        "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
         "pickers": _pickers(of, query, sides, options),
+        "comparisons": comparisons(
+            query.selected, options, releases_of(of.context, of.selection.service)
+        ),
         "chips": chips(query.selected.filters),
         "history": _history(query, of),
     }
@@ -108,10 +127,21 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         if query.selected.root is None:
             return shown | {"error": str(error)}
         whole = _shown(of, query.unrooted, url)
-        return whole | {"notices": (*of.notices, str(error))}
+        return whole | {"notices": (*of_sides, str(error))}
     missing = left_out(*result.coverages)
-    notices = (*of.notices, *metric_notice(query.selected.metric, metric), *missing)
+    notices = (*of_sides, *metric_notice(query.selected.metric, metric), *missing)
     return shown | {"notices": notices} | _of_result(result, query, url)
+
+
+def _equal_sides(sides: Pair) -> tuple[str, ...]:
+    if sides[0] != sides[1]:
+        return ()
+    return (
+        _(
+            "Both sides select the same profiles. Choose another version, zone or end time"
+            " for the baseline, or one of “Compare to…”."
+        ),
+    )
 
 
 def _pickers(

@@ -99,6 +99,24 @@ def colour_at(page: Page, row: int, share: float) -> list[int]:
     return colour
 
 
+def test_a_new_comparison_has_one_range_and_all_versions_on_both_sides(versions: Page) -> None:
+    versions.get_by_role("navigation", name="Project").get_by_role("link", name="Compare").click()
+    versions.wait_for_url("**version=2**b.version=1**")
+    ranges = versions.locator("#range")
+    for end in ("from", "to"):
+        assert ranges.get_attribute(f"data-{end}") == ranges.get_attribute(f"data-b-{end}")
+    for name, chosen in (("b.version", "1"), ("version", "2")):
+        menu = versions.locator(f'select[name="{name}"]')
+        expect(menu).to_have_value(chosen)
+        expect(menu.locator("option")).to_have_text(["all (2)", "1", "2"])
+    versions.locator("#comparisons summary").click()
+    versions.get_by_role("link", name="Previous period").click()
+    versions.wait_for_url(re.compile(r"version=2&span=1h$"))
+    expect(versions.locator("#range")).not_to_have_attribute(
+        "data-b-to", re.compile(versions.locator("#range").get_attribute("data-to") or "")
+    )
+
+
 def test_a_click_zooms_and_back_goes_out(versions: Page) -> None:
     expect(versions.locator("canvas").first).to_have_attribute("height", re.compile(r"\d{2,}"))
     pointed_at(versions, 2, 0.05)

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from projects.models import Project, User
+from projects.models import Deployment, Project, User
 from tests.frontend import shop
 from tests.queries import count_queries
 
@@ -142,6 +142,34 @@ def test_without_a_second_side_it_is_the_span_before(signed_in: Client, project:
     line = " ".join(re.sub(r"<[^>]+>", "", html.partition('class="line"')[2]).split())
     assert "Selected: 28 profiles" in line
     assert "Baseline: 30 profiles" in line
+
+
+@pytest.mark.usefixtures("versions")
+def test_a_new_comparison_starts_with_the_newest_version_and_the_one_before(
+    signed_in: Client, now: datetime
+) -> None:
+    Deployment.objects.filter(version="2.31.0").update(first_seen=now)
+    response = signed_in.get(COMPARE)
+    assert response.headers["Location"] == (
+        f"{COMPARE}?service=checkout&type=CPU&version=2.31.0&span=1h&b.version=2.30.4&b.end=now"
+    )
+    assert signed_in.get(COMPARE, WHAT).status_code == 200
+
+
+@pytest.mark.usefixtures("versions")
+def test_equal_sides_say_what_to_choose(signed_in: Client) -> None:
+    html = shown(signed_in, WHAT | {"b.end": "now"})
+    assert "Both sides select the same profiles." in html
+    assert "Both sides select the same profiles." not in shown(signed_in, VERSIONS)
+
+
+@pytest.mark.usefixtures("versions")
+def test_another_comparison_keeps_how_the_page_shows_it(signed_in: Client) -> None:
+    html = shown(signed_in, VERSIONS | {"side": "sides", "values": "absolute"})
+    assert (
+        f"{COMPARE}?service=checkout&amp;type=CPU&amp;version=2.31.0&amp;span=1h"
+        "&amp;side=sides&amp;values=absolute"
+    ) in html
 
 
 @pytest.mark.usefixtures("versions")

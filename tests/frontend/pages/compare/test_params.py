@@ -20,7 +20,11 @@ def read_query(query: str) -> CompareQuery:
 
 def test_the_baseline_has_what_it_does_not_override() -> None:
     found = read_query("service=shop&zone=eu&version=2&span=1d&b.version=1")
-    assert (found.baseline.service, found.baseline.zones, found.baseline.versions) == ("shop", ("eu",), ("1",))
+    assert (found.baseline.service, found.baseline.zones, found.baseline.versions) == (
+        "shop",
+        ("eu",),
+        ("1",),
+    )
     assert found.baseline.span == timedelta(days=1)
     assert found.baseline.end is None
 
@@ -32,7 +36,10 @@ def test_an_empty_override_is_all_of_them() -> None:
 
 def test_without_overrides_the_baseline_is_the_span_before() -> None:
     found = read_query("span=6h")
-    assert (found.baseline.end, found.baseline.span) == (NOW - timedelta(hours=6), timedelta(hours=6))
+    assert (found.baseline.end, found.baseline.span) == (
+        NOW - timedelta(hours=6),
+        timedelta(hours=6),
+    )
     assert found.before
     assert found.parameters() == "span=6h"
 
@@ -44,7 +51,11 @@ def test_the_baseline_may_have_its_own_range() -> None:
     assert found.selected.end == NOON
     assert found.baseline.end == NOON - timedelta(days=1)
     own = read_query("span=6h&b.from=2026-11-20T10:00:00Z&b.to=2026-11-20T12:00:00Z")
-    assert (own.selected.span, own.baseline.span, own.baseline.end) == (timedelta(hours=6), timedelta(hours=2), NOON)
+    assert (own.selected.span, own.baseline.span, own.baseline.end) == (
+        timedelta(hours=6),
+        timedelta(hours=2),
+        NOON,
+    )
 
 
 def test_a_form_sends_the_moment_beside_the_choice() -> None:
@@ -73,7 +84,9 @@ def test_sides_are_swapped() -> None:
     assert read_query(found.parameters()) == found
 
 
-@pytest.mark.parametrize("query", ["span=1h&b.end=now", "span=1h&end=2026-11-20T12%3A00%3A00Z&b.version="])
+@pytest.mark.parametrize(
+    "query", ["span=1h&b.end=now", "span=1h&end=2026-11-20T12%3A00%3A00Z&b.version="]
+)
 def test_equal_sides_stay_equal(query: str) -> None:
     found = read_query(query)
     assert found.baseline == found.selected
