@@ -1,7 +1,7 @@
 """`…/compare`: two selections compared by call tree node and by function.
 
-Differences are selected - baseline: parameters without a prefix choose the selected side, those with
-the prefix `b.` the baseline.
+Differences are selected - baseline: parameters without a prefix choose the selected side, those
+with the prefix `b.` the baseline.
 """
 
 from dataclasses import replace

@@ -143,9 +143,7 @@ class CompareResult:
     intervals: Intervals | None  # by node of the tree
     why_no_intervals: str  # a sentence; "" if there are intervals
     functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
-    folded: dict[int, tuple[int, int]] = field(
-        default_factory=dict
-    )  # see TreeResult; of both sides
+    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 

@@ -1,8 +1,8 @@
 """URL parameters of a comparison: its two sides, and how they are shown.
 
-The selected side uses the parameter names of every page; the same names prefixed with `b.` override
-them for the baseline. Without any override, the baseline is the range of the same length just before
-the selected one.
+The selected side uses the parameter names of every page; the same names prefixed with `b.`
+override them for the baseline. Without any override, the baseline is the range of the same length
+just before the selected one.
 """
 
 from dataclasses import dataclass, replace
@@ -109,9 +109,9 @@ class CompareQuery:
         return self.sort if self.sort != SORTS[0] else ""
 
     def _overrides(self) -> str:
-        """Return the overrides of the baseline; a parameter that only the selected side has is empty.
+        """Return the overrides of the baseline.
 
-        There is always one: without any, the baseline would be the range before.
+        A parameter that only the selected side has is empty. There is always one: without any, the baseline would be the range before.
         """
         selected, baseline = _grouped(self.selected), _grouped(self.baseline)
         names = [

@@ -81,7 +81,7 @@ def context(
 
 
 def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
-    """Return the query string of a new comparison; "" without a service, or if it takes too long."""
+    """Return the query string of a new comparison; "" without a service, or at the deadline."""
     try:
         with queries.snapshot:
             of = page_query(queries, project, ParsedParams(PageParams(), ()), now)

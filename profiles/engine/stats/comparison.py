@@ -155,7 +155,7 @@ def _of(tested: TestedDifferences, whole: Tree, part: Tree) -> TestedDifferences
 
 
 def mean_widths(tree: Tree, profiles: tuple[int, int]) -> NDArray[np.int64]:
-    """Return the sum of both sides' mean self values of each node, [N], scaled to use most of 53 bits.
+    """Return both sides' mean self values summed by node, [N], scaled to use most of 53 bits.
 
     Trees of two sides are folded and ordered by it; displayed values are computed from the sums.
     """
