@@ -111,7 +111,8 @@ class CompareQuery:
     def _overrides(self) -> str:
         """Return the overrides of the baseline.
 
-        A parameter that only the selected side has is empty. There is always one: without any, the baseline would be the range before.
+        A parameter that only the selected side has is empty. There is always one: without any, the
+        baseline would be the range before.
         """
         selected, baseline = _grouped(self.selected), _grouped(self.baseline)
         names = [
