@@ -72,7 +72,7 @@ PAGES = [
     Page("flame_lines", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&name=a"),
     Page("flame_functions", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("flame_download", For.VIEWERS, (PROJECT, "pprof"), query="?service=shop&type=CPU"),
-    Page("flame_capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
     Page("compare", For.VIEWERS, (PROJECT,)),
     Page("compare_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
