@@ -108,7 +108,7 @@ def _claimed(
     if passed < seconds:
         left = ceil(seconds - passed)
         values = {"agent": _agent_name(capture), "n": left}
-        text = _("%(agent)s captures, %(n)d s left.") % values
+        text = _("%(n)d s left, on %(agent)s.") % values
         title = _titles(capture)[1]
         state = CaptureState.CAPTURING
         return CaptureProgress(capture.request, state, title, text, seconds - left, seconds)
@@ -175,13 +175,13 @@ def _uploaded(project: Project, capture: UserCapture) -> CaptureProgress:
 
 
 def _profile_url(project: Project, capture: UserCapture) -> str:
-    """Return the URL of the profile alone, in a range of some seconds around it."""
+    """Return the URL of the profile alone, in the smallest range of whole seconds around it."""
     claimed = capture.claimed or capture.created
     params = PageParams(
         service=capture.service,
         type=ProfileType(capture.type),
-        span=4 * _AROUND,
-        end=claimed.replace(microsecond=0) + 2 * _AROUND,
+        span=_AROUND,
+        end=claimed.replace(microsecond=0) + _AROUND,
         profile=capture.name_id,
     )
     return flame_url(project, params)

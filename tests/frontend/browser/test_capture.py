@@ -57,9 +57,9 @@ def test_a_capture_is_followed_until_its_profile_is_open(
     expect(page.locator("#capture-said")).to_have_text("CPU time of checkout: capture queued")
     now = timezone.now()
     user_captures.note_claim(row.request, worker.pk, "", now)
-    expect(card(page)).to_contain_text(re.compile(r"web-1 captures, \d+ s left"))
+    expect(card(page)).to_contain_text(re.compile(r"\d+ s left, on web-1"))
     page.reload()
-    expect(card(page)).to_contain_text(re.compile(r"capturing\s+web-1 captures, \d+ s left"))
+    expect(card(page)).to_contain_text(re.compile(r"capturing\s+\d+ s left, on web-1"))
     expect(card(page).get_by_role("progressbar")).to_be_visible()
     began = now - timedelta(seconds=10)
     name = f"{of.pk}-CPU-{began.isoformat()}"

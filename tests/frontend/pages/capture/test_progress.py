@@ -61,7 +61,7 @@ def test_a_claimed_request_counts_the_seconds_of_its_capture(
     user_captures.note_claim(requested(of), worker.pk, NAME, now)
     found = progress_at(of.project, now + timedelta(seconds=3))
     assert (found.state, found.done, found.seconds) == (CaptureState.CAPTURING, 3, 10)
-    assert found.text == "web-1 captures, 7 s left."
+    assert found.text == "7 s left, on web-1."
 
 
 def test_an_instantaneous_type_is_uploaded_at_once(
