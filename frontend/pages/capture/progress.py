@@ -77,7 +77,7 @@ def _unclaimed(capture: UserCapture, now: datetime) -> CaptureProgress:
         text = (
             _("Waiting for a free agent of %(service)s, %(seconds)d s left.")
             if parked
-            else _("No agent of %(service)s is connected; waiting for one, %(seconds)d s left.")
+            else _("No agent of %(service)s is free right now; waiting for one, %(seconds)d s left.")
         )
         title = _titles(capture)[0]
         return CaptureProgress(capture.request, CaptureState.QUEUED, title, text % values)

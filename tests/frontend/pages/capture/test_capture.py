@@ -50,13 +50,13 @@ def test_a_new_request_is_queued_and_polled(client: Client, bob: User, url: str)
     assert client.get(f"{url}/{row.request}").content.decode().count("capture queued") == 2
 
 
-def test_it_says_that_no_agent_is_connected_now(
+def test_it_says_that_no_agent_is_free_now(
     client: Client, bob: User, url: str, connected: Callable[[int], None]
 ) -> None:
     connected(0)
     client.force_login(bob)
     html = client.post(url, PARAMS, headers=HTMX).content.decode()
-    assert "No agent of checkout is connected; waiting for one" in html
+    assert "No agent of checkout is free right now; waiting for one" in html
 
 
 def test_a_service_without_agents_is_named(client: Client, bob: User, url: str) -> None:
