@@ -74,11 +74,11 @@ def _unclaimed(capture: UserCapture, now: datetime) -> CaptureProgress:
     values = {"service": capture.service, "seconds": max(1, ceil(left))}
     parked = _parked(capture)
     if left > 0:
-        text = (
-            _("Waiting for a free agent of %(service)s, %(seconds)d s left.")
-            if parked
-            else _("No agent of %(service)s is free right now; waiting for one, %(seconds)d s left.")
-        )
+        text = _("Waiting for a free agent of %(service)s, %(seconds)d s left.")
+        if not parked:
+            text = _(
+                "No agent of %(service)s is free right now; waiting for one, %(seconds)d s left."
+            )
         title = _titles(capture)[0]
         return CaptureProgress(capture.request, CaptureState.QUEUED, title, text % values)
     values["seconds"] = round(EXPIRY_SECONDS)

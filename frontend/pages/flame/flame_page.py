@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from frontend.addresses import flame_url
 from frontend.components import display_names, empty_state, time_strip
 from frontend.components.comparisons import Comparison, comparisons
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
@@ -82,7 +81,6 @@ class FlamePage:
     comparisons: list[Comparison]
     is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
-    url: str
     seen: str  # version tag of the result; changes when there are new profiles
 
 
@@ -153,7 +151,6 @@ def _assembled(
         comparisons=comparisons(params, options, releases_of(of.context, of.selection.service)),
         is_view_reset=is_view_reset,
         tree_url=_tree_url(of, seen),
-        url=flame_url(of.project, params),
         seen=seen,
     )
 
