@@ -132,8 +132,8 @@ def _in_order(options: OptionsResult, releases: Sequence[VersionMark]) -> list[s
     firsts: dict[str, datetime] = {each.version: each.first for each in releases}
     versions = sorted(choice.value for choice in options.versions if choice.value)
     unknown = [version for version in versions if version not in firsts]
-    known = [version for version in versions if version in firsts]
-    return [*unknown, *sorted(known, key=lambda version: firsts[version])]
+    released = [version for version in versions if version in firsts]
+    return [*unknown, *sorted(released, key=lambda version: firsts[version])]
 
 
 def _all_others(params: PageParams, options: OptionsResult) -> list[Comparison]:

@@ -51,7 +51,10 @@ function changesBy(form, field) {
   const values = fieldsNamed(form, field.name).flatMap(chosenIn);
   const parameter = field.name.replace(/(^|\.)at$/, '$1end');
   if (parameter === 'end' && field.type === 'datetime-local' && !values.length) return [];
-  return [...pinnedBaseline(form, parameter), [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)]];
+  return [
+    ...pinnedBaseline(form, parameter),
+    [parameter, parameter.startsWith('b.') ? values : values.filter(Boolean)],
+  ];
 }
 
 /**

@@ -52,7 +52,7 @@ def parks(monkeypatch: pytest.MonkeyPatch, of: Deployment, agents: int) -> None:
     target = CaptureTarget(of.project_id, of.pk, frozenset({ProfileType.CPU}), agents)
     activity = AgentActivity(waiting=agents > 0, capturing_for=0.0)
     monkeypatch.setattr(InProcessQueue, "targets", lambda _: [target])
-    monkeypatch.setattr(InProcessQueue, "activities", lambda _, asked: [activity for _ in asked])
+    monkeypatch.setattr(InProcessQueue, "activities", lambda _, agents: [activity for _ in agents])
 
 
 def test_a_claimed_request_counts_the_seconds_of_its_capture(
