@@ -6,8 +6,9 @@ from frontend.pages.account import language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
-from frontend.pages.flame import capture, download, lines, more_functions, tree
+from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
 from frontend.pages.help import concepts
 from frontend.pages.history import view as history
@@ -39,7 +40,8 @@ urlpatterns = [
         download.flame_download,
         name="flame_download",
     ),
-    path("p/<str:project_id>/capture", capture.flame_capture, name="flame_capture"),
+    path("p/<str:project_id>/capture", capture.capture, name="capture"),
+    path("p/<str:project_id>/capture/<str:capture_id>", capture.progress, name="capture_progress"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),

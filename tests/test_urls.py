@@ -14,10 +14,14 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from projects.credentials import keys
 from projects.models import ApiKey, Member, Project, Role, User
+from projects.profile_types import ProfileType
+from scheduler import user_captures
+from scheduler.models import UserCapture
 
 pytestmark = pytest.mark.django_db
 PROJECT = "acme-shop"
 KEY_ID = "abcdefghij"
+CAPTURE = "rejected-abcdefghij"
 
 
 class For(Enum):
@@ -72,7 +76,8 @@ PAGES = [
     Page("flame_lines", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&name=a"),
     Page("flame_functions", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("flame_download", For.VIEWERS, (PROJECT, "pprof"), query="?service=shop&type=CPU"),
-    Page("flame_capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("capture", For.MEMBERS, (PROJECT,), data={"service": "shop", "type": "CPU"}),
+    Page("capture_progress", For.VIEWERS, (PROJECT, CAPTURE)),
     Page("compare", For.VIEWERS, (PROJECT,)),
     Page("compare_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
@@ -112,6 +117,12 @@ def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iter
 def key(project: Project) -> None:
     row, _text = keys.create(project, "production")
     ApiKey.objects.filter(pk=row.pk).update(key_id=KEY_ID)
+
+
+@pytest.fixture(autouse=True)
+def capture(project: Project) -> None:
+    row = user_captures.note_rejected(project, "shop", ProfileType.CPU, "No agent of shop.")
+    UserCapture.objects.filter(pk=row.pk).update(request=CAPTURE)
 
 
 @pytest.fixture

@@ -18,17 +18,23 @@ class VersionMark:
 
 def releases_in(context: QueryContext, selection: Selection) -> list[VersionMark]:
     """Return the versions of the service that first appeared within the range, by time."""
+    inside = [
+        each
+        for each in releases_of(context, selection.service)
+        if selection.start <= each.first <= selection.end
+    ]
+    return inside[-_MOST:]
+
+
+def releases_of(context: QueryContext, service: str) -> list[VersionMark]:
+    """Return all versions of a service by the time at which they first appeared."""
     firsts: dict[str, datetime] = {}
     # newest first, so that the oldest deployment wins
     for each in deployments_of(context):
-        if each.service == selection.service and each.version:
+        if each.service == service and each.version:
             firsts[each.version] = each.first_seen
-    inside = [
-        VersionMark(version, first)
-        for version, first in firsts.items()
-        if selection.start <= first <= selection.end
-    ]
-    return sorted(inside, key=lambda each: (each.first, each.version))[-_MOST:]
+    marks = [VersionMark(version, first) for version, first in firsts.items()]
+    return sorted(marks, key=lambda each: (each.first, each.version))
 
 
 def marks_of(releases: Sequence[VersionMark]) -> list[tuple[float, str]]:

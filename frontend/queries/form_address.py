@@ -30,7 +30,7 @@ def form_address(query: QueryDict) -> QueryDict:
         values = [value for text in texts for value in text.split(TOGETHER)]
         if own == "end":
             values = [query.get(f"{side}at") or v if v != "now" else v for v in values]
-        # An empty value of side B means that it has none, whatever side A has.
+        # An empty value of the baseline means that it has none, whatever the selected side has.
         remaining = [v for v in values if side or (v and (own, v) != ("end", "now"))]
         if remaining:
             address.setlist(name, remaining)

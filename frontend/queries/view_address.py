@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.http import QueryDict
 
-SIDE = "b."  # prefix of the parameters of side B of a comparison
+SIDE = "b."  # prefix of the parameters of the baseline of a comparison
 LABEL = "label."  # stands for every label
 RANGE = "range"  # `from` and `to` together, selected at once on a chart
 _ENDS = ("from", "to")
@@ -39,8 +39,8 @@ DEPENDENTS: Mapping[str, tuple[str, ...]] = {
 def changed_address(address: QueryDict, parameter: str, values: Sequence[str]) -> QueryDict:
     """Return `address` with the parameter set to `values`, without the parameter's dependents.
 
-    An empty value removes the parameter, except on side B of a comparison, where it means "all"
-    whatever side A has. `range` takes the two values of `from` and `to`.
+    An empty value removes the parameter, except for the baseline of a comparison, where it means
+    "all" whatever the selected side has. `range` takes the two values of `from` and `to`.
     """
     changed = address.copy()
     side = SIDE if parameter.startswith(SIDE) else ""

@@ -73,8 +73,8 @@ class _Compared(NamedTuple):
 def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) -> tuple[Metric, ...]:
     """Return the metrics that both sides have.
 
-    Without a common metric, return those of side A, or of B if A has only the type's default
-    metric, as a side without profiles does.
+    Without a common metric, return those of the selected side `a`, or of its baseline `b` if the
+    selected side has only the type's default metric, as a side without profiles does.
     """
     both = tuple(metric for metric in of_a if metric in of_b)
     nothing = (DEFAULT_METRICS[a.type.value],)  # `metrics_of` a side without profiles

@@ -99,7 +99,7 @@ class LinesResult:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Confidence intervals of differences A - B of per-profile mean totals; each array is [N].
+    """Confidence intervals of differences of per-profile mean totals; each array is [N].
 
     NaN where nothing was tested: a side has too few profiles, or too few profiles have the node.
     """
@@ -110,7 +110,10 @@ class Intervals:
 
 
 class FunctionChange(NamedTuple):
-    """Function on both sides, with sums over the profiles and an interval as in Intervals."""
+    """Function on both sides, with sums over the profiles and an interval as in Intervals.
+
+    `a` is the selected side, `b` the baseline; the names are those of the query API.
+    """
 
     name: str
     file: str
@@ -126,18 +129,21 @@ class FunctionChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """Comparison of two selections of one project, service and type; difference = A - B."""
+    """Comparison of two selections of one project, service and type.
+
+    Pairs are the selected side and its baseline; difference = selected - baseline.
+    """
 
     selections: tuple[Selection, Selection]
     view: View
     metric: Metric
     metrics: tuple[Metric, ...]
     coverages: tuple[Coverage, Coverage]
-    tree: Tree  # every node of either side; `self` is [2, N]: sums of A, sums of B
+    tree: Tree  # every node of either side; `self` is [2, N]: sums of the sides
     intervals: Intervals | None  # by node of the tree
     why_no_intervals: str  # a sentence; "" if there are intervals
     functions: tuple[FunctionChange, ...]  # the largest absolute difference of means first
-    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; A + B
+    folded: dict[int, tuple[int, int]] = field(default_factory=dict)  # see TreeResult; both sides
     highlighted: tuple[int, ...] = ()  # indexes of nodes, in order
 
 

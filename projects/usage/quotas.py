@@ -19,6 +19,7 @@ __all__ = [
     "limits_of",
     "release",
     "require_room",
+    "require_room_blocking",
 ]
 
 
@@ -51,6 +52,11 @@ async def require_room(project: int) -> None:
     rejection.
     """
     check(await find_limits(project), await day_usage.today(project), 1)
+
+
+def require_room_blocking(project: int) -> None:
+    """Do the same as `require_room`; may block on the database."""
+    check(limits_of(project), day_usage.today_blocking(project), 1)
 
 
 async def release(admission: Admission) -> None:

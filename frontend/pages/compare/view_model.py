@@ -7,11 +7,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from frontend.components import display_names, empty_state
+from frontend.components.comparisons import comparisons, start
 from frontend.components.empty_state import EmptyStateLinks, with_links
 from frontend.components.filter_chips import chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.units import format_delta, format_value
+from frontend.components.versions import releases_of
 from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
@@ -24,7 +26,7 @@ from frontend.queries.page_query import (
     options_of,
     page_query,
 )
-from frontend.queries.params import ParsedParams
+from frontend.queries.params import PageParams, ParsedParams
 from profiles.query import (
     CompareResult,
     DeadlinePassed,
@@ -55,7 +57,7 @@ class CompareColumn:
 def pair(query: CompareQuery, of: PageQuery) -> Pair:
     """Return the selections of both sides for the service and type of the page query."""
     where = of.project.pk, of.selection.service, of.selection.type
-    return query.a.selection(*where, of.now), query.b.selection(*where, of.now)
+    return query.selected.selection(*where, of.now), query.baseline.selection(*where, of.now)
 
 
 def context(
@@ -69,13 +71,26 @@ def context(
     url = reverse("compare", args=[project.project_id])
     try:
         with queries.snapshot:
-            of = page_query(queries, project, ParsedParams(query.a, notices), now)
+            of = page_query(queries, project, ParsedParams(query.selected, notices), now)
             return (
                 _shown(of, _settled(query, of), url) if of else {"query": None, "notices": notices}
             )
     except DeadlinePassed:
-        late = empty_state.deadline_state(query.a, DEADLINE_SECONDS)
+        late = empty_state.deadline_state(query.selected, DEADLINE_SECONDS)
         return {"query": query, "notices": notices, "empty": with_links(late, url)}
+
+
+def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
+    """Return the query string of a new comparison; "" without a service, or at the deadline."""
+    try:
+        with queries.snapshot:
+            of = page_query(queries, project, ParsedParams(PageParams(), ()), now)
+            if of is None:
+                return ""
+            options = options_of(of.context, of.selection)
+            return start(of.params, options, releases_of(of.context, of.selection.service))
+    except DeadlinePassed:
+        return ""
 
 
 def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
@@ -83,57 +98,72 @@ def _settled(query: CompareQuery, of: PageQuery) -> CompareQuery:
     service, type_ = of.params.service, of.params.type
     return replace(
         query,
-        a=replace(query.a, service=service, type=type_),
-        b=replace(query.b, service=service, type=type_),
+        baseline=replace(query.baseline, service=service, type=type_),
+        selected=replace(query.selected, service=service, type=type_),
     )
 
 
 def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
     sides = pair(query, of)
     options = options_of(of.context, sides[0])
-    metric = metric_named(query.a.metric, options)
+    metric = metric_named(query.selected.metric, options)
+    of_sides = (*of.notices, *_equal_sides(sides))
     shown: dict[str, object] = {
         "query": query,
-        "notices": (*of.notices, *metric_notice(query.a.metric, metric)),
+        "notices": (*of_sides, *metric_notice(query.selected.metric, metric)),
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
         "pickers": _pickers(of, query, sides, options),
-        "chips": chips(query.a.filters),
+        "comparisons": comparisons(
+            query.selected, options, releases_of(of.context, of.selection.service)
+        ),
+        "chips": chips(query.selected.filters),
         "history": _history(query, of),
     }
     try:
         result = compared(of.context, query, sides, metric)
     except InvalidQuery as error:
-        if query.a.root is None:
+        if query.selected.root is None:
             return shown | {"error": str(error)}
         whole = _shown(of, query.unrooted, url)
-        return whole | {"notices": (*of.notices, str(error))}
+        return whole | {"notices": (*of_sides, str(error))}
     missing = left_out(*result.coverages)
-    notices = (*of.notices, *metric_notice(query.a.metric, metric), *missing)
+    notices = (*of_sides, *metric_notice(query.selected.metric, metric), *missing)
     return shown | {"notices": notices} | _of_result(result, query, url)
+
+
+def _equal_sides(sides: Pair) -> tuple[str, ...]:
+    if sides[0] != sides[1]:
+        return ()
+    return (
+        _(
+            "Both sides select the same profiles. Choose another version, zone or end time"
+            " for the baseline, or one of “Compare to…”."
+        ),
+    )
 
 
 def _pickers(
     of: PageQuery, query: CompareQuery, sides: Pair, options: OptionsResult
 ) -> tuple[Picker, Picker]:
-    """Return the pickers of both sides.
+    """Return the pickers of the baseline and of the selected side.
 
-    `options` are those of side A, and are reused for B if the time range is the same.
+    `options` are those of the selected side, and serve both if the time range is the same.
     """
-    a, b = sides
-    same = (a.start, a.end) == (b.start, b.end)
-    of_b = options if same else options_of(of.context, b)
+    selected, baseline = sides
+    same = (selected.start, selected.end) == (baseline.start, baseline.end)
+    of_baseline = options if same else options_of(of.context, baseline)
     return (
-        picker(query.a, of.services, options, of.now),
-        picker(query.b, of.services, of_b, of.now),
+        picker(query.baseline, of.services, of_baseline, of.now),
+        picker(query.selected, of.services, options, of.now),
     )
 
 
 def _history(query: CompareQuery, of: PageQuery) -> str:
-    """Return the history URL of side A's profiles; the caller appends `function`."""
+    """Return the history URL of the selected profiles; the caller appends `function`."""
     here = reverse("history", args=[of.project.project_id])
-    return f"{here}?{replace(query.a, root=None).parameters()}"
+    return f"{here}?{replace(query.selected, root=None).parameters()}"
 
 
 def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str, object]:
@@ -150,6 +180,7 @@ def _of_result(result: CompareResult, query: CompareQuery, url: str) -> dict[str
 
 
 def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
+    """Return the baseline and the selected side."""
     return [
         Side(
             side_name=side_name,
@@ -161,10 +192,10 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             parameters=replace(side, root=None).parameters(),
         )
         for side_name, side, selection, coverage in zip(
-            (_("Selected"), _("Baseline")),
-            (query.a, query.b),
-            result.selections,
-            result.coverages,
+            (_("Baseline"), _("Selected")),
+            (query.baseline, query.selected),
+            reversed(result.selections),
+            reversed(result.coverages),
             strict=True,
         )
     ]
@@ -172,10 +203,11 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
 
 def _total(result: CompareResult) -> str:
     """Format the difference of the averages; "" if a side has no profiles."""
-    a, b = result.coverages
-    if not a.profiles or not b.profiles:
+    selected, baseline = result.coverages
+    if not selected.profiles or not baseline.profiles:
         return ""
-    return format_delta(a.total / a.profiles - b.total / b.profiles, result.metric.unit)
+    means = [side.total / side.profiles for side in (selected, baseline)]
+    return format_delta(means[0] - means[1], result.metric.unit)
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:
@@ -206,4 +238,4 @@ def _empty(result: CompareResult, query: CompareQuery, url: str) -> EmptyStateLi
     """Return the empty state if neither side has profiles; profiles on one side are a result."""
     if any(coverage.profiles for coverage in result.coverages):
         return None
-    return with_links(empty_state.nothing_to_compare(query.a), url)
+    return with_links(empty_state.nothing_to_compare(query.selected), url)

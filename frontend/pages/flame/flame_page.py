@@ -4,16 +4,15 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from frontend.addresses import flame_url
 from frontend.components import display_names, empty_state, time_strip
+from frontend.components.comparisons import Comparison, comparisons
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.units import format_count, format_percent, format_value
-from frontend.components.versions import releases_in
+from frontend.components.versions import releases_in, releases_of
 from frontend.pages.flame import summary
-from frontend.pages.flame.comparisons import Comparison, comparisons
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
 from frontend.pages.flame.merged_tree import MergedPage, address_of, merged
@@ -82,7 +81,6 @@ class FlamePage:
     comparisons: list[Comparison]
     is_view_reset: bool  # the root or focus in the URL cannot be shown
     tree_url: str
-    url: str
     seen: str  # version tag of the result; changes when there are new profiles
 
 
@@ -150,10 +148,9 @@ def _assembled(
         functions=functions_page(params, top, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
-        comparisons=comparisons(params, options, of.project),
+        comparisons=comparisons(params, options, releases_of(of.context, of.selection.service)),
         is_view_reset=is_view_reset,
         tree_url=_tree_url(of, seen),
-        url=flame_url(of.project, params),
         seen=seen,
     )
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from endpoints.params.reader import LenientReader
+from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.pages.flame.flame_page import flame_page, not_in_time
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
@@ -50,6 +51,7 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "empty": shown.empty if shown else empty,
         "notices": shown.notices if shown else reading.notices,
         "may_capture": may_capture(member),
+        "capture": capture_progress(context, member.project, of.read(CAPTURE), now),
     }
     response = render(request, f"frontend/flame/{'fragment' if htmx else 'flame'}.html", values)
     patch_vary_headers(response, ["HX-Request"])

@@ -6,7 +6,7 @@
 
 /** @typedef {Record<string, string[]>} Dependents */
 
-const SIDE = 'b.'; // prefix of the parameters of side B of a comparison
+const SIDE = 'b.'; // prefix of the parameters of the baseline of a comparison
 const LABEL = 'label.';
 const RANGE = 'range'; // `from` and `to` together
 const DEFAULT_NOW = 'now';
@@ -19,8 +19,8 @@ export function pageDependents() {
 
 /**
  * @param {string} address
- * @param {string} parameter with the prefix for side B; `range` for the values of `from` and `to`
- * @param {string | string[]} value "" removes the parameter; for side B it means all
+ * @param {string} parameter with the prefix for the baseline; `range` for the values of `from` and `to`
+ * @param {string | string[]} value "" removes the parameter; for the baseline it means all
  * @param {Dependents} dependents
  * @returns {string} the whole URL
  */

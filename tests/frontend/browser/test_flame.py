@@ -329,13 +329,6 @@ def test_every_type_explains_its_average(page: Page, url: str, project: Project)
     assert Profile.objects.count() == 4
 
 
-def test_capture_now_reports_on_the_page(page: Page, shop_url: str) -> None:
-    page.goto(shop_url)
-    page.get_by_role("button", name="Capture now").click()
-    expect(page.locator("#said")).to_contain_text("checkout")
-    expect(page.locator("#said .toast")).to_be_visible()
-
-
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_shown_profile_is_downloaded_under_its_name(
     page: Page, shop_url: str, width: int

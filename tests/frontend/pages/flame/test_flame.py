@@ -54,7 +54,7 @@ def test_another_tenants_page_and_tree_are_not_found(
     client.force_login(charlie)
     assert client.get(url).status_code == 404
     assert client.get(reverse("flame_tree", args=[project.project_id])).status_code == 404
-    capture = reverse("flame_capture", args=[project.project_id])
+    capture = reverse("capture", args=[project.project_id])
     assert client.post(capture, {"service": "checkout", "type": "CPU"}).status_code == 404
 
 
