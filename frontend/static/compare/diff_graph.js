@@ -8,6 +8,7 @@
  */
 
 import { idOf, nodeWithId } from '../flame-graph/ids.js';
+import { labelOf, plainLabel } from '../flame-graph/labels.js';
 import { nodeAt, rowsOf } from '../flame-graph/rows.js';
 import { Pin } from '../flame-graph/pin.js';
 import { frameOf, rowsInSight } from '../flame-graph/sight.js';
@@ -155,7 +156,15 @@ export class FlameDiff extends HTMLElement {
     const grey = this.hasAttribute('real') && !isReal(all, node);
     const kind = grey ? 'same' : kindOf(all, node);
     const dim = this.found !== null && !this.found[node];
-    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.labelOf(node, SIGNS[kind]), dim };
+    return { kind, strength: grey ? 0 : strengthOf(all, node), label: this.shownLabel(node, SIGNS[kind]), dim };
+  }
+
+  /** @param {number} node @param {string} sign @returns {import("../flame-graph/labels.js").Label} */
+  shownLabel(node, sign) {
+    const { mean } = /** @type {Differences} */ (this.all);
+    if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));
+    const { full, whole, narrow, leaf } = labelOf(mean, node);
+    return { full, whole: sign + whole, narrow: sign + narrow, leaf: sign.length + leaf };
   }
 
   /** @param {number} node @param {string} sign */
