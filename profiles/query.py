@@ -26,6 +26,7 @@ from profiles.queries.render import (
     compare_json,
     coverage_fields,
     focus_json,
+    functions_json,
     tree_json,
 )
 from profiles.queries.reports.deployments import run_deployment_counts
@@ -136,6 +137,7 @@ __all__ = [
     "deployments_of",
     "encode_csv",
     "focus_json",
+    "functions_json",
     "matcher",
     "run_compare",
     "run_deployment_counts",

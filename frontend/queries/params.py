@@ -30,6 +30,7 @@ VIEW = parameter.choice("view", "Direction of the graph, or the list", VIEWS)
 ORDER = parameter.member("order", "Order of siblings", Order.WEIGHT)
 COLOUR = parameter.choice("colour", "Colours of the graph", ("package", "self", "total"))
 RECURSION = parameter.flag("recursion", "`folded` collapses recursion", "folded")
+FLIP = parameter.flag("flip", "`bottom` draws the root at the bottom", "bottom")
 SEARCH = parameter.text("search", "Pattern of the search box")
 FRAME = Parameter(
     "frame",
@@ -38,6 +39,7 @@ FRAME = Parameter(
     "",
 )
 ALL_ROWS = parameter.flag("all", "`1` shows every row of the list of functions")
+ONLY_FUNCTIONS = parameter.flag("only", "`functions` leaves the tree out", "functions")
 SEEN = parameter.text("seen", "Version tag of the profiles that the page shows", 100)
 # Other pages use these names for parameters of their own.
 OTHER_MEANINGS = (FUNCTION_SORT.name, FRAME.name, ALL_ROWS.name)
@@ -67,6 +69,7 @@ class PageParams:
     root: int | None = None  # id of a node: only the stacks below it
     order: Order = DEFAULT_ORDER  # of sibling frames
     recursion: bool = False  # fold recursive calls
+    flip: bool = False  # the root is at the bottom
     search: str = ""
     sort: str = DEFAULT_SORT
     reverse: bool = False
@@ -108,6 +111,7 @@ class PageParams:
             self,
             view=self.view if self.view == Shape.BOTTOM_UP else DEFAULT_VIEW,
             recursion=page.recursion,
+            flip=page.flip,
             search=page.search,
             colour=page.colour,
             frame=page.frame,
@@ -136,6 +140,7 @@ class PageParams:
             ("root", "" if self.root is None else f"{self.root:016x}"),
             ("order", self.order if self.order != DEFAULT_ORDER else ""),
             ("recursion", "folded" if self.recursion else ""),
+            ("flip", "bottom" if self.flip else ""),
             ("search", self.search),
             ("sort", self.sort_text),
             ("colour", self.colour if self.colour != DEFAULT_COLOUR else ""),
@@ -190,6 +195,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         root=of.read(ROOT),
         order=of.read(ORDER),
         recursion=of.read(RECURSION),
+        flip=of.read(FLIP),
         search=of.read(SEARCH),
         sort=sort.removeprefix("-"),
         reverse=sort.startswith("-"),

@@ -56,15 +56,21 @@ def run_tree(context: QueryContext, selection: Selection, view: View) -> TreeRes
 
 def run_tree_and_top(
     context: QueryContext, selection: Selection, view: View
-) -> tuple[TreeResult | FocusResult, TopResult]:
+) -> tuple[TreeResult | FocusResult, TopResult, TopResult | None]:
     """Return a view's tree by function, or its focus if it has one, and the list of functions.
 
-    Both come from one merge. The list covers whole stacks: it ignores the view's shape and root.
+    The list covers whole stacks: it ignores the view's shape and root. A view with a focus also
+    has the list without it. All come from one merge.
     """
     merged = _merge(context, selection, view, Group.FUNCTION)
     of_list = replace(view, shape=Shape.TOP_DOWN, root=None)
     render = _tree if view.focus is None else _focus
-    return render(context, merged, selection, view), _top(context, merged, selection, of_list)
+    drawn, listed = (
+        render(context, merged, selection, view),
+        _top(context, merged, selection, of_list),
+    )
+    unfocused = replace(of_list, focus=None)
+    return drawn, listed, _top(context, merged, selection, unfocused) if view.focus else None
 
 
 def run_top(context: QueryContext, selection: Selection, view: View) -> TopResult:

@@ -41,7 +41,7 @@ PAGES = (
     Shown("new project", "new_project", "/projects/new"),
     Shown("services", "services", f"{P}/services"),
     Shown("flame", "flame", f"{P}/flame?{OF}&f=hide:nothing&f=highlight:django&search=pricing"),
-    Shown("bottom-up", "flame", f"{P}/flame?{OF}&view=bottomup&recursion=folded"),
+    Shown("bottom-up", "flame", f"{P}/flame?{OF}&view=bottomup&recursion=folded&flip=bottom"),
     Shown("sandwich", "flame", f"{P}/flame?{OF}&focus=Rule.matches"),
     Shown("list", "flame", f"{P}/flame?{OF}&view=list"),
     Shown("compare", "compare", f"{P}/compare?{OF}&version=2.31.0&b.version=2.30.4"),

@@ -8,6 +8,7 @@
  */
 
 import { idOf, nodeWithId } from '../flame-graph/ids.js';
+import { labelOf, plainLabel } from '../flame-graph/labels.js';
 import { nodeAt, rowsOf } from '../flame-graph/rows.js';
 import { Pin } from '../flame-graph/pin.js';
 import { frameOf, rowsInSight } from '../flame-graph/sight.js';
@@ -154,7 +155,7 @@ export class FlameDiff extends HTMLElement {
     const grey = this.hasAttribute('real') && !isReal(all, node);
     const kind = grey ? 'same' : kindOf(all, node);
     const dim = this.found !== null && !this.found[node];
-    const label = this.labelOf(node, this.signOf(kind));
+    const label = this.shownLabel(node, this.signOf(kind));
     return { kind, strength: grey ? 0 : strengthOf(all, node), label, dim };
   }
 
@@ -162,6 +163,14 @@ export class FlameDiff extends HTMLElement {
   signOf(kind) {
     const sign = kind === 'added' || kind === 'removed' ? (this.dataset[kind] ?? '') : SIGNS[kind];
     return sign && `${sign} `;
+  }
+
+  /** @param {number} node @param {string} sign @returns {import("../flame-graph/labels.js").Label} */
+  shownLabel(node, sign) {
+    const { mean } = /** @type {Differences} */ (this.all);
+    if (!node || mean.hidden[node]) return plainLabel(this.labelOf(node, sign));
+    const { full, whole, narrow, leaf } = labelOf(mean, node);
+    return { full, whole: sign + whole, narrow: sign + narrow, leaf: sign.length + leaf };
   }
 
   /** @param {number} node @param {string} sign */

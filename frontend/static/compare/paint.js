@@ -5,7 +5,7 @@
  */
 
 import { boxesOfRow, clipped } from '../flame-graph/boxes.js';
-import { fitted } from '../flame-graph/text.js';
+import { fitted, formFor } from '../flame-graph/text.js';
 
 /** @typedef {import("../flame-graph/tree.js").Tree} Tree */
 /** @typedef {[number, number, number]} Colour */
@@ -27,7 +27,7 @@ const PADDING = 4;
  * @typedef {object} Look appearance of a node
  * @property {import("./differences.js").Kind} kind
  * @property {number} strength 0 … 1
- * @property {string} label
+ * @property {import("../flame-graph/labels.js").Label} label
  * @property {boolean} dim
  */
 
@@ -117,7 +117,8 @@ function paintBox(context, scene, node, { x, y, width }, cell) {
   if (colour && (look.kind === 'added' || look.kind === 'removed') && width > 3) hatch(context, x, y, width);
   if (width < 3 * cell + 2 * PADDING) return;
   const measure = (/** @type {string} */ text) => context.measureText(text).width;
-  const text = fitted(look.label, width - 2 * PADDING, cell, measure);
+  const room = width - 2 * PADDING;
+  const text = fitted(formFor(look.label, room, cell), room, cell, measure);
   context.fillStyle = colour ? inkOn(colour) : scene.palette.dimText;
   if (text) context.fillText(text, x + PADDING, y + ROW / 2 + 0.5);
 }

@@ -73,3 +73,11 @@ export function showRecursion(folded) {
   const box = element('#recursion');
   if (box instanceof HTMLInputElement) box.checked = folded;
 }
+
+/** Put the root at the top or the bottom; a focused function stays between its callers and callees. @param {boolean} flip */
+export function showFlip(flip) {
+  const flame = graph();
+  flame?.toggleAttribute('flip', flip && !flame.hasAttribute('side'));
+  const box = element('#flip');
+  if (box instanceof HTMLInputElement) box.checked = flip;
+}

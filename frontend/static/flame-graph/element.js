@@ -3,7 +3,7 @@
  *
  * The markup inside (view, canvas, mark, tip) is the page's. Attributes: `src` (URL of a tree),
  * `side` (callers or callees: the tree to show of a focused function), `colour` (package, self,
- * total), `frame` (id of the node at full width), `recursion` (folded), `data-flip` (root at the
+ * total), `frame` (id of the node at full width), `recursion` (folded), `flip` (root at the
  * bottom). Events: `flame-load`, `flame-error`, `flame-zoom`, `flame-wait`, `flame-open` (a folded
  * node was opened; its caller's id), `flame-leave` (Escape at full view), `flame-foot` and
  * `flame-top` (keys move below the callers, above the callees: into the other graph).
@@ -15,11 +15,12 @@ import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
 import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
 import { onKey } from './keyboard.js';
+import { labelOf, plainLabel } from './labels.js';
 import { LoadError, loadTree } from './load.js';
 import { Picture } from './picture.js';
 import { Pointing } from './pointing.js';
 import { withoutRecursion } from './recursion.js';
-import { levelsOf, nodeAt, rowsOf } from './rows.js';
+import { isCallers, levelsOf, lineOfRow, nodeAt, rowsOf } from './rows.js';
 import { filled } from './text.js';
 import { nameOf, readTree } from './tree.js';
 import { Zoom } from './zoom.js';
@@ -29,7 +30,7 @@ import { Zoom } from './zoom.js';
 const WAIT_MS = 150; // delay before a loading tree is announced
 
 export class FlameGraph extends HTMLElement {
-  static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion'];
+  static observedAttributes = ['src', 'side', 'colour', 'frame', 'recursion', 'flip'];
 
   constructor() {
     super();
@@ -45,6 +46,7 @@ export class FlameGraph extends HTMLElement {
     this.whole = null;
     /** @type {Uint8Array | null} nodes that match the search */
     this.found = null;
+    this.below = 0; // pixels scrolled out below, after the latest scrolling
   }
 
   connectedCallback() {
@@ -72,6 +74,7 @@ export class FlameGraph extends HTMLElement {
     if (!this.isConnected || before === now || !this.view) return;
     if (name === 'src' || name === 'side') void this.load();
     else if (name === 'recursion') this.whole && this.take(this.whole);
+    else if (name === 'flip') this.mirror();
     else if (name === 'colour') this.recolour();
     else if (this.data) this.show(nodeWithId(this.data.tree, now ?? ''), true);
   }
@@ -87,7 +90,15 @@ export class FlameGraph extends HTMLElement {
     this.addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('scroll', redraw, { signal, passive: true });
     addEventListener('resize', redraw, { signal });
-    const resized = new ResizeObserver(redraw);
+    let height = 0;
+    // An event that comes after a change of the height is about the scrolling before it.
+    const scrolled = () => this.clientHeight === height && (this.below = this.belowWindow());
+    this.addEventListener('scroll', scrolled, { signal, passive: true });
+    const resized = new ResizeObserver(() => {
+      height = this.clientHeight;
+      this.keepRoot();
+      this.redraw();
+    });
     resized.observe(this);
     signal.addEventListener('abort', () => resized.disconnect());
     watchTheme(() => {
@@ -134,15 +145,33 @@ export class FlameGraph extends HTMLElement {
     this.data = { tree, rows: rowsOf(tree), colours };
     this.pointing?.unmark();
     this.measure(tree);
+    this.keepRoot();
     this.zoomed.show(tree, node, false);
     this.tell('flame-load', { tree, node, missing: Boolean(frameId) && node === 0 });
   }
 
   /** Set the graph's height; a callers' graph without callers is hidden. @param {Tree} tree */
   measure(tree) {
-    const levels = levelsOf(tree, this.flip);
+    const levels = levelsOf(tree, isCallers(this));
     this.view?.style.setProperty('height', `${levels * ROW_HEIGHT}px`);
     this.view?.toggleAttribute('hidden', levels === 0);
+  }
+
+  /** Return the pixels of the graph that are scrolled out below. */
+  belowWindow() {
+    return this.scrollHeight - this.clientHeight - this.scrollTop;
+  }
+
+  /** After a change of the height, keep a root at the bottom where it was. */
+  keepRoot() {
+    if (this.flip) this.scrollTo(0, this.scrollTop + this.belowWindow() - this.below);
+  }
+
+  /** Show the same levels after the root moved to the other end. */
+  mirror() {
+    this.pointing?.unmark();
+    this.scrollTo(0, this.belowWindow());
+    this.redraw();
   }
 
   /** @param {string} name @param {object} detail */
@@ -197,14 +226,16 @@ export class FlameGraph extends HTMLElement {
   }
 
   get flip() {
-    return 'flip' in this.dataset;
+    return this.hasAttribute('flip');
   }
 
-  /** @param {Tree} tree @param {number} node */
+  /** @param {Tree} tree @param {number} node @returns {import("./labels.js").Label} */
   labelOf(tree, node) {
-    if (tree.hidden[node]) return filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) });
-    if (node) return nameOf(tree, node);
-    return `${nameOf(tree, 0)}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`;
+    if (tree.hidden[node])
+      return plainLabel(filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) }));
+    if (node) return labelOf(tree, node);
+    const root = labelOf(tree, 0).whole;
+    return plainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);
   }
 
   /**
@@ -218,7 +249,7 @@ export class FlameGraph extends HTMLElement {
     return picture.boxes(this.drawn(data)).map(({ node, ...box }) => ({
       ...box,
       name: nameOf(tree, node),
-      label: this.labelOf(tree, node),
+      label: this.labelOf(tree, node).whole,
       share: formatPercent(tree.total[node], tree.total[0]),
     }));
   }
@@ -232,7 +263,7 @@ export class FlameGraph extends HTMLElement {
     const { from, to } = this.zoomed.shown;
     const x = from + ((event.clientX - box.left) / box.width) * (to - from);
     const line = Math.floor((event.clientY - box.top) / ROW_HEIGHT);
-    const row = this.flip ? this.data.tree.rows - 1 - line : line;
+    const row = lineOfRow(this.data.tree, line, this.flip);
     return nodeAt(this.data.tree, this.data.rows, row, x);
   }
 
@@ -302,7 +333,7 @@ export class FlameGraph extends HTMLElement {
     const { data, pointing } = this;
     if (!data || !pointing) return;
     const { tree } = data;
-    if (node === 0 && levelsOf(tree, this.flip) < tree.rows) return this.tell('flame-foot', {});
+    if (node === 0 && levelsOf(tree, isCallers(this)) < tree.rows) return this.tell('flame-foot', {});
     const { from, to } = this.zoomed.shown;
     const inSight = tree.start[node] < to && tree.start[node] + tree.total[node] > from;
     if (!inSight) this.zoom(tree.parent[node]);

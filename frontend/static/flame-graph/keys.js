@@ -18,6 +18,7 @@ const DEEDS = {
   i: () => view('bottomup'),
   l: () => view('list'),
   r: () => element('#recursion')?.click(),
+  v: () => element('#flip')?.click(),
   y: () => copyLink('absolute'),
   '?': showKeys,
 };

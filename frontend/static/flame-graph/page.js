@@ -9,7 +9,17 @@ import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn, subjectOf } from './actions.js';
 import { inAddress, profilesOf, replaceAddress } from './address.js';
 import { requestPage, changesPage, abortRequest } from './page-requests.js';
-import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
+import {
+  element,
+  graph,
+  graphs,
+  showAround,
+  showColour,
+  showFailure,
+  showFlip,
+  showRecursion,
+  showState,
+} from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
 import { FlameGraph } from './element.js';
@@ -19,9 +29,10 @@ import { watchLinks } from './links.js';
 import { watchMenu } from './menu.js';
 import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
+import { isCallers } from './rows.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
-import { paintSwatches } from './swatches.js';
+import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 
 const REFRESH_MS = 15_000;
 
@@ -35,10 +46,11 @@ const detailOf = (event) => (event instanceof CustomEvent ? event.detail : {});
 
 document.addEventListener('flame-load', (event) => {
   if (event.target !== graph()) return showFoot(event.target);
-  const { missing } = detailOf(event);
+  const { missing, tree } = detailOf(event);
   showState(missing && !loaded ? 'fg-missing' : '');
   if (missing) forgetFrame();
   loaded = true;
+  paintLike(tree);
   showAround();
   void search();
 });
@@ -48,7 +60,8 @@ document.addEventListener('flame-load', (event) => {
  * @param {EventTarget | null} flame
  */
 function showFoot(flame) {
-  if (flame instanceof FlameGraph && flame.flip) requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
+  if (flame instanceof FlameGraph && isCallers(flame))
+    requestAnimationFrame(() => (flame.scrollTop = flame.scrollHeight));
 }
 
 // A focused function is between two graphs: arrow keys move from one to the other.
@@ -58,7 +71,7 @@ document.addEventListener('flame-foot', () => {
 });
 
 document.addEventListener('flame-top', () => {
-  const callers = graphs().find((flame) => flame.flip);
+  const callers = graphs().find(isCallers);
   const tree = callers?.data?.tree;
   if (!callers || !tree || tree.rows < 2) return;
   callers.view?.focus();
@@ -104,7 +117,7 @@ watchKeys(document);
 watchChips(document);
 watchLinks(document);
 watchMenu(document, targetAt);
-watchSearch(document, () => graphs().sort((a, b) => Number(a.flip) - Number(b.flip)));
+watchSearch(document, () => graphs().sort((a, b) => Number(isCallers(a)) - Number(isCallers(b))));
 watchRanges(document);
 
 /**
@@ -145,6 +158,7 @@ function showOwn() {
   graph()?.setAttribute('frame', inAddress('frame'));
   showColour(colourBy(inAddress('colour')));
   showRecursion(inAddress('recursion') === 'folded');
+  showFlip(inAddress('flip') === 'bottom');
 }
 
 function showAddress() {
@@ -168,6 +182,7 @@ function settle() {
   settleControls(document);
   showMoments(document);
   paintSwatches(document);
+  void paintListAlone();
   showAround();
 }
 

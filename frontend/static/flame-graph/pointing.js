@@ -2,6 +2,7 @@
 
 import { ROW_HEIGHT } from './draw.js';
 import { Pin } from './pin.js';
+import { lineOfRow } from './rows.js';
 import { frameOf } from './sight.js';
 import { filled } from './text.js';
 import { Tooltip, valuesOf } from './tooltip.js';
@@ -22,7 +23,7 @@ import { Tooltip, valuesOf } from './tooltip.js';
  * @param {number} node
  */
 function lineOf({ tree, flip }, node) {
-  return flip ? tree.rows - 1 - tree.depth[node] : tree.depth[node];
+  return lineOfRow(tree, tree.depth[node], flip);
 }
 
 export class Pointing {

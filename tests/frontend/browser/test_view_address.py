@@ -53,6 +53,7 @@ PAGES: dict[str, dict[str, list[str]]] = {
         "focus": ["QuerySet.get"],
         "order": ["name"],
         "recursion": ["folded"],
+        "flip": ["bottom"],
         "sort": ["-self", "total", "name"],
         "colour": ["self", "total"],
         "all": ["1"],

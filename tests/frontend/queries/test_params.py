@@ -183,6 +183,7 @@ times = st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30)).map(
         root=st.none() | st.integers(0, 2**64 - 1),
         order=st.sampled_from(Order),
         recursion=st.booleans(),
+        flip=st.booleans(),
         search=texts,
         sort=st.sampled_from(FUNCTION_COLUMNS),
         reverse=st.booleans(),

@@ -105,6 +105,27 @@ def test_the_tree_has_the_sums_over_the_profiles(
     assert tree["total"] == sum(tree["self"]) == 3 * 1000 * sum(shop.STACKS.values())
 
 
+@pytest.mark.usefixtures("profiles")
+@pytest.mark.parametrize(
+    "view", [{}, {"view": "bottomup"}, {"focus": "pricing.quote"}, {"only": "functions"}]
+)
+def test_each_tree_has_the_functions_of_the_whole_selection(
+    client: Client, alice: User, project: Project, view: dict[str, str]
+) -> None:
+    client.force_login(alice)
+    address = reverse("flame_tree", args=[project.project_id])
+    response = client.get(address, {"service": "checkout", "type": "CPU", **view})
+    document = json.loads(gzip.decompress(response.content))
+    assert set(document) == {"functions"} if "only" in view else "depth" in str(document)
+    found = document["functions"]
+    names = [found["names"][at] for at in found["name"]]
+    files = [found["files"][at] for at in found["file"]]
+    assert sum(found["self"]) == 3 * 1000 * sum(shop.STACKS.values())
+    assert files[names.index("pricing.quote")] == "/app/shop/pricing/quote.py"
+    assert found["self"][names.index("pricing.quote")] == 3 * 46_100_000
+    assert found["total"][names.index("Thread.run")] == sum(found["self"])
+
+
 def test_a_tree_without_a_selection_is_rejected(
     client: Client, alice: User, project: Project
 ) -> None:
