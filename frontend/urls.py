@@ -7,6 +7,7 @@ from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
 from frontend.pages.compare import view as compare
+from frontend.pages.embed import page as embed
 from frontend.pages.flame import capture, download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
 from frontend.pages.help import concepts
@@ -39,6 +40,8 @@ urlpatterns = [
         download.flame_download,
         name="flame_download",
     ),
+    path("p/<str:project_id>/embed", embed.embed, name="embed"),
+    path("p/<str:project_id>/embed/revoke", embed.revoke, name="revoke_embeds"),
     path("p/<str:project_id>/capture", capture.flame_capture, name="flame_capture"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),

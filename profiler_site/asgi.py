@@ -25,6 +25,7 @@ from endpoints import plain_http, unknown_path  # noqa: E402
 from endpoints.connect_protocol import connect_rejection  # noqa: E402
 from endpoints.lean_handler import LeanHandler  # noqa: E402
 from frontend.page_handler import PageHandler  # noqa: E402  needs Django to be set up
+from frontend.pages.embed import urls as embeds  # noqa: E402
 from ingest.cloud_profiler import discovery, token_endpoint  # noqa: E402
 from ingest.cloud_profiler import endpoint as cloud_profiler  # noqa: E402
 from ingest.files import endpoint as files  # noqa: E402
@@ -66,6 +67,7 @@ ROUTES = (
         of_programs=True,
     ),
     _route(_below(API), LeanHandler(API_URLCONF), of_programs=True),
+    _route(_below(embeds.PREFIX), LeanHandler(embeds.__name__)),
     _route(_below(static_handler.PREFIX), static_handler.StaticHandler()),
 )
 PAGES = cast("ASGI3Application", PageHandler())

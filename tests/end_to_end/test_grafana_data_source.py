@@ -25,8 +25,8 @@ def tenant(server: RunningServer) -> Tenant:
     for version in ("1", "2"):
         imported = httpx.post(
             f"{server.url}/api/v1/projects/-/profiles:import",
-            params={"service": "shop", "version": version, "type": "CPU", "format": "folded"},
-            content="main;work 7\nmain;rest 2",
+            params={"service": "shop", "version": version, "type": "CPU", "unit": "nanoseconds"},
+            content="main;work 7000\nmain;rest 2000",
             headers={"Authorization": f"Bearer {tenant.write}"},
         )
         assert imported.status_code in {200, 201}, imported.text
