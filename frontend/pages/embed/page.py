@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from django.views.decorators.cache import never_cache
@@ -118,10 +118,10 @@ def _make(request: HttpRequest, member: Member, params: PageParams, form: EmbedF
     token = embed_tokens.make(member.project, params.parameters(), expires, by=user)
     image = urlencode({name: form.cleaned_data[name] for name in ("width", "levels", "theme")})
     path = f"{PREFIX}{token}.svg?{image}"
-    url = f"{settings.FLAMEWATCH_URL.rstrip('/')}{path}"
-    page = request.build_absolute_uri(flame_url(member.project, params))
+    url = f"{settings.FLAMEWATCH_URL}{path}"
+    page = f"{settings.FLAMEWATCH_URL}{flame_url(member.project, params)}"
     name = _("Flame graph of %(service)s") % {"service": params.service}
-    html = format_html('<a href="{}"><img src="{}" alt="{}"></a>', page, url, name)
+    html = f'<a href="{escape(page)}"><img src="{escape(url)}" alt="{escape(name)}"></a>'
     return Embedded(url, path, html, f"[![{_plain(name)}]({url})]({page})", days)
 
 

@@ -53,6 +53,7 @@ def test_an_image_is_made_shown_and_revoked(
     expect(image).to_be_visible()
     assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 700
     assert axe.violations(flame) == []
+    assert made.locator("#embed-html").inner_text().endswith('alt="Flame graph of shop"></a>')
     path = str(image.get_attribute("src"))
     assert path in made.locator("#embed-url").inner_text()
     assert "[![Flame graph of shop](" in made.locator("#embed-markdown").inner_text()
