@@ -27,6 +27,7 @@ from profiles.query import (
 )
 
 _OF_EVERY_PROFILE = (SERVICE_NAME, ZONE, VERSION, PROFILE_TYPE)
+_BY_SERIES = (SERVICE_NAME, PROFILE_TYPE)
 MAX_VALUES = 5000  # of a label
 MAX_SERIES = 5000  # label sets of a response
 MAX_LABEL_NAMES = 20  # of a request
@@ -73,7 +74,7 @@ def label_values(
     """List the values of one label of the profiles that match."""
     of, selector = time_range(request.start, request.end, now), joined(request.matchers)
     with context.snapshot:
-        if request.name in {SERVICE_NAME, PROFILE_TYPE} and _is_by_series(selector):
+        if request.name in _BY_SERIES and _is_by_series(selector):
             keys = stored_series(context, selector, of)
             values = {_of_series(key, request.name) for key in keys}
         else:
@@ -89,7 +90,7 @@ def series(context: QueryContext, request: pb.SeriesRequest, now: datetime) -> p
     if len(names) > MAX_LABEL_NAMES:
         raise InvalidQuery(f"A request may name {MAX_LABEL_NAMES} labels.")
     with context.snapshot:
-        if {*names} <= {SERVICE_NAME, PROFILE_TYPE} and _is_by_series(selector):
+        if {*names} <= {*_BY_SERIES} and _is_by_series(selector):
             keys = stored_series(context, selector, of)
             sets = {tuple(_of_series(key, name) for name in names) for key in keys}
         else:
@@ -154,6 +155,3 @@ def _label_sets(
                 own = iter(group)
                 sets.add(tuple(fixed[name] if name in fixed else next(own) for name in names))
     return sets
-
-
-_BY_SERIES = (SERVICE_NAME, PROFILE_TYPE)

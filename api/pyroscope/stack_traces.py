@@ -94,7 +94,7 @@ def merged_levels(
                 except MetricNotFound:
                     continue
     levels = builder.levels(nodes)
-    if max(levels.totals) >= 2**63:
+    if sum(levels.totals) >= 2**63:
         raise InvalidQuery("The sum of the values exceeds 64 bits. Select fewer profiles.")
     return levels
 

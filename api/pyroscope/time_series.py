@@ -76,12 +76,11 @@ def select_series(
     groups = _groups(
         context, request.profile_typeID, request.label_selector, of, steps, request.group_by
     )
-    found = sorted(groups, key=lambda group: (-int(group.value.sum()), group.labels))
-    limit = min(request.limit, MAX_SERIES) if request.limit > 0 else MAX_SERIES
+    found = _greatest(groups, request.limit)
     is_mean = request.aggregation == pb.TIME_SERIES_AGGREGATION_TYPE_AVERAGE
     series = [
         pb.Series(labels=_pairs(group.labels), points=_points(steps, group, is_mean))
-        for group in sorted(found[:limit])
+        for group in found
     ]
     return pb.SelectSeriesResponse(series=series)
 
@@ -97,12 +96,11 @@ def select_heat_map(
     groups = _groups(
         context, request.profile_typeID, request.label_selector, of, steps, request.group_by
     )
-    found = sorted(groups, key=lambda group: (-int(group.value.sum()), group.labels))
-    limit = min(request.limit, MAX_SERIES) if request.limit > 0 else MAX_SERIES
-    edges = _edges(found[:limit])
+    found = _greatest(groups, request.limit)
+    edges = _edges(found)
     series = [
         pb.HeatmapSeries(labels=_pairs(group.labels), slots=_slots(steps, group, edges))
-        for group in sorted(found[:limit])
+        for group in found
     ]
     return pb.SelectHeatmapResponse(series=series)
 
@@ -169,11 +167,21 @@ def _of_selection(
         )
     except MetricNotFound:
         return
-    for number, values in enumerate(result.groups):
+    order = np.argsort(result.group, kind="stable")
+    ends = np.cumsum(np.bincount(result.group, minlength=len(result.groups)))
+    for values, rows in zip(result.groups, np.split(order, ends[:-1]), strict=False):
         own = fixed | dict(zip(by, values, strict=True))
         labels = tuple((name, own[name]) for name in names if own[name])
-        mask = result.group == number
-        yield _Group(labels, result.time[mask], result.value[mask])
+        yield _Group(labels, result.time[rows], result.value[rows])
+    context.check()
+
+
+def _greatest(groups: list[_Group], limit: int) -> list[_Group]:
+    """Return the groups with the greatest sums, MAX_SERIES at most, sorted by their labels."""
+    most = min(limit, MAX_SERIES) if limit > 0 else MAX_SERIES
+    sums = {group.labels: float(group.value.sum(dtype=np.float64)) for group in groups}
+    found = sorted(groups, key=lambda group: (-sums[group.labels], group.labels))
+    return sorted(found[:most], key=lambda group: group.labels)
 
 
 def _points(steps: _Steps, group: _Group, is_mean: bool) -> list[pb.Point]:
