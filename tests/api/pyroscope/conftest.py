@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from projects.models import Project
+from projects.profile_types import ProfileType
 from tests.ingest.client import Client
 from tests.profiles import rows
 
@@ -33,7 +34,7 @@ def shops(project: Project) -> None:
         of,
         {"main;load": [3, 600]},
         sample_types=(("inuse_objects", "count"), ("inuse_space", "bytes")),
-        type=rows.ProfileType.HEAP,
+        type=ProfileType.HEAP,
         minutes=4,
     )
 
