@@ -33,10 +33,12 @@ from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
+from profiles.queries.reports.profile_values import run_profile_values
 from profiles.queries.reports.profiles import run_profiles
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
+from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
 from profiles.queries.reports.time_strip import run_strip
 from profiles.queries.results import (
     CompareResult,
@@ -54,6 +56,7 @@ from profiles.queries.results import (
     OptionsResult,
     ProfileRow,
     ProfilesResult,
+    ProfileValuesResult,
     ServiceName,
     ServiceRow,
     ServicesResult,
@@ -110,6 +113,7 @@ __all__ = [
     "Order",
     "ProfileOrder",
     "ProfileRow",
+    "ProfileValuesResult",
     "ProfilesResult",
     "QueryContext",
     "Selection",
@@ -148,11 +152,14 @@ __all__ = [
     "run_last_profile",
     "run_lines",
     "run_options",
+    "run_profile_values",
     "run_profiles",
     "run_query",
     "run_service_names",
     "run_services",
     "run_sparklines",
+    "run_stored_metrics",
+    "run_stored_times",
     "run_strip",
     "run_top",
     "run_tree",

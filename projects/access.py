@@ -44,3 +44,8 @@ def may_import(member: Member) -> bool:
 def may_capture(member: Member) -> bool:
     """Return True for all roles except viewers: a capture costs the profiled program CPU time."""
     return member.role != Role.VIEWER
+
+
+def may_embed(member: Member) -> bool:
+    """Return True for all roles except viewers: an embedded image is public until it expires."""
+    return member.role != Role.VIEWER

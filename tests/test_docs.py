@@ -28,7 +28,7 @@ PAGES_OF_SITE = (
     *("frontend.queries.params", "frontend.queries.list_params"),
     *(
         f"frontend.pages.{name}.params"
-        for name in ("agents", "compare", "history", "profiles", "services")
+        for name in ("agents", "compare", "embed", "history", "profiles", "services")
     ),
 )
 

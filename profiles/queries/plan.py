@@ -203,7 +203,10 @@ def _head_rows(selection: Selection) -> QuerySet[Profile]:
     for i, (name, values) in enumerate(selection.labels):
         label = Cast(KeyTextTransform(name, "labels"), TextField())
         rows = rows.alias(**{f"label_{i}": label})
-        rows = rows.filter(Q(**{f"label_{i}__in": values}))
+        is_allowed = Q(**{f"label_{i}__in": values})
+        if "" in values:
+            is_allowed |= Q(**{f"label_{i}": None})
+        rows = rows.filter(is_allowed)
     return rows
 
 

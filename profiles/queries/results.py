@@ -328,6 +328,26 @@ class ProfileRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileValuesResult:
+    """Time and value of P profiles, grouped by the values of labels; each array is int64 [P]."""
+
+    selection: Selection
+    metric: Metric
+    coverage: Coverage  # reports unreadable profiles only
+    time: NDArray[np.int64]  # µs since 1970
+    value: NDArray[np.int64]
+    group: NDArray[np.int64]  # index of `groups`
+    groups: tuple[tuple[str, ...], ...]  # values of the labels; "" for a label that is absent
+
+
+class StoredTimes(NamedTuple):
+    """Times of the first and last stored profile; None without any."""
+
+    first: datetime | None
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProfilesResult:
     """Page of a list of profiles."""
 

@@ -61,7 +61,8 @@ class Selection:
     end: datetime
     zones: tuple[str, ...] = ()  # empty: all
     versions: tuple[str, ...] = ()
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    # (name, allowed values); "" allows profiles without the label.
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     weight: float | None = None  # the top n % of profiles by total; None: all
     weights: tuple[int, int] | None = None  # least and greatest weight, both inclusive
     profile: str = ""  # Profile.name_id, to select a single profile

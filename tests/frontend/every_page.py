@@ -44,6 +44,7 @@ PAGES = (
     Shown("bottom-up", "flame", f"{P}/flame?{OF}&view=bottomup&recursion=folded&flip=bottom"),
     Shown("sandwich", "flame", f"{P}/flame?{OF}&focus=Rule.matches"),
     Shown("list", "flame", f"{P}/flame?{OF}&view=list"),
+    Shown("embed", "embed", f"{P}/embed?{OF}"),
     Shown("compare", "compare", f"{P}/compare?{OF}&version=2.31.0&b.version=2.30.4"),
     Shown("side by side", "compare", f"{P}/compare?{OF}&side=sides&version=2.31.0&b.version="),
     Shown("history", "history", f"{P}/history?{OF}&step=1h"),
