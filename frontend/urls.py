@@ -6,6 +6,7 @@ from frontend.pages.account import language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.calendar import view as calendar
 from frontend.pages.compare import view as compare
 from frontend.pages.flame import capture, download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
@@ -40,6 +41,7 @@ urlpatterns = [
         name="flame_download",
     ),
     path("p/<str:project_id>/capture", capture.flame_capture, name="flame_capture"),
+    path("p/<str:project_id>/calendar", calendar.calendar, name="calendar"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),

@@ -32,9 +32,15 @@ from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
+from profiles.queries.reports.profile_times import (
+    NearestProfiles,
+    run_calendar,
+    run_first_profiles,
+    run_nearest,
+)
 from profiles.queries.reports.profiles import run_profiles
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
-from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
+from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
 from profiles.queries.reports.time_strip import run_strip
 from profiles.queries.results import (
@@ -105,6 +111,7 @@ __all__ = [
     "Metric",
     "MetricNotFound",
     "Missing",
+    "NearestProfiles",
     "OptionsResult",
     "Order",
     "ProfileOrder",
@@ -137,14 +144,16 @@ __all__ = [
     "encode_csv",
     "focus_json",
     "matcher",
+    "run_calendar",
     "run_compare",
     "run_deployment_counts",
     "run_export",
+    "run_first_profiles",
     "run_focus",
     "run_heat_map",
     "run_history",
-    "run_last_profile",
     "run_lines",
+    "run_nearest",
     "run_options",
     "run_profiles",
     "run_query",

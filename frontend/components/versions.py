@@ -1,10 +1,10 @@
-"""Version marks on time axes: the time at which each version was first seen."""
+"""Version marks on time axes: the time of each version's first profile."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from profiles.query import QueryContext, Selection, deployments_of
+from profiles.query import QueryContext, Selection, deployments_of, run_first_profiles
 
 _MOST = 50  # marks per axis; the latest are shown
 _LONGEST = 100  # characters of a version name
@@ -17,12 +17,13 @@ class VersionMark:
 
 
 def releases_in(context: QueryContext, selection: Selection) -> list[VersionMark]:
-    """Return the versions of the service that first appeared within the range, by time."""
+    """Return the versions of the service whose first profile is within the range, by time."""
+    first_profiles = run_first_profiles(context, selection.service, selection.type)
     firsts: dict[str, datetime] = {}
-    # newest first, so that the oldest deployment wins
     for each in deployments_of(context):
-        if each.service == selection.service and each.version:
-            firsts[each.version] = each.first_seen
+        if each.pk in first_profiles and each.version:
+            first = first_profiles[each.pk]
+            firsts[each.version] = min(first, firsts.get(each.version, first))
     inside = [
         VersionMark(version, first)
         for version, first in firsts.items()

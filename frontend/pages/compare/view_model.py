@@ -16,6 +16,7 @@ from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.flame.list_search import ALONE
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -98,6 +99,7 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
+        "carried": carried_of(query.a),
         "pickers": _pickers(of, query, sides, options),
         "chips": chips(query.a.filters),
         "history": _history(query, of),

@@ -10,6 +10,7 @@ from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_l
 from frontend.components.filter_chips import Chips, chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
+from frontend.components.range_menu import RangeMenu
 from frontend.components.units import format_count, format_percent, format_value
 from frontend.components.versions import releases_in
 from frontend.pages.flame import summary
@@ -67,6 +68,7 @@ class FlamePage:
     selection: Selection
     type: str
     notices: tuple[str, ...]
+    range_menu: RangeMenu
     picker: Picker
     coverage: Coverage
     metric: str
@@ -138,6 +140,7 @@ def _assembled(
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *left_out(coverage)),
+        range_menu=of.range_menu,
         picker=picker(params, of.services, options, of.now),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),

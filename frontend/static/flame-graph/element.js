@@ -10,7 +10,7 @@
  */
 
 import { watchTheme } from '../shell/theming.js';
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
 import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
@@ -202,7 +202,7 @@ export class FlameGraph extends HTMLElement {
 
   /** @param {Tree} tree @param {number} node */
   labelOf(tree, node) {
-    if (tree.hidden[node]) return filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) });
+    if (tree.hidden[node]) return filled(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) });
     if (node) return nameOf(tree, node);
     return `${nameOf(tree, 0)}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`;
   }

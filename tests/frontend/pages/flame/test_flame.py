@@ -148,7 +148,7 @@ def test_a_project_without_services_is_told_how_to_connect_one(
         ("service=nobody", "No service named “nobody”", "checkout"),
         ("type=HEAP", "checkout sends no Heap profiles", "CPU time"),
         ("zone=mars", "No CPU time profiles of this zone and version", "All zones and versions"),
-        ("end=2026-01-01T00:00:00Z", "No CPU time profiles in this range", "Jump to last profile"),
+        ("end=2026-01-01T00:00:00Z", "No CPU time profiles in this range", "Later:"),
     ],
 )
 def test_an_empty_result_says_why_and_what_to_change(
@@ -157,14 +157,14 @@ def test_an_empty_result_says_why_and_what_to_change(
     client.force_login(alice)
     text = page(client, f"{url}?{query}")
     assert title in text
-    assert f">{action}</a>" in text
+    assert f">{action}<" in text
     assert "<flame-graph" not in text
 
 
 def test_a_registered_service_without_profiles_is_waited_for(
     client: Client, alice: User, project: Project, url: str
 ) -> None:
-    shop.deployment(project)
+    shop.deployment(project, types=[])
     client.force_login(alice)
     assert "No profiles from checkout yet" in page(client, url)
 
