@@ -99,8 +99,8 @@ def _one_alone(params: PageParams, matched: int) -> EmptyState:
     """Explain a link to a profile that is gone, or to a weight range that no profile is in."""
     title = _("Profile not found") if params.profile else _("No profiles in this range")
     text = ngettext(
-        "There is %(n)s profile in this timespan.",
-        "There are %(n)s profiles in this timespan.",
+        "There is %(n)s profile in this time range.",
+        "There are %(n)s profiles in this time range.",
         matched,
     )
     every = Action(_("Show all profiles"), replace(params, profile="", weights=None), True)
@@ -148,7 +148,7 @@ def _deleted(of: str, row: ServiceName) -> EmptyState:
 
 def _quiet(params: PageParams, of: str, nearest: NearestProfiles, now: datetime) -> EmptyState:
     title = _("No %(type)s profiles in this range") % {"type": of}
-    text = _("Nothing was captured here, or it has been deleted since. Profiles nearby:")
+    text = _("No profile was captured then, or it has been deleted. Nearest profiles:")
     plain = replace(params, zones=(), versions=(), labels=(), weight=None, weights=None, profile="")
     actions = []
     if nearest.before:
@@ -203,15 +203,15 @@ def out_of_focus(params: PageParams) -> EmptyState:
 
 def nothing_to_compare(params: PageParams) -> EmptyState:
     title = _("No profiles on either side")
-    text = _("Choose a longer timespan, or other versions, zones or end times.")
+    text = _("Choose a longer time range, or other versions, zones or end times.")
     wide = Action(_("Last 7 days"), replace(params, span=_WIDE, end=None), True)
     return EmptyState(title, text, actions=(wide,) if params.span < _WIDE else ())
 
 
 def deadline_state(params: PageParams, seconds: float) -> EmptyState:
     title = _("Query timed out after %(n)d s") % {"n": seconds}
-    text = _("The selection has too many profiles. Choose a shorter timespan.")
-    shorter = Action(_("Half the timespan"), replace(params, span=params.span / 2), True)
+    text = _("The selection has too many profiles. Choose a shorter time range.")
+    shorter = Action(_("Half the time range"), replace(params, span=params.span / 2), True)
     return EmptyState(title, text, actions=(shorter,))
 
 

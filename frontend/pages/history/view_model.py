@@ -196,7 +196,7 @@ def functions_menu(query: HistoryQuery) -> FunctionsMenu:
 
 
 def _top_words(count: int) -> str:
-    return ngettext("the top one by self", "top %(n)d by self", count) % {"n": count}
+    return ngettext("the top function by self", "top %(n)d by self", count) % {"n": count}
 
 
 def _chosen_words(count: int) -> str:

@@ -261,4 +261,4 @@ def test_a_profile_that_is_gone_leads_to_the_others(client: Client, bob: User, u
     client.force_login(bob)
     html = page(client, f"{url}?profile=gone")
     assert "Profile not found" in html
-    assert "There are 3 profiles in this timespan." in html
+    assert "There are 3 profiles in this time range." in html
