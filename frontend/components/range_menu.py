@@ -34,7 +34,7 @@ class RangeMenu:
     end: datetime
     now: datetime
     oldest: datetime  # earlier profiles have been deleted
-    kept: str  # "30 days"
+    retention: str  # "30 days"
     calendar_url: str  # hours with profiles; the caller appends `from` and `to`
 
 
@@ -52,7 +52,7 @@ def range_menu(
         end=end,
         now=now,
         oldest=_oldest(now, days),
-        kept=_days(days),
+        retention=_days(days),
         calendar_url=f"{reverse('calendar', args=[project.project_id])}?{own}",
     )
 

@@ -27,9 +27,9 @@ function firstWeekday() {
 }
 
 export class Calendar {
-  /** @param {HTMLElement} place @param {Texts} texts */
-  constructor(place, texts) {
-    this.place = place;
+  /** @param {HTMLElement} host @param {Texts} texts */
+  constructor(host, texts) {
+    this.host = host;
     this.texts = texts;
     this.month = dayOf(new Date()); // some day of the shown month
     this.from = this.to = this.month;
@@ -37,7 +37,7 @@ export class Calendar {
     this.first = null; // selected day that a second click extends
     /** @type {(start: Date, end: Date) => void} */
     this.choose = () => undefined;
-    place.addEventListener('keydown', (event) => this.press(event));
+    host.addEventListener('keydown', (event) => this.press(event));
   }
 
   /** Show the month in which a range ends. @param {Date} from @param {Date} to */
@@ -47,7 +47,7 @@ export class Calendar {
     this.month = Number.isNaN(last.getTime()) ? dayOf(new Date()) : dayOf(last);
     this.draw();
     this.mark(from, to);
-    this.place.hidden = false;
+    this.host.hidden = false;
   }
 
   /** Mark the days of a range as selected. @param {Date} from @param {Date} to */
@@ -61,7 +61,7 @@ export class Calendar {
 
   /** @returns {[HTMLButtonElement, Date][]} */
   buttons() {
-    return [...this.place.querySelectorAll('button[data-day]')]
+    return [...this.host.querySelectorAll('button[data-day]')]
       .filter((button) => button instanceof HTMLButtonElement)
       .map((button) => [button, new Date(`${button.dataset.day}T00:00`)]);
   }
@@ -82,13 +82,13 @@ export class Calendar {
     let row = body.insertRow();
     for (let i = 0; i < gap; i++) row.insertCell();
     for (let day = start; day < next; day = dayOf(day, 1)) {
-      if (row.cells.length === DAYS_OF_WEEK) row = body.insertRow();
+      if (row.childElementCount === DAYS_OF_WEEK) row = body.insertRow();
       row.insertCell().append(this.button(day));
     }
     const legend = document.createElement('p');
     legend.className = 'small muted';
     legend.setAttribute('role', 'status');
-    this.place.replaceChildren(this.header(start), table, legend);
+    this.host.replaceChildren(this.header(start), table, legend);
     void this.load(start, next, legend);
   }
 
@@ -114,7 +114,7 @@ export class Calendar {
       this.month = new Date(this.month.getFullYear(), this.month.getMonth() + months, 1);
       this.draw();
       this.mark(this.from, this.to);
-      const again = this.place.querySelector(`[aria-label="${CSS.escape(this.texts[name] ?? '')}"]`);
+      const again = this.host.querySelector(`[aria-label="${CSS.escape(this.texts[name] ?? '')}"]`);
       if (again instanceof HTMLElement) again.focus();
     });
     return button;

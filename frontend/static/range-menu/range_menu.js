@@ -70,9 +70,9 @@ function apply(parts) {
 function open(parts) {
   const { menu, custom, from, to } = parts;
   say(parts, '');
-  const place = custom.querySelector('.calendar');
-  if (!(place instanceof HTMLElement)) return;
-  const calendar = calendars.get(menu) ?? new Calendar(place, custom.dataset);
+  const host = custom.querySelector('.calendar');
+  if (!(host instanceof HTMLElement)) return;
+  const calendar = calendars.get(menu) ?? new Calendar(host, custom.dataset);
   calendars.set(menu, calendar);
   calendar.choose = (start, end) => {
     from.value = localText(start);

@@ -107,8 +107,8 @@ def test_a_range_that_cannot_be_is_told_plainly(
     assert "from=" not in page.url
     query = {"from": now + timedelta(hours=start), "to": now + timedelta(hours=end)}
     page.goto(f"{shop_url}?" + "&".join(f"{k}={v:%Y-%m-%dT%H:%M:%SZ}" for k, v in query.items()))
-    told = {-2: "A range has to start before it ends."}.get(start, text)
-    expect(page.locator("#flame-notes")).to_contain_text(told)
+    expected = {-2: "A range has to start before it ends."}.get(start, text)
+    expect(page.locator("#flame-notes")).to_contain_text(expected)
 
 
 def test_the_calendar_marks_days_with_profiles_and_selects_one(
@@ -215,7 +215,7 @@ def test_numbers_are_those_of_the_language(
     drawn(shown)
     expect(shown.locator("#crumbs .push")).to_contain_text("1.200")
     expect(shown.locator(".over")).to_contain_text("1,92 s")
-    expect(shown.locator("table").first).to_contain_text("2,2 ms")
+    expect(shown.locator("body")).to_contain_text("2,2 ms")
     shown.context.close()
 
 
