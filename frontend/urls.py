@@ -6,6 +6,7 @@ from frontend.pages.account import language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
 from frontend.pages.embed import page as embed
@@ -45,6 +46,7 @@ urlpatterns = [
     path("p/<str:project_id>/capture/<str:capture_id>", capture.progress, name="capture_progress"),
     path("p/<str:project_id>/embed", embed.embed, name="embed"),
     path("p/<str:project_id>/embed/revoke", embed.revoke, name="revoke_embeds"),
+    path("p/<str:project_id>/calendar", calendar.calendar, name="calendar"),
     path("p/<str:project_id>/compare", compare.compare, name="compare"),
     path("p/<str:project_id>/compare/tree", compare.compare_tree, name="compare_tree"),
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),

@@ -33,10 +33,16 @@ from profiles.queries.reports.deployments import run_deployment_counts
 from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
+from profiles.queries.reports.profile_times import (
+    NearestProfiles,
+    run_calendar,
+    run_first_profiles,
+    run_nearest,
+)
 from profiles.queries.reports.profile_values import run_profile_values
 from profiles.queries.reports.profiles import run_profiles
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
-from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
+from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
 from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
 from profiles.queries.reports.time_strip import run_strip
@@ -109,6 +115,7 @@ __all__ = [
     "Metric",
     "MetricNotFound",
     "Missing",
+    "NearestProfiles",
     "OptionsResult",
     "Order",
     "ProfileOrder",
@@ -143,14 +150,16 @@ __all__ = [
     "focus_json",
     "functions_json",
     "matcher",
+    "run_calendar",
     "run_compare",
     "run_deployment_counts",
     "run_export",
+    "run_first_profiles",
     "run_focus",
     "run_heat_map",
     "run_history",
-    "run_last_profile",
     "run_lines",
+    "run_nearest",
     "run_options",
     "run_profile_values",
     "run_profiles",

@@ -46,6 +46,10 @@ PROFILE = parameter.text("profile", "Only one profile, by the last part of its n
 DEFAULT_SPAN = timedelta(hours=1)
 
 
+class StartNotBeforeEnd(ValueError):
+    """Range whose start is its end, or later."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimeRange:
     """Time range of length `span`, start <= time < end."""
@@ -82,7 +86,8 @@ def read_range(of: Reader, now: datetime, default: TimeRange = DEFAULT_RANGE) ->
         return TimeRange(span, end)
     longest = values.LONGEST_SPAN.days
     reason = f"has to be before the end, by {longest} days at most"
-    of.reject(FROM, of.text(FROM), ValueError(reason))
+    error = ValueError(reason) if span > timedelta(0) else StartNotBeforeEnd(reason)
+    of.reject(FROM, of.text(FROM), error)
     return TimeRange(default.span, end)
 
 

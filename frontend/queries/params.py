@@ -77,6 +77,10 @@ class PageParams:
     frame: str = ""  # id of the node zoomed to full width
     all_rows: bool = False
 
+    @property
+    def range(self) -> TimeRange:
+        return TimeRange(self.span, self.end)
+
     def selection(self, project: int, service: str, of: ProfileType, now: datetime) -> Selection:
         end = self.end or now
         return Selection(

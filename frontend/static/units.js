@@ -2,8 +2,10 @@
  * Value formatting: three significant digits and a unit chosen by magnitude.
  *
  * JavaScript counterpart of frontend/components/units.py; tests/frontend/components/units.json has the cases
- * that both must pass.
+ * that both must pass. Thousands and decimals are separated as the language of the page does.
  */
+
+import { textOf } from './shell/texts.js';
 
 /** @type {Record<string, [string, number][]>} units of each kind with their size, ascending */
 const SCALES = {
@@ -22,7 +24,7 @@ const SCALES = {
     ['PiB', 2 ** 50],
   ],
 };
-const SMALLEST = 0.01;
+const SMALLEST = '0.01';
 
 /**
  * @param {number} value in `unit`
@@ -34,7 +36,7 @@ export function formatValue(value, unit) {
   if (value < 0) return `-${formatValue(-value, unit)}`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
-  if (value < SMALLEST) return `<${SMALLEST} ${scale[0][0]}`;
+  if (value < Number(SMALLEST)) return `<${localised(SMALLEST)} ${scale[0][0]}`;
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
     if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
@@ -60,12 +62,12 @@ export function formatPercent(part, whole) {
   if (part === 0 || whole === 0) return '0';
   if (part < 0) return `-${formatPercent(-part, whole)}`;
   const percent = (part / whole) * 100;
-  return percent < 0.05 ? '<0.1%' : `${trimmed(percent.toFixed(1))}%`;
+  return `${localised(percent < 0.05 ? '<0.1' : trimmed(percent.toFixed(1)))}%`;
 }
 
 /**
  * @param {number} value
- * @returns {string} a whole number with thousands separated by commas
+ * @returns {string} a whole number with separators between thousands
  */
 export function formatCount(value) {
   return grouped(value.toFixed(0));
@@ -73,7 +75,7 @@ export function formatCount(value) {
 
 /** @param {number} value @param {string} unit */
 function withName(value, unit) {
-  const number = value < SMALLEST ? `<${SMALLEST}` : digits(value);
+  const number = value < Number(SMALLEST) ? `<${localised(SMALLEST)}` : digits(value);
   return unit === 'count' || unit === '' ? number : `${number} ${unit}`;
 }
 
@@ -84,7 +86,7 @@ function withName(value, unit) {
 function digits(value) {
   const exponent = Number(value.toExponential(2).split('e')[1]);
   if (exponent >= 3) return formatCount(value);
-  return trimmed(value.toFixed(Math.max(0, 2 - exponent)));
+  return localised(trimmed(value.toFixed(Math.max(0, 2 - exponent))));
 }
 
 /** @param {string} number */
@@ -94,5 +96,10 @@ function trimmed(number) {
 
 /** @param {string} number */
 function grouped(number) {
-  return number.replace(/\B(?=(\d{3})+$)/g, ',');
+  return localised(number.replace(/\B(?=(\d{3})+$)/g, ','));
+}
+
+/** Replace the separators of English. @param {string} number */
+function localised(number) {
+  return number.replace(/[.,]/g, (sign) => (sign === ',' ? textOf('thousands', ',') : textOf('decimals', '.')));
 }

@@ -7,9 +7,11 @@ from typing import Protocol
 from django import template
 from django.http import HttpRequest
 from django.template import RequestContext
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from frontend.queries.carried import PAGES_OF_PROFILES, Carried, carried_by
 from frontend.queries.view_address import DEPENDENTS, LABEL, changed_address, state_of
 
 register = template.Library()
@@ -55,6 +57,33 @@ def _url(context: RequestContext, changes: Iterable[tuple[str, list[str]]]) -> s
     for name, values in changes:
         address = changed_address(address, name, values)
     return f"?{address.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def page_link(context: RequestContext, page: str, project_id: str) -> SafeString:
+    """Write the attributes of a link to another page, which shows the range of this one.
+
+    `data-carries` says which parameters shell/nav.js updates when this page's range changes.
+    """
+    carried: Carried = context.get("carried") or carried_by(context["request"])
+    query = carried.parameters(page)
+    return format_html(
+        'href="{}{}" data-carries="{}"',
+        reverse(page, args=[project_id]),
+        f"?{query}" if query else "",
+        "all" if page in PAGES_OF_PROFILES else "range",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def carries(context: RequestContext) -> SafeString:
+    """Write the query strings of the navigation's links as attributes, for shell/nav.js."""
+    carried: Carried = context["carried"]
+    return format_html(
+        'data-carried-all="{}" data-carried-range="{}"',
+        carried.parameters("flame"),
+        carried.parameters("services"),
+    )
 
 
 @register.simple_tag(takes_context=True)

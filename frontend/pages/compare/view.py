@@ -109,6 +109,6 @@ def _result(request: HttpRequest, project: Project, context: QueryContext) -> Co
     except InvalidQuery as error:
         raise _ErrorPage(HTTPStatus.BAD_REQUEST, str(error)) from error
     except DeadlinePassed:
-        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Comparing these profiles takes more than %(n)d s. Try a shorter time range.")
         text = sentence % {"n": DEADLINE_SECONDS}
         raise _ErrorPage(HTTPStatus.SERVICE_UNAVAILABLE, text) from None

@@ -18,6 +18,7 @@ from frontend.pages.compare.changes import Changes, changes
 from frontend.pages.compare.comparison import Pair, compared, seen_of
 from frontend.pages.compare.params import SORTS, CompareQuery
 from frontend.pages.flame.list_search import ALONE
+from frontend.queries.carried import carried_of
 from frontend.queries.page_query import (
     DEADLINE_SECONDS,
     PageQuery,
@@ -88,7 +89,7 @@ def start_of(queries: QueryContext, project: Project, now: datetime) -> str:
             if of is None:
                 return ""
             options = options_of(of.context, of.selection)
-            return start(of.params, options, releases_of(of.context, of.selection.service))
+            return start(of.params, options, releases_of(of.context, of.selection))
     except DeadlinePassed:
         return ""
 
@@ -114,10 +115,9 @@ def _shown(of: PageQuery, query: CompareQuery, url: str) -> dict[str, object]:
         "type": display_names.type_name(of.selection.type),
         "type_words": display_names.type_words(of.selection.type),
         "service": of.selection.service,
+        "carried": carried_of(query.a),
         "pickers": _pickers(of, query, sides, options),
-        "comparisons": comparisons(
-            query.selected, options, releases_of(of.context, of.selection.service)
-        ),
+        "comparisons": comparisons(query.selected, options, releases_of(of.context, of.selection)),
         "chips": chips(query.selected.filters),
         "history": _history(query, of),
     }

@@ -10,6 +10,7 @@ from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_l
 from frontend.components.filter_chips import Chips, chips
 from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
+from frontend.components.range_menu import RangeMenu
 from frontend.components.units import format_count, format_percent, format_value
 from frontend.components.versions import releases_in, releases_of
 from frontend.pages.flame import summary
@@ -66,6 +67,7 @@ class FlamePage:
     selection: Selection
     type: str
     notices: tuple[str, ...]
+    range_menu: RangeMenu
     picker: Picker
     coverage: Coverage
     metric: str
@@ -136,6 +138,7 @@ def _assembled(
         selection=of.selection,
         type=display_names.type_name(of.selection.type),
         notices=(*of.notices, *left_out(coverage)),
+        range_menu=of.range_menu,
         picker=picker(params, of.services, options, of.now),
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
@@ -148,7 +151,7 @@ def _assembled(
         functions=functions_page(params, top, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
-        comparisons=comparisons(params, options, releases_of(of.context, of.selection.service)),
+        comparisons=comparisons(params, options, releases_of(of.context, of.selection)),
         is_view_reset=is_view_reset,
         tree_url=_tree_url(of, seen),
         seen=seen,

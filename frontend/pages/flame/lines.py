@@ -41,7 +41,7 @@ def flame_lines(request: HttpRequest, project_id: str) -> HttpResponse:
     except InvalidQuery as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     except DeadlinePassed:
-        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter timespan.")
+        sentence = _("Merging these profiles takes more than %(n)d s. Try a shorter time range.")
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, sentence % {"n": DEADLINE_SECONDS})
     table = lines_table(result, project, _version(project, params, selection))
     response = render(request, "frontend/flame/lines.html", {"table": table})

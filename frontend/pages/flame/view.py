@@ -13,6 +13,7 @@ from django_htmx.middleware import HtmxDetails
 from endpoints.params.reader import LenientReader
 from frontend.pages.capture.progress import CAPTURE, capture_progress
 from frontend.pages.flame.flame_page import flame_page, not_in_time
+from frontend.queries.carried import carried_of
 from frontend.queries.form_address import redirect_form
 from frontend.queries.page_query import page_query, query_context, seen_now
 from frontend.queries.params import SEEN, read
@@ -48,6 +49,8 @@ def flame(request: HttpRequest, project_id: str) -> HttpResponse:
         "project": member.project,
         "here": "flame",
         "flame_page": shown,
+        "range": shown.range_menu if shown else None,
+        "carried": carried_of(shown.params if shown else reading.params),
         "empty": shown.empty if shown else empty,
         "notices": shown.notices if shown else reading.notices,
         "may_capture": may_capture(member),

@@ -70,7 +70,9 @@ class HistoryChart extends TimeChart {
 
   /** @param {import("./time_chart.js").Look} look */
   scale(look) {
-    const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) => marks.map((mark) => this.worth(mark));
+    const isEmpty = !this.course.profiles.some((/** @type {number} */ count) => count);
+    const values = (/** @type {Plot} */ _, /** @type {number[]} */ marks) =>
+      marks.map((mark) => (isEmpty ? '' : this.worth(mark)));
     const size = (/** @type {Plot} */ _, /** @type {string[] | null} */ texts) =>
       Math.ceil(Math.max(24, ...(texts ?? []).map((text) => text.length * DIGIT)) + 10);
     return {

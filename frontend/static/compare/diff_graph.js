@@ -16,7 +16,7 @@ import { filled, harmless } from '../flame-graph/text.js';
 import { fileOf, lineOf, nameOf } from '../flame-graph/tree.js';
 import { Zoom } from '../flame-graph/zoom.js';
 import { textOf } from '../shell/texts.js';
-import { formatValue } from '../units.js';
+import { formatCount, formatValue } from '../units.js';
 import { comparison, intervalOf, isReal, kindOf, strengthOf } from './differences.js';
 import { paint, readPalette, ROW } from './paint.js';
 
@@ -176,7 +176,7 @@ export class FlameDiff extends HTMLElement {
   /** @param {number} node @param {string} sign */
   labelOf(node, sign) {
     const all = /** @type {Differences} */ (this.all);
-    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: String(all.mean.hidden[node]) });
+    if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
     if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
     const totals = [all.baseline, all.selected].map((tree) => formatValue(tree.total[0], tree.unit));
     return `${sign}${all.mean.service}, ${totals.join(' → ')}`;
@@ -215,9 +215,7 @@ export class FlameDiff extends HTMLElement {
     if (all.mean.hidden[node]) return '';
     if (!interval) return node ? (this.dataset.untested ?? '') : '';
     const sentence = isReal(all, node) ? this.dataset.real : this.dataset.chance;
-    const [baseline, selected] = [all.profiles.baseline, all.profiles.selected].map((count) =>
-      count.toLocaleString('en'),
-    );
+    const [baseline, selected] = [all.profiles.baseline, all.profiles.selected].map((count) => formatCount(count));
     return filled(sentence ?? '', { interval, baseline, selected });
   }
 

@@ -10,7 +10,7 @@
  */
 
 import { watchTheme } from '../shell/theming.js';
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { colourBy, coloursOf, coloursOfSearch } from './colours.js';
 import { ROW_HEIGHT } from './draw.js';
 import { idOf, nodeWithId } from './ids.js';
@@ -232,7 +232,7 @@ export class FlameGraph extends HTMLElement {
   /** @param {Tree} tree @param {number} node @returns {import("./labels.js").Label} */
   labelOf(tree, node) {
     if (tree.hidden[node])
-      return plainLabel(filled(this.dataset.folded ?? '{count}', { count: String(tree.hidden[node]) }));
+      return plainLabel(filled(this.dataset.folded ?? '{count}', { count: formatCount(tree.hidden[node]) }));
     if (node) return labelOf(tree, node);
     const root = labelOf(tree, 0).whole;
     return plainLabel(`${root}, ${formatValue(tree.total[0] / tree.profiles, tree.unit)}, 100%`);

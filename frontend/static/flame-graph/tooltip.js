@@ -1,6 +1,6 @@
 /** Tooltip of a frame. The page has its markup and texts; this module fills and places it. */
 
-import { formatPercent, formatValue } from '../units.js';
+import { formatCount, formatPercent, formatValue } from '../units.js';
 import { ROW_HEIGHT } from './draw.js';
 import { filled, harmless } from './text.js';
 import { fileOf, lineOf, nameOf } from './tree.js';
@@ -66,7 +66,7 @@ export class Tooltip {
 export function valuesOf(tree, node, view, folded) {
   const total = tree.total[node];
   const self = node === 0 || tree.hidden[node] ? 0 : tree.self[node];
-  const name = tree.hidden[node] ? filled(folded, { count: String(tree.hidden[node]) }) : nameOf(tree, node);
+  const name = tree.hidden[node] ? filled(folded, { count: formatCount(tree.hidden[node]) }) : nameOf(tree, node);
   return {
     name: harmless(name),
     where: harmless(whereOf(tree, node)),

@@ -13,7 +13,7 @@ import { valuesOf, visitWith, watchReturns } from './visit.js';
 
 const TOGETHER = '\x1f'; // separator of values that one menu entry selects together
 // applied when the form is submitted
-const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search'];
+const ON_SUBMIT = ['f.option', 'f.value', 'function', 'search', 'from', 'to'];
 
 /** @param {unknown} target @returns {Field | null} */
 function fieldOf(target) {

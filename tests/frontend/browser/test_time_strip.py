@@ -1,12 +1,14 @@
 """Chart of profiles over time: readings at the cursor, and selection by keyboard."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from projects.models import Deployment, Project
+from projects.models import Project
+from tests.frontend import shop
 from tests.frontend.browser.flame_page import drawn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,13 +42,14 @@ def test_keys_select_a_range(page: Page, shop_url: str) -> None:
 
 
 def test_a_release_is_named_where_it_begins(page: Page, shop_url: str, project: Project) -> None:
-    Deployment.objects.filter(project=project).update(first_seen=timezone.now())
+    now = timezone.now()
+    shop.send(shop.deployment(project, version="2.32.0"), [now - timedelta(seconds=20)])
     page.goto(shop_url)
     drawn(page)
     strip = page.locator("#strip")
     strip.focus()
     strip.press("End")
-    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.31.0")
+    expect(strip.locator(".readout")).to_contain_text("first profile of version 2.32.0")
 
 
 def test_it_follows_the_theme_without_an_error(page: Page, shop_url: str) -> None:

@@ -13,7 +13,6 @@ from profiles.query import (
     MenuChoice,
     Selection,
     ServiceName,
-    run_last_profile,
     run_options,
     run_service_names,
     run_services,
@@ -86,23 +85,6 @@ def test_a_menu_of_services_takes_one_statement(project: Project, charlie: User)
     assert shop == ServiceName("shop", (ProfileType.CPU, ProfileType.WALL), newest.last_seen)
     assert (silent.service, silent.types) == ("silent", ())
     assert len(statements) == 1
-
-
-def test_the_last_profile_of_a_service_is_found_wherever_it_is(
-    project: Project, charlie: User
-) -> None:
-    shop = rows.deployment(project)
-    theirs = rows.deployment(create_project("Theirs", charlie))
-    rows.stored(theirs, minutes=50)
-    rows.stored(rows.deployment(project, "other"), minutes=40)
-    assert run_last_profile(query_context(project.pk), "shop") is None
-    rows.stored(shop, minutes=3, type=ProfileType.WALL)
-    rows.stored(rows.deployment(project, version="2"), minutes=2)
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
-    hour_blocks.compact_hours(project.pk, timezone.now() + timedelta(days=1))
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=3)
-    rows.stored(shop, minutes=7)
-    assert run_last_profile(query_context(project.pk), "shop") == rows.NOON + timedelta(minutes=7)
 
 
 def test_versions_are_taken_from_deployments_that_were_read(

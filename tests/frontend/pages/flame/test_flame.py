@@ -169,7 +169,7 @@ def test_a_project_without_services_is_told_how_to_connect_one(
         ("service=nobody", "No service named “nobody”", "checkout"),
         ("type=HEAP", "checkout sends no Heap profiles", "CPU time"),
         ("zone=mars", "No CPU time profiles of this zone and version", "All zones and versions"),
-        ("end=2026-01-01T00:00:00Z", "No CPU time profiles in this range", "Jump to last profile"),
+        ("end=2026-01-01T00:00:00Z", "No CPU time profiles in this range", "Later:"),
     ],
 )
 def test_an_empty_result_says_why_and_what_to_change(
@@ -178,14 +178,14 @@ def test_an_empty_result_says_why_and_what_to_change(
     client.force_login(alice)
     text = page(client, f"{url}?{query}")
     assert title in text
-    assert f">{action}</a>" in text
+    assert f">{action}<" in text
     assert "<flame-graph" not in text
 
 
 def test_a_registered_service_without_profiles_is_waited_for(
     client: Client, alice: User, project: Project, url: str
 ) -> None:
-    shop.deployment(project)
+    shop.deployment(project, types=[])
     client.force_login(alice)
     assert "No profiles from checkout yet" in page(client, url)
 
@@ -282,4 +282,4 @@ def test_a_profile_that_is_gone_leads_to_the_others(client: Client, bob: User, u
     client.force_login(bob)
     html = page(client, f"{url}?profile=gone")
     assert "Profile not found" in html
-    assert "There are 3 profiles in this timespan." in html
+    assert "There are 3 profiles in this time range." in html
