@@ -164,7 +164,7 @@ export class FlameDiff extends HTMLElement {
     if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: String(all.mean.hidden[node]) });
     if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
     const [a, b] = [all.a, all.b].map((tree) => formatValue(tree.total[0], tree.unit));
-    return `${sign}${all.mean.service}, ${a} vs. ${b}`;
+    return `${sign}${harmless(all.mean.service)}, ${a} vs. ${b}`;
   }
 
   /**

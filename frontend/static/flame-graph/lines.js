@@ -1,6 +1,7 @@
 /** Dialog with the cost of each source line of a function. */
 
 import { element } from './around.js';
+import { harmless } from './text.js';
 
 /** @param {string} name @param {string} file */
 export async function showLines(name, file) {
@@ -31,7 +32,7 @@ async function fetched(url, failed) {
     const response = await fetch(url, { credentials: 'same-origin' });
     const text = await response.text();
     if (response.ok && !response.redirected) return text;
-    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = text;
+    if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) note.textContent = harmless(text);
   } catch {
     // offline: the message says so
   }
