@@ -18,8 +18,8 @@ _UNSEEN = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xd8\x9c"
     rb"|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xa9]|\xef\xbb\xbf"
 )
-# Django escapes > in attributes, so a tag ends at the first one. The text of a <textarea> is a form's
-# value, and that of a <script> is data.
+# Django escapes > in attributes, so a tag ends at the first one. The text of a <textarea> is the
+# value of a form, and that of a <script> is data.
 _TAG = re.compile(rb"<(textarea|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 # Attributes that browsers show or read aloud; others, such as data-name, keep the exact name.
 _SHOWN = re.compile(rb'(?<=\s)(?:aria-label|aria-description|title|placeholder|alt|label)="[^"]*"')

@@ -41,6 +41,7 @@ export class FlameGraph extends HTMLElement {
     this.gone = new AbortController();
     this.loading = new AbortController();
     this.source = ''; // URL of the shown tree
+    this.side = ''; // side of the focus in that tree
     /** @type {Tree | null} as loaded, with recursion */
     this.whole = null;
     /** @type {Uint8Array | null} nodes that match the search */
@@ -102,12 +103,15 @@ export class FlameGraph extends HTMLElement {
     this.loading.abort();
     const loading = (this.loading = new AbortController());
     const source = this.getAttribute('src');
+    const side = this.getAttribute('side') ?? '';
     if (!source) return; // the page shows only the list
+    if (this.data && source === this.source && side === this.side) return; // back to what is shown
     const slow = setTimeout(() => this.tell('flame-wait', {}), WAIT_MS);
     try {
-      const tree = await loadTree(source, loading.signal, this.getAttribute('side') ?? '');
+      const tree = await loadTree(source, loading.signal, side);
       if (loading.signal.aborted) return;
       this.source = source;
+      this.side = side;
       this.take(tree);
     } catch (error) {
       if (loading.signal.aborted) return;

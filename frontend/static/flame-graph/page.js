@@ -8,7 +8,7 @@ import { fadeToasts } from '../shell/toasts.js';
 import { showBy, visit, visitWith } from '../shell/visit.js';
 import { act, focusOn, subjectOf } from './actions.js';
 import { inAddress, profilesOf, replaceAddress } from './address.js';
-import { requestPage, changesPage, abortRequest } from './page-requests.js';
+import { requestPage, changesPage, abortRequest, watchFailures } from './page-requests.js';
 import { element, graph, graphs, showAround, showColour, showFailure, showRecursion, showState } from './around.js';
 import { watchChips } from './chips.js';
 import { colourBy } from './colours.js';
@@ -21,6 +21,7 @@ import { targetAt } from './menu-of-frame.js';
 import { showMoments } from './moments.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
+import { noteShown, pushAddress, returnToShown } from './shown-state.js';
 import { paintSwatches } from './swatches.js';
 
 const REFRESH_MS = 15_000;
@@ -39,6 +40,7 @@ document.addEventListener('flame-load', (event) => {
   showState(missing && !loaded ? 'fg-missing' : '');
   if (missing) forgetFrame();
   loaded = true;
+  noteIfShown();
   showAround();
   void search();
 });
@@ -88,7 +90,10 @@ document.addEventListener('flame-wait', () => {
   if (!graph()?.data) showState('fg-wait');
 });
 
-document.addEventListener('flame-error', (event) => showFailure(detailOf(event).reason, detailOf(event).detail));
+document.addEventListener('flame-error', (event) => {
+  showFailure(detailOf(event).reason, detailOf(event).detail);
+  if (graph()?.data) goBack();
+});
 
 document.addEventListener('flame-zoom', (event) => {
   if (event.target !== graph()) return;
@@ -152,15 +157,34 @@ function showAddress() {
   searchAsAddressed();
   if (profilesOf(location.search) === shown) abortRequest();
   else void requestPage();
+  noteIfShown();
 }
 
 showBy((address) => {
-  history.pushState({ flame: true }, '', address);
+  pushAddress(address);
   closeMenus(document);
   showAddress();
 });
 
-addEventListener('popstate', showAddress);
+addEventListener('popstate', () => {
+  settleControls(document); // those of a request that is given up
+  showAddress();
+});
+
+// -- After a failed request, URL and controls return to what is shown
+
+/** Note the current URL as the shown one, if page and graph are. */
+function noteIfShown() {
+  const flame = graph();
+  const loading = flame?.hasAttribute('src') && flame.source !== flame.getAttribute('src');
+  if (profilesOf(location.search) === shown && !loading) noteShown();
+}
+
+function goBack() {
+  if (!returnToShown()) settleControls(document);
+}
+
+watchFailures(document, goBack);
 
 // -- After each response
 
@@ -178,6 +202,7 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (input && input !== document.activeElement) input.value = inAddress('search');
   settle();
   showOwn();
+  noteIfShown();
   const said = element('#said');
   if (said) fadeToasts(said);
 });
