@@ -24,6 +24,13 @@ export async function requestPage(seen = '') {
   await request?.catch(() => undefined); // the event listeners below report the reason of a failure
 }
 
+/** Request the function list. @param {URL} url */
+export async function requestList(url) {
+  const address = url.pathname + url.search;
+  const request = htmx?.ajax('GET', address, { source: '#functions', target: '#functions', swap: 'morph' });
+  await request?.catch(() => undefined); // as above
+}
+
 /** Abort a running request, as the URL again matches what is shown. */
 export function abortRequest() {
   const page = element('#flame');
