@@ -35,9 +35,7 @@ class User(AbstractUser):
         ),
     )
 
-    editor_url = models.CharField(
-        _("editor link template"), max_length=500, blank=True, default=""
-    )
+    editor_url = models.CharField(_("editor link template"), max_length=500, blank=True, default="")
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -52,13 +52,13 @@ def test_other_text_is_unchanged(text: str) -> None:
 
 
 def test_only_html_changes(rf: RequestFactory) -> None:
-    def answer(response: HttpResponse) -> bytes:
+    def reply(response: HttpResponse) -> bytes:
         given: Callable[[HttpRequest], HttpResponse] = lambda _request: response  # noqa: E731
         return ControlCharacterMiddleware(given)(rf.get("/")).content
 
-    assert answer(HttpResponse("\u202e")) == "\ufffd".encode()
-    assert answer(HttpResponse("\u202e", "text/csv")) == "\u202e".encode()
-    assert b"\\u202e" in answer(JsonResponse({"name": "\u202e"}))
+    assert reply(HttpResponse("\u202e")) == "\ufffd".encode()
+    assert reply(HttpResponse("\u202e", "text/csv")) == "\u202e".encode()
+    assert b"\\u202e" in reply(JsonResponse({"name": "\u202e"}))
 
 
 @pytest.mark.django_db

@@ -2,7 +2,7 @@
 
 import { can, subjectOf } from './actions.js';
 import { element } from './around.js';
-import { placeOf, showPlace } from './source.js';
+import { sourceLineOf, showSource } from './source.js';
 import { valuesOf } from './tooltip.js';
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -30,7 +30,7 @@ export function showFrame(tree, node, view) {
   if (!tree || !chosen) return;
   const values = valuesOf(tree, node, view, '');
   for (const part of bar.querySelectorAll('[data-bar]')) part.textContent = values[part.getAttribute('data-bar') ?? ''];
-  showPlace(bar, placeOf(tree, node));
+  showSource(bar, sourceLineOf(tree, node));
   for (const button of bar.querySelectorAll('[data-act]')) {
     button.toggleAttribute('hidden', !can(button.getAttribute('data-act') ?? '', chosen));
   }

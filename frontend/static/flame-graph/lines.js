@@ -14,22 +14,22 @@ let latest = 0;
 export async function showLines(name) {
   const list = element('#functions');
   const body = list?.querySelector('tbody');
-  const mine = ++latest;
   if (!list || !body) return;
   const before = body.querySelector('.lines-row');
   const row = rowOf(body, name);
   const url = name ? urlOf(list, name, row?.querySelector('.fn')?.getAttribute('data-file') ?? fileIn(name)) : '';
   if (before && url === shown && before.previousElementSibling === row) return;
   before?.remove();
+  const mine = ++latest;
   shown = url;
   if (!url) return;
-  const [place, panel] = made(list);
-  if (row) row.after(place);
-  else body.prepend(place);
+  const [holder, panel] = made(list);
+  if (row) row.after(holder);
+  else body.prepend(holder);
   const html = await fetched(new URL(url), list.dataset.failed ?? '');
   if (mine !== latest) return;
   panel.innerHTML = html;
-  place.scrollIntoView({ block: 'nearest' });
+  holder.scrollIntoView({ block: 'nearest' });
 }
 
 /** @param {Element} body @param {string} name @returns {Element | null} */

@@ -87,14 +87,14 @@ export class MatchMap {
     this.pitch = height / tree.rows;
     const scale = this.pitch / ROW_HEIGHT;
     box.setAttribute('height', `${height}`);
-    this.place('.seen', (seen.top - top) * scale, (seen.bottom - seen.top) * scale);
+    this.setSpan('.seen', (seen.top - top) * scale, (seen.bottom - seen.top) * scale);
     const levels = matchedLevels(this.levels);
     box.querySelector('.in')?.setAttribute('d', this.marks(levels, 2));
     box.querySelector('.out')?.setAttribute('d', this.marks(levels, 1));
   }
 
   /** @param {string} part @param {number} y @param {number} height */
-  place(part, y, height) {
+  setSpan(part, y, height) {
     const rect = this.box.querySelector(part);
     rect?.setAttribute('y', `${Math.max(0, y)}`);
     rect?.setAttribute('height', `${height}`);

@@ -122,8 +122,9 @@ const REASONS = { 404: 'gone', 429: 'busy', 503: 'busy' };
 
 /** Return the sentence of a busy server, which says when to come back. @param {XMLHttpRequest | null} xhr */
 function sentenceOf(xhr) {
-  if (!xhr) return "";
-  const isOurs = xhr.getResponseHeader('Retry-After') && xhr.getResponseHeader("Content-Type")?.startsWith('text/plain');
+  if (!xhr) return '';
+  const isOurs =
+    xhr.getResponseHeader('Retry-After') && xhr.getResponseHeader('Content-Type')?.startsWith('text/plain');
   return isOurs ? harmless(xhr.responseText) : '';
 }
 

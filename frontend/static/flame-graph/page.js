@@ -46,6 +46,7 @@ document.addEventListener('flame-load', (event) => {
   noteIfShown();
   showAround();
   void search();
+  void showLines(inAddress('lines')); // the tree has the files of functions that the list does not show
 });
 
 /**
@@ -247,3 +248,4 @@ setInterval(() => {
 }, REFRESH_MS);
 
 settle();
+void showLines(inAddress('lines'));

@@ -2,7 +2,7 @@
 
 import { filled } from './text.js';
 
-/** @typedef {{file: string, line: number}} Place line 0 if unknown */
+/** @typedef {{file: string, line: number}} SourceLine line 0 if unknown */
 
 /** Percent-encode all but letters, digits and `_.-~`, as the server does. @param {string} text */
 function encoded(text) {
@@ -10,10 +10,10 @@ function encoded(text) {
 }
 
 /**
- * Return the URL of a place; "" without a pattern, a file, or if the file is not below the prefix.
+ * Return the URL of a source line; "" without a pattern, a file, or if the file is not below the prefix.
  * @param {string} pattern link template that the server has checked
  * @param {string} prefix directory of the code on the machines that run it
- * @param {Place} place
+ * @param {SourceLine} at
  * @param {Record<string, string>} others further values
  */
 export function sourceLink(pattern, prefix, { file, line }, others) {

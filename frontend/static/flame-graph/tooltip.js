@@ -2,7 +2,7 @@
 
 import { formatPercent, formatValue } from '../units.js';
 import { ROW_HEIGHT } from './draw.js';
-import { placeOf, placeText } from './source.js';
+import { sourceLineOf, sourceText } from './source.js';
 import { filled, harmless } from './text.js';
 import { nameOf } from './tree.js';
 
@@ -70,7 +70,7 @@ export function valuesOf(tree, node, view, folded) {
   const name = tree.hidden[node] ? filled(folded, { count: String(tree.hidden[node]) }) : nameOf(tree, node);
   return {
     name: harmless(name),
-    where: placeText(placeOf(tree, node)),
+    where: sourceText(sourceLineOf(tree, node)),
     total: formatValue(total / tree.profiles, tree.unit),
     'total-root': formatPercent(total, tree.total[0]),
     'total-view': formatPercent(total, tree.total[view]),

@@ -59,12 +59,14 @@ def test_controls_return_to_what_is_shown(
     page: Page, two_versions: str, allowed_errors: list[str], failure: str
 ) -> None:
     allowed_errors += ["Failed to load resource", "htmx:", "Response Status Error"]
-    answer, sentence = FAILURES[failure]
+    reply, sentence = FAILURES[failure]
     address = f"{two_versions}?span=1h&f=show%3AThread&search=quote"
     page.goto(address)
     before = drawn(page)
-    page.locator("#flame").evaluate("""page => page.setAttribute('hx-request', '{"timeout": 400}')""")
-    page.route(PAGE, answer)
+    page.locator("#flame").evaluate(
+        """page => page.setAttribute('hx-request', '{"timeout": 400}')"""
+    )
+    page.route(PAGE, reply)
     page.get_by_label("Timespan").select_option("6h")
     page.locator("select[name=version]").select_option("2.31.0")
     page.get_by_label("Order").select_option("name")
@@ -128,7 +130,9 @@ def test_a_failed_step_back_leads_forward_again(
     page.goto(two_versions)
     drawn(page)
     page.get_by_label("Order").select_option("name")
-    expect(page.get_by_label("Order").locator("option[selected]")).to_have_attribute("value", "name")
+    expect(page.get_by_label("Order").locator("option[selected]")).to_have_attribute(
+        "value", "name"
+    )
     drawn(page)
     page.route(PAGE, status(500))
     page.go_back()

@@ -32,7 +32,10 @@ def in_sight(page: Page, name: str) -> bool:
     pane = page.locator("#graph").bounding_box()
     bar = page.locator("#frame-bar").bounding_box()
     size = page.viewport_size
-    assert mark and pane and bar and size
+    assert mark
+    assert pane
+    assert bar
+    assert size
     expect(page.locator("#frame-bar [data-bar=name]")).to_have_text(name)
     top = max(pane["y"], bar["y"] + bar["height"])
     bottom = min(pane["y"] + pane["height"], size["height"])
@@ -75,7 +78,8 @@ def test_the_map_shows_where_matches_are_and_a_click_goes_there(page: Page, deep
     page.locator("#search").fill("/needle_0|rank/")
     expect(page.locator("#found")).to_contain_text("of 2 matches")
     area, graph = marks.bounding_box(), view(page).bounding_box()
-    assert area and graph
+    assert area
+    assert graph
     assert area["x"] >= graph["x"] + graph["width"], "the map covers no frame"
     marks.click(position={"x": 5, "y": area["height"] - 4})
     expect(page.locator("#frame-bar [data-bar=name]")).to_have_text("needle_0.quote")
@@ -157,7 +161,9 @@ def test_the_clicked_frames_card_covers_no_callee(
     expect(bar.locator("[data-bar=total]")).to_have_text("970 ms")
     expect(page.locator("#graph .tip")).to_be_hidden()
     card, graph = bar.bounding_box(), view(page).bounding_box()
-    assert card and graph and top
+    assert card
+    assert graph
+    assert top
     row = box(page, "orders.place")["row"]
     callees = graph["y"] + (row + 1) * ROW
     assert card["y"] + card["height"] <= callees
@@ -168,9 +174,9 @@ def test_the_clicked_frames_card_covers_no_callee(
 def test_choosing_a_frame_moves_nothing(page: Page, shop_url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 2000})
     page.goto(shop_url)
-    place = middle(box(page, "orders.place"))
+    middle_of_frame = middle(box(page, "orders.place"))
     before = view(page).bounding_box()
-    view(page).click(position=place)
+    view(page).click(position=middle_of_frame)
     expect(page.locator("#frame-bar [data-bar=name]")).to_have_text("orders.place")
     assert view(page).bounding_box() == before
 
@@ -185,19 +191,21 @@ def test_frames_and_lines_link_to_the_repository_and_the_editor(
     alice.save()
     page.goto(f"{shop_url}?lines=pricing.quote")
     view(page).click(position=middle(box(page, "pricing.quote")))
-    place = page.locator("#frame-bar [data-place]")
-    expect(place).to_have_text("/app/shop/pricing/quote.py")
+    source = page.locator("#frame-bar [data-source]")
+    expect(source).to_have_text("/app/shop/pricing/quote.py")
     repository = "https://git.example.org/shop/blob/2.31.0/shop/pricing/quote.py#L1"
-    expect(place).to_have_attribute("href", repository)
+    expect(source).to_have_attribute("href", repository)
     editor = f"vscode://file/home/mara/{project.project_id}/shop/pricing/quote.py:1"
     opens = page.locator("#frame-bar").get_by_role("link", name="Open in editor")
     expect(opens).to_have_attribute("href", editor)
     lines = page.locator(".lines-row")
-    expect(lines.get_by_role("link", name="Open line 1 in editor")).to_have_attribute("href", editor)
+    expect(lines.get_by_role("link", name="Open line 1 in editor")).to_have_attribute(
+        "href", editor
+    )
     expect(lines.get_by_role("link", name="1", exact=True)).to_have_attribute("href", repository)
     view(page).click(position=middle(box(page, "QuerySet.get")))
-    expect(place).to_contain_text("site-packages/django")
-    assert place.get_attribute("href") is None
+    expect(source).to_contain_text("site-packages/django")
+    assert source.get_attribute("href") is None
     expect(opens).to_be_hidden()
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from projects.models import Project
 from tests.frontend import shop
-from tests.frontend.browser.flame_page import ROW, box, drawn, middle, view, width_of
+from tests.frontend.browser.flame_page import box, drawn, middle, view, width_of
 from tests.waiting import until
 
 

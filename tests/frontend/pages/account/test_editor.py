@@ -26,7 +26,9 @@ def test_a_user_saves_a_template_of_their_own(client: Client, alice: User, bob: 
     assert alice.editor_url == ""
 
 
-@pytest.mark.parametrize("pattern", ["javascript:alert({path})", "data:text/html,{path}", "x" * 501])
+@pytest.mark.parametrize(
+    "pattern", ["javascript:alert({path})", "data:text/html,{path}", "x" * 501]
+)
 def test_a_dangerous_template_is_rejected(client: Client, alice: User, pattern: str) -> None:
     client.force_login(alice)
     page = client.post(ADDRESS, {"editor_url": pattern})
