@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from frontend.pages.account import language
+from frontend.pages.account import editor, language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
@@ -63,6 +63,7 @@ urlpatterns = [
     path(
         "p/<str:project_id>/settings/keys/<str:key_id>/revoke", api_keys.revoke, name="revoke_key"
     ),
+    path("account/editor", editor.editor, name="editor"),
     path("account/language", language.language, name="language"),
     path("help/concepts", concepts.concepts, name="concepts"),
     path("agents/python/", agent_files.index, name="agent_files"),

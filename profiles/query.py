@@ -86,7 +86,14 @@ from profiles.queries.selection import (
     View,
     ViewFilter,
 )
-from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_tree_and_top
+from profiles.queries.tree import (
+    run_focus,
+    run_lines,
+    run_top,
+    run_top_below,
+    run_tree,
+    run_tree_and_top,
+)
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -171,6 +178,7 @@ __all__ = [
     "run_stored_times",
     "run_strip",
     "run_top",
+    "run_top_below",
     "run_tree",
     "run_tree_and_top",
     "series_changes",

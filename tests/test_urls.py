@@ -66,6 +66,8 @@ PAGES = [
     Page("agent_index", For.EVERYONE),
     Page("agent_index_project", For.EVERYONE, ("flamewatch-agent",)),
     Page("home", For.PEOPLE),
+    Page("editor", For.PEOPLE),
+    Page("editor", For.PEOPLE, data={"editor_url": ""}),
     Page("new_project", For.PEOPLE),
     Page("new_project", For.PEOPLE, data={"name": "Second Shop"}),
     Page("suggested_id", For.PEOPLE),

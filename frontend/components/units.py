@@ -112,7 +112,8 @@ def _fixed(value: float, decimals: int) -> str:
 
 def _localised(number: str) -> str:
     """Replace the separators of English."""
-    return number.translate(str.maketrans(dict(zip(_ENGLISH, separators(), strict=True))))
+    replacements: dict[str, str | int | None] = dict(zip(_ENGLISH, separators(), strict=True))
+    return number.translate(str.maketrans(replacements))
 
 
 def _trimmed(number: str) -> str:

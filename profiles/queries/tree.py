@@ -86,6 +86,25 @@ def run_top(context: QueryContext, selection: Selection, view: View) -> TopResul
     return _top(context, _merge(context, selection, view, Group.FUNCTION), selection, view)
 
 
+def run_top_below(
+    context: QueryContext, drawn: TreeResult, whole: TopResult, node_id: int
+) -> tuple[str, TopResult] | None:
+    """Return a node's function and the list of the functions below it, the node's included.
+
+    `drawn` and `whole` are results of `run_tree_and_top`. Nothing is merged again unless folding
+    removed nodes from the tree. Return None if the tree has no such node, or is bottom-up.
+    """
+    node = node_of(drawn.tree, node_id)
+    if node is None or drawn.view.shape is not Shape.TOP_DOWN:
+        return None
+    frames = drawn.tree.frames
+    name = frames.strings[frames.name[drawn.tree.frame[node]]]
+    if drawn.folded:
+        return name, run_top(context, drawn.selection, replace(drawn.view, root=node_id))
+    costs = top(below(drawn.tree, node, context.check), check=context.check)
+    return name, replace(whole, rows=tuple(_row(cost) for cost in costs))
+
+
 def run_focus(context: QueryContext, selection: Selection, view: View) -> FocusResult:
     """Return the callers and callees of the view's focus, after its filters.
 

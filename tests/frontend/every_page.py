@@ -38,6 +38,7 @@ PAGES = (
     Shown("sign out", "account_logout", "/account/logout/"),
     Shown("change password", "account_change_password", "/account/password/change/"),
     Shown("language", "language", "/account/language"),
+    Shown("editor", "editor", "/account/editor"),
     Shown("new project", "new_project", "/projects/new"),
     Shown("services", "services", f"{P}/services"),
     Shown("flame", "flame", f"{P}/flame?{OF}&f=hide:nothing&f=highlight:django&search=pricing"),

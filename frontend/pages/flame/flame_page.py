@@ -148,7 +148,7 @@ def _assembled(
         share=_share(params, top),
         focus=_focus(of, results),
         controls=controls(params, top, of.project),
-        functions=functions_page(params, top, of.project, seen),
+        functions=functions_page(of.context, params, results, of.project, seen),
         type_words=display_names.type_words(of.selection.type),
         history_url=_history_url(of),
         comparisons=comparisons(params, options, releases_of(of.context, of.selection)),

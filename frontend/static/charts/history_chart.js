@@ -7,7 +7,7 @@
  * `data-began`.
  */
 
-import { filled, harmless } from '../flame-graph/text.js';
+import { filled } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { rangeText } from './times.js';
@@ -103,7 +103,7 @@ class HistoryChart extends TimeChart {
     if (n) {
       course.names.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
         rows.push({
-          name: harmless(name),
+          name,
           value: this.worth(course.lines[i][step] ?? 0),
           number: (i % DASHES.length) + 1,
         });

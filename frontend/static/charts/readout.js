@@ -1,5 +1,7 @@
 /** Readout at a chart's cursor: the time and the value of each series, also for screen readers. */
 
+import { harmless } from '../flame-graph/text.js';
+
 /**
  * @typedef {object} Reading
  * @property {string} when
@@ -41,9 +43,8 @@ export class Readout {
 
   /** @param {Reading} reading */
   say(reading) {
-    this.said.textContent = [reading.when, ...reading.rows.map(({ name, value }) => `${name} ${value}`.trim())].join(
-      ', ',
-    );
+    const rows = reading.rows.map(({ name, value }) => `${harmless(name)} ${value}`.trim());
+    this.said.textContent = [reading.when, ...rows].join(', ');
   }
 }
 
@@ -55,7 +56,7 @@ function cellsOf({ name, value, number }) {
     swatch.className = `sw s${number}`;
     first.append(swatch);
   }
-  first.append(name);
+  first.append(harmless(name));
   const second = textOf('td', value);
   second.className = 'num strong';
   return [first, second];

@@ -179,7 +179,7 @@ export class FlameDiff extends HTMLElement {
     if (all.mean.hidden[node]) return filled(this.dataset.folded ?? '', { count: formatCount(all.mean.hidden[node]) });
     if (node) return `${sign}${harmless(nameOf(all.mean, node))}`;
     const totals = [all.baseline, all.selected].map((tree) => formatValue(tree.total[0], tree.unit));
-    return `${sign}${all.mean.service}, ${totals.join(' → ')}`;
+    return `${sign}${harmless(all.mean.service)}, ${totals.join(' → ')}`;
   }
 
   /**

@@ -4,6 +4,7 @@ import { colourBy } from './colours.js';
 import { showCrumbs } from './crumbs.js';
 import { FlameGraph } from './element.js';
 import { showLegend } from './legend.js';
+import { harmless } from './text.js';
 
 const STATES = ['fg-wait', 'fg-failed', 'fg-missing'];
 
@@ -53,7 +54,7 @@ export function showFailure(reason, detail) {
   const box = element('#graph .fg-failed');
   const words = box?.querySelector('div');
   if (!box || !words) return;
-  words.textContent = detail || box.getAttribute(`data-${reason}`) || '';
+  words.textContent = harmless(detail) || box.getAttribute(`data-${reason}`) || '';
   showState('fg-failed');
 }
 

@@ -75,7 +75,7 @@ def test_one_click_zooms_and_a_click_on_the_root_shows_everything(
     assert box(page, "pricing.quote")["width"] == pytest.approx(width_of(page))
     assert box(page, "checkout")["width"] > width_of(page)  # its callers stay above it
     expect(page.locator("#crumbs .here")).to_have_text("pricing.quote")
-    expect(page.locator(".tip tbody td").nth(3)).to_have_text("100%")
+    expect(page.locator("#frame-bar [data-bar=total-view]")).to_have_text("100%")
     view(page).click(position={"x": 50, "y": 5})
     expect(page).not_to_have_url(re.compile("frame="))
     assert drawn(page) == before

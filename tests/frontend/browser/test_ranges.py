@@ -178,7 +178,7 @@ def visit_as(browser: Browser, page: Page, language: str, address: str) -> Page:
     other = browser.new_context(
         locale=language, timezone_id="Europe/Berlin", viewport={"width": 1280, "height": 900}
     )
-    other.add_cookies(page.context.cookies())
+    other.add_cookies([{**each} for each in page.context.cookies()])  # type: ignore[typeddict-item]
     shown = other.new_page()
     shown.goto(address)
     return shown
@@ -223,7 +223,7 @@ def test_a_range_is_chosen_without_scripts(
     browser: Browser, page: Page, hours_ago: str, sign_in: Callable[[User], None]
 ) -> None:
     plain = browser.new_context(java_script_enabled=False)
-    plain.add_cookies(page.context.cookies())
+    plain.add_cookies([{**each} for each in page.context.cookies()])  # type: ignore[typeddict-item]
     shown = plain.new_page()
     shown.goto(f"{hours_ago}?version=2.31.0")
     shown.locator("#range-menu > summary").click()
