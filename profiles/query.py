@@ -36,7 +36,7 @@ from profiles.queries.reports.profiles import run_profiles
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
-from profiles.queries.reports.time_strip import run_strip
+from profiles.queries.reports.time_strip import run_function_strip, run_strip, strip_step
 from profiles.queries.results import (
     CompareResult,
     FocusResult,
@@ -141,6 +141,7 @@ __all__ = [
     "run_deployment_counts",
     "run_export",
     "run_focus",
+    "run_function_strip",
     "run_heat_map",
     "run_history",
     "run_last_profile",
@@ -156,5 +157,6 @@ __all__ = [
     "run_tree",
     "run_tree_and_top",
     "series_changes",
+    "strip_step",
     "tree_json",
 ]

@@ -1,6 +1,6 @@
 /** Flame page: the graph and its surroundings, URL state, and live refresh. */
 
-import '../charts/profile_strip.js';
+import { showOverTime, stopOverTime } from '../charts/over_time.js';
 import { watchRanges } from '../charts/ranges.js';
 import { settleControls } from '../shell/controls.js';
 import { closeMenus } from '../shell/menus.js';
@@ -22,6 +22,7 @@ import { showMoments } from './moments.js';
 import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
 import { paintSwatches } from './swatches.js';
+import { nameOf } from './tree.js';
 
 const REFRESH_MS = 15_000;
 
@@ -40,8 +41,15 @@ document.addEventListener('flame-load', (event) => {
   if (missing) forgetFrame();
   loaded = true;
   showAround();
+  showSeries();
   void search();
 });
+
+/** Show the chart above the graph, with a series for the function of the zoomed frame. */
+function showSeries() {
+  const { data, zoomed } = graph() ?? {};
+  showOverTime(data && zoomed?.node && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
+}
 
 /**
  * Scroll to the bottom of a callers' graph, which grows upwards from the function.
@@ -88,7 +96,10 @@ document.addEventListener('flame-wait', () => {
   if (!graph()?.data) showState('fg-wait');
 });
 
-document.addEventListener('flame-error', (event) => showFailure(detailOf(event).reason, detailOf(event).detail));
+document.addEventListener('flame-error', (event) => {
+  showFailure(detailOf(event).reason, detailOf(event).detail);
+  showSeries();
+});
 
 document.addEventListener('flame-zoom', (event) => {
   if (event.target !== graph()) return;
@@ -96,6 +107,7 @@ document.addEventListener('flame-zoom', (event) => {
   visit('frame', id);
   showState('');
   showAround();
+  showSeries();
 });
 
 // -- User input
@@ -150,8 +162,9 @@ function showOwn() {
 function showAddress() {
   showOwn();
   searchAsAddressed();
-  if (profilesOf(location.search) === shown) abortRequest();
-  else void requestPage();
+  if (profilesOf(location.search) === shown) return abortRequest();
+  stopOverTime(); // one query of a user runs at a time
+  void requestPage();
 }
 
 showBy((address) => {
@@ -169,6 +182,7 @@ function settle() {
   showMoments(document);
   paintSwatches(document);
   showAround();
+  if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
 
 document.addEventListener('htmx:afterSwap', (event) => {

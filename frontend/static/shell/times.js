@@ -61,8 +61,8 @@ function show(element, now) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** @param {ParentNode} root */
-function showAll(root) {
+/** Localise all times below an element. @param {ParentNode} root */
+export function showTimes(root) {
   for (const element of root.querySelectorAll('time[datetime]')) show(element, Date.now());
 }
 
@@ -71,9 +71,9 @@ function showAll(root) {
  * @param {Document} page
  */
 export function watchTimes(page) {
-  showAll(page);
-  page.addEventListener('htmx:afterSwap', () => showAll(page));
-  setInterval(() => showAll(page), REFRESH_MS);
+  showTimes(page);
+  page.addEventListener('htmx:afterSwap', () => showTimes(page));
+  setInterval(() => showTimes(page), REFRESH_MS);
 }
 
 /**
