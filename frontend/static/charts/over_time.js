@@ -12,7 +12,7 @@ import './profile_strip.js';
 const WAIT_MS = 250; // several zooms in a row make one request
 
 let shown = ''; // URL of the shown chart
-let wanted = ''; // URL of the shown or requested chart
+let requested = ''; // URL of the shown or requested chart
 let loading = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -26,9 +26,9 @@ export function showOverTime(name) {
   if (!(box instanceof HTMLElement) || !box.dataset.url) return;
   const url = new URL(box.dataset.url, location.href);
   if (name) url.searchParams.set('function', name);
-  if (url.href === wanted && (url.href !== shown || box.querySelector('profile-strip'))) return;
+  if (url.href === requested && (url.href !== shown || box.querySelector('profile-strip'))) return;
   stopOverTime();
-  wanted = url.href;
+  requested = url.href;
   timer = setTimeout(() => load(box, url.href, loading.signal), shown ? WAIT_MS : 0);
 }
 
@@ -37,7 +37,7 @@ export function stopOverTime() {
   clearTimeout(timer);
   loading.abort();
   loading = new AbortController();
-  wanted = shown;
+  requested = shown;
 }
 
 /** @param {HTMLElement} box @param {string} url @param {AbortSignal} signal */

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from projects.models import Deployment, Project
 from tests.frontend.browser.flame_page import box, drawn, middle, view
@@ -70,10 +70,14 @@ def test_the_data_table_has_the_values_of_the_chart(page: Page, shop_url: str) -
 
 
 def test_it_moves_nothing_when_it_is_loaded(page: Page, shop_url: str) -> None:
-    page.route("**/over-time?*", lambda route: page.wait_for_timeout(300) or route.continue_())
+    held: list[Route] = []
+    page.route("**/over-time?*", held.append)
     page.goto(f"{shop_url}?focus=Rule.matches")
     drawn(page)
     before = page.locator("#pane").bounding_box()
+    expect(page.locator("#strip")).to_have_count(0)
+    for route in held:
+        route.continue_()
     expect(page.locator("#strip canvas")).to_be_visible()
     assert page.locator("#pane").bounding_box() == before
 

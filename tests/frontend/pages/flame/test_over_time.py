@@ -97,8 +97,8 @@ def test_other_types_are_charted_per_second_or_per_profile(
 
 
 def test_a_significant_change_since_a_version_is_named() -> None:
-    noise = [0.98, 1.0, 1.02, 0.99, 1.01] * 2
-    before, after = [1e9 * each for each in noise], [2e9 * each for each in noise]
+    noise = [98, 100, 102, 99, 101] * 2
+    before, after = [10**7 * each for each in noise], [2 * 10**7 * each for each in noise]
     result = strip([1e10] * 20)
     began = VersionMark("2", NOON + 10 * HOUR)
     shown = over_time(result, result.selection, [began], ("quote", [*before, *after]))
