@@ -70,13 +70,13 @@ def test_the_data_table_has_the_values_of_the_chart(page: Page, shop_url: str) -
 
 
 def test_it_moves_nothing_when_it_is_loaded(page: Page, shop_url: str) -> None:
-    held: list[Route] = []
-    page.route("**/over-time?*", lambda route: held.append(route))  # noqa: PLW0108  Playwright sets attributes of handlers
+    pending: list[Route] = []
+    page.route("**/over-time?*", lambda route: pending.append(route))  # noqa: PLW0108  Playwright sets attributes of handlers
     page.goto(f"{shop_url}?focus=Rule.matches")
     drawn(page)
     before = page.locator("#pane").bounding_box()
     expect(page.locator("#strip")).to_have_count(0)
-    for route in held:
+    for route in pending:
         route.continue_()
     expect(page.locator("#strip canvas")).to_be_visible()
     assert page.locator("#pane").bounding_box() == before
