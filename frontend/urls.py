@@ -12,6 +12,7 @@ from frontend.pages.compare import view as compare
 from frontend.pages.embed import page as embed
 from frontend.pages.flame import download, lines, more_functions, tree
 from frontend.pages.flame import view as flame
+from frontend.pages.flame.over_time import view as over_time
 from frontend.pages.help import concepts
 from frontend.pages.history import view as history
 from frontend.pages.home import new_project
@@ -31,6 +32,7 @@ urlpatterns = [
     path("p/<str:project_id>/services", services.services, name="services"),
     path("p/<str:project_id>/flame", flame.flame, name="flame"),
     path("p/<str:project_id>/flame/tree", tree.flame_tree, name="flame_tree"),
+    path("p/<str:project_id>/flame/over-time", over_time.flame_over_time, name="flame_over_time"),
     path("p/<str:project_id>/flame/lines", lines.flame_lines, name="flame_lines"),
     path(
         "p/<str:project_id>/flame/functions",

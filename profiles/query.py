@@ -45,7 +45,7 @@ from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
 from profiles.queries.reports.stored_metrics import run_stored_metrics, run_stored_times
-from profiles.queries.reports.time_strip import run_strip
+from profiles.queries.reports.time_strip import run_function_strip, run_strip, strip_step
 from profiles.queries.results import (
     CompareResult,
     FocusResult,
@@ -163,6 +163,7 @@ __all__ = [
     "run_export",
     "run_first_profiles",
     "run_focus",
+    "run_function_strip",
     "run_heat_map",
     "run_history",
     "run_lines",
@@ -182,5 +183,6 @@ __all__ = [
     "run_tree",
     "run_tree_and_top",
     "series_changes",
+    "strip_step",
     "tree_json",
 ]

@@ -75,6 +75,7 @@ PAGES = [
     Page("services", For.VIEWERS, (PROJECT,)),
     Page("flame", For.VIEWERS, (PROJECT,)),
     Page("flame_tree", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("flame_over_time", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&function=a"),
     Page("flame_lines", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU&name=a"),
     Page("flame_functions", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("flame_download", For.VIEWERS, (PROJECT, "pprof"), query="?service=shop&type=CPU"),

@@ -12,6 +12,8 @@ from django.utils.translation import get_language
 # Units of each kind with their size in the base unit, in ascending order.
 _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    # CPU time in nanoseconds per second
+    "nanocores": (("ncores", 1), ("µcores", 10**3), ("mcores", 10**6), ("cores", 10**9)),
     "bytes": (
         ("B", 1),
         ("KiB", 2**10),
@@ -41,21 +43,21 @@ def separators() -> Separators:
 def format_value(value: float, unit: str) -> str:
     """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
 
-    `unit` is nanoseconds, bytes, count or any other name.
+    `unit` is nanoseconds, nanocores, bytes, count or any other name; with `/s` after it, the value
+    is a rate: `1.2 GiB/s`.
     """
     if value == 0:
         return "0"
     if value < 0:
         return f"-{format_value(-value, unit)}"
+    if unit.endswith("/s"):
+        return f"{format_value(value, unit.removesuffix('/s'))}/s"
     scale = _SCALES.get(unit)
     if scale is None:
         return _with_name(value, unit)
     if value < float(_SMALLEST):
         return f"<{_localised(_SMALLEST)} {scale[0][0]}"
-    for name, size in scale[:-1]:
-        if _fits(value / size):
-            return f"{_digits(value / size)} {name}"
-    name, size = scale[-1]
+    name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
     return f"{_digits(value / size)} {name}"
 
 

@@ -15,6 +15,13 @@ const SCALES = {
     ['ms', 1e6],
     ['s', 1e9],
   ],
+  // CPU time in nanoseconds per second
+  nanocores: [
+    ['ncores', 1],
+    ['µcores', 1e3],
+    ['mcores', 1e6],
+    ['cores', 1e9],
+  ],
   bytes: [
     ['B', 1],
     ['KiB', 2 ** 10],
@@ -28,12 +35,14 @@ const SMALLEST = '0.01';
 
 /**
  * @param {number} value in `unit`
- * @param {string} unit nanoseconds, bytes or count; any other name is appended as it is
+ * @param {string} unit nanoseconds, nanocores, bytes or count; any other name is appended as it is;
+ *   with `/s` after it, the value is a rate
  * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
   if (value < 0) return `-${formatValue(-value, unit)}`;
+  if (unit.endsWith('/s')) return `${formatValue(value, unit.slice(0, -2))}/s`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
   if (value < Number(SMALLEST)) return `<${localised(SMALLEST)} ${scale[0][0]}`;

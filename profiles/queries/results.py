@@ -300,7 +300,8 @@ class StripStep:
 
     start: datetime
     profiles: int
-    weight: float  # mean over the profiles of the type's default metric; 0 without profiles
+    total: float  # Σ of the metric
+    duration_ns: int  # Σ
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +311,7 @@ class StripResult:
     selection: Selection
     step_seconds: float
     metric: Metric
+    coverage: Coverage
     steps: tuple[StripStep, ...]
 
 

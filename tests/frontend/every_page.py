@@ -76,6 +76,7 @@ FRAGMENTS = (
     Shown("flame", "flame", f"{P}/flame?{OF}", fragment=True),
     Shown("sandwich", "flame", f"{P}/flame?{OF}&focus=Rule.matches", fragment=True),
     Shown("functions", "flame_functions", f"{P}/flame/functions?{OF}&from=0", fragment=True),
+    Shown("over time", "flame_over_time", f"{P}/flame/over-time?{OF}", fragment=True),
     Shown("lines", "flame_lines", f"{P}/flame/lines?{OF}&{_OF_FUNCTION}", fragment=True),
     Shown("profiles", "profiles", f"{P}/profiles?{OF}", fragment=True),
     Shown("agents", "agents", f"{P}/agents", fragment=True),

@@ -79,7 +79,8 @@ READ = {
 LISTS = ("services", "agents")
 # Other paths with parameters.
 OTHERS = (
-    *("flame/tree", "flame/functions", "flame/lines", "flame/download/pprof", "setup/status"),
+    *("flame/tree", "flame/functions", "flame/lines", "flame/over-time"),
+    *("flame/download/pprof", "setup/status"),
     *("compare/tree", "compare/csv", "history/csv", "profiles/csv"),
 )
 PARAMS = {"service": "checkout", "type": "CPU", "span": "1d"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from frontend.components import display_names, empty_state, time_strip
+from frontend.components import display_names, empty_state
 from frontend.components.comparisons import Comparison, comparisons
 from frontend.components.empty_state import EmptyStateLinks, no_profiles, with_links
 from frontend.components.filter_chips import Chips, chips
@@ -12,7 +12,7 @@ from frontend.components.left_out import left_out
 from frontend.components.picker import Picker, picker
 from frontend.components.range_menu import RangeMenu
 from frontend.components.units import format_count, format_percent, format_value
-from frontend.components.versions import releases_in, releases_of
+from frontend.components.versions import releases_of
 from frontend.pages.flame import summary
 from frontend.pages.flame.controls import Controls, controls
 from frontend.pages.flame.function_pages import FunctionsPage, functions_page
@@ -35,7 +35,6 @@ from profiles.query import (
     OptionsResult,
     Selection,
     TopResult,
-    run_strip,
 )
 from projects.models import Project
 
@@ -72,7 +71,7 @@ class FlamePage:
     coverage: Coverage
     metric: str
     average: summary.Average | None  # None without profiles
-    strip: str  # JSON for <profile-strip>
+    over_time_url: str  # of the chart above the graph
     chips: Chips
     share: Share | None  # None without filters that change values
     focus: FocusSummary | None
@@ -143,7 +142,7 @@ def _assembled(
         coverage=coverage,
         metric=display_names.metric_name(top.metric),
         average=_average(top),
-        strip=_strip(of),
+        over_time_url=_url_of_data(of, "flame_over_time", seen),
         chips=chips(params.filters),
         share=_share(params, top),
         focus=_focus(of, results),
@@ -153,7 +152,7 @@ def _assembled(
         history_url=_history_url(of),
         comparisons=comparisons(params, options, releases_of(of.context, of.selection)),
         is_view_reset=is_view_reset,
-        tree_url=_tree_url(of, seen),
+        tree_url=_url_of_data(of, "flame_tree", seen),
         seen=seen,
     )
 
@@ -182,12 +181,6 @@ def _average(top: TopResult) -> summary.Average | None:
     if not top.coverage.profiles:
         return None
     return summary.average(top.selection.type, top.metric, top.coverage)
-
-
-def _strip(of: PageQuery) -> str:
-    around = time_strip.around(of.selection, of.now)
-    result = run_strip(of.context, around, time_strip.steps(around.end - around.start))
-    return time_strip.strip(result, of.selection, releases_in(of.context, around))
 
 
 def _share(params: PageParams, top: TopResult) -> Share | None:
@@ -219,7 +212,7 @@ def reverse_flame(project: Project) -> str:
     return reverse("flame", args=[project.project_id])
 
 
-def _tree_url(of: PageQuery, seen: str) -> str:
-    """Return the URL of the call tree drawn on the page."""
-    tree = reverse("flame_tree", args=[of.project.project_id])
-    return f"{tree}?{address_of(of.params, seen)}"
+def _url_of_data(of: PageQuery, name: str, seen: str) -> str:
+    """Return the URL of what the page requests after it: the call tree, and the chart above it."""
+    url = reverse(name, args=[of.project.project_id])
+    return f"{url}?{address_of(of.params, seen)}"

@@ -11,7 +11,7 @@ import { filled } from '../flame-graph/text.js';
 import { coloursOf } from '../shell/theming.js';
 import { formatCount, formatPercent, formatValue, roundSteps } from '../units.js';
 import { rangeText } from './times.js';
-import { TimeChart } from './time_chart.js';
+import { lonely, TimeChart } from './time_chart.js';
 import { begunIn, drawVersions } from './versions.js';
 
 /** @typedef {import("./uplot.js").Plot} Plot */
@@ -115,17 +115,6 @@ class HistoryChart extends TimeChart {
     }
     return { when: rangeText(from, Math.min(course.to, from + course.step)), rows };
   }
-}
-
-/**
- * Return points between two gaps, which no line reaches, so that they are drawn as dots.
- * @param {{data: (number | null)[][]}} plot
- * @param {number} series
- * @returns {number[]}
- */
-function lonely({ data }, series) {
-  const line = data[series];
-  return line.flatMap((value, i) => (value != null && line[i - 1] == null && line[i + 1] == null ? [i] : []));
 }
 
 customElements.define('history-chart', HistoryChart);

@@ -1,6 +1,6 @@
 /** Flame page: the graph and its surroundings, URL state, and live refresh. */
 
-import '../charts/profile_strip.js';
+import { showOverTime, stopOverTime } from '../charts/over_time.js';
 import { watchRanges } from '../charts/ranges.js';
 import { settleControls } from '../shell/controls.js';
 import { closeMenus } from '../shell/menus.js';
@@ -37,6 +37,7 @@ import { savePictures } from './save-picture.js';
 import { field, search, searchAsAddressed, watchSearch } from './search.js';
 import { paintLike, paintListAlone, paintSwatches } from './swatches.js';
 import { noteShown, pushAddress, returnToShown } from './shown-state.js';
+import { nameOf } from './tree.js';
 
 const REFRESH_MS = 15_000;
 
@@ -57,9 +58,16 @@ document.addEventListener('flame-load', (event) => {
   paintLike(tree);
   noteIfShown();
   showAround();
+  showSeries();
   void search();
   void showLines(inAddress('lines')); // the tree has the files of functions that the list does not show
 });
+
+/** Show the chart above the graph, with a series for the function of the zoomed frame. */
+function showSeries() {
+  const { data, zoomed } = graph() ?? {};
+  showOverTime(data && zoomed?.node && !inAddress('focus') ? nameOf(data.tree, zoomed.node) : '');
+}
 
 /**
  * Scroll to the bottom of a callers' graph, which grows upwards from the function.
@@ -119,6 +127,7 @@ document.addEventListener('flame-wait', () => {
 document.addEventListener('flame-error', (event) => {
   showFailure(detailOf(event).reason, detailOf(event).detail);
   if (graph()?.data) goBack();
+  showSeries();
 });
 
 document.addEventListener('flame-zoom', (event) => {
@@ -127,6 +136,7 @@ document.addEventListener('flame-zoom', (event) => {
   visit('frame', id);
   showState('');
   showAround();
+  showSeries();
 });
 
 // -- User input
@@ -185,7 +195,10 @@ function showAddress() {
   showOwn();
   searchAsAddressed();
   if (profilesOf(location.search) === shown) abortRequest();
-  else void requestPage();
+  else {
+    stopOverTime(); // one query of a user runs at a time
+    void requestPage();
+  }
   noteIfShown();
   followList();
 }
@@ -224,6 +237,7 @@ function settle() {
   paintSwatches(document);
   void paintListAlone();
   showAround();
+  if (!graph()?.getAttribute('src')) showSeries(); // otherwise once the graph has its tree
 }
 
 // The list of a frame or a search that the user has left meanwhile.

@@ -58,8 +58,8 @@ function show(element, now) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** @param {ParentNode} root */
-function showAll(root) {
+/** Localise all times below an element. @param {ParentNode} root */
+export function showTimes(root) {
   for (const element of root.querySelectorAll('time[datetime]')) show(element, Date.now());
 }
 
@@ -68,13 +68,13 @@ function showAll(root) {
  * @param {Document} page
  */
 export function watchTimes(page) {
-  showAll(page);
+  showTimes(page);
   nameZone(page);
   page.addEventListener('htmx:afterSwap', () => {
-    showAll(page);
+    showTimes(page);
     nameZone(page);
   });
-  setInterval(() => showAll(page), REFRESH_MS);
+  setInterval(() => showTimes(page), REFRESH_MS);
 }
 
 /**

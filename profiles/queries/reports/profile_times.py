@@ -5,12 +5,13 @@ All are read from head rows and the rows of blocks, without their bytes.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from django.db.models import (
     BigIntegerField,
     F,
+    Func,
     Max,
     Min,
     Q,
@@ -19,12 +20,12 @@ from django.db.models import (
 )
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
+from django.db.models.sql.compiler import SQLCompiler
 
 from profiles.engine.timestamps import moment
 from profiles.models import Block, BlockLevel, Profile
 from profiles.queries.context import QueryContext
 from profiles.queries.plan import LONGEST
-from profiles.queries.reports.time_strip import Micros
 from profiles.queries.selection import InvalidQuery
 from projects.profile_types import ProfileType
 
@@ -148,3 +149,21 @@ def _matching(context: QueryContext, service: str, type: ProfileType | None) -> 
     if service:
         of &= Q(service=service)
     return of & Q(type=type.value) if type else of
+
+
+class Micros(Func):
+    """Value of a DateTimeField in µs since 1970, an exact integer on PostgreSQL and SQLite."""
+
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        # SQLite stores times as text, with six fractional digits or none.
+        template = (
+            "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) * 1000000"
+            " + CAST(substr(%(expressions)s, 21, 6) AS INTEGER))"
+        )
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **extra: Any) -> Any:
+        template = "(extract(epoch from %(expressions)s) * 1000000)::bigint"
+        return self.as_sql(compiler, connection, template=template, **extra)
