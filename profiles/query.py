@@ -33,6 +33,7 @@ from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
 from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
@@ -42,6 +43,7 @@ from profiles.queries.results import (
     FocusResult,
     FunctionChange,
     FunctionRow,
+    GroupSeries,
     HeatMapResult,
     HistoryLine,
     HistoryResult,
@@ -53,6 +55,7 @@ from profiles.queries.results import (
     OptionsResult,
     ProfileRow,
     ProfilesResult,
+    SeriesResult,
     ServiceName,
     ServiceRow,
     ServicesResult,
@@ -67,6 +70,8 @@ from profiles.queries.results import (
 from profiles.queries.selection import (
     FilterOption,
     Group,
+    Grouping,
+    GroupKind,
     InvalidQuery,
     MetricNotFound,
     Order,
@@ -93,6 +98,9 @@ __all__ = [
     "FunctionChange",
     "FunctionRow",
     "Group",
+    "GroupKind",
+    "GroupSeries",
+    "Grouping",
     "HeatMapResult",
     "HistoryLine",
     "HistoryResult",
@@ -113,6 +121,7 @@ __all__ = [
     "QueryContext",
     "Selection",
     "SeriesChange",
+    "SeriesResult",
     "ServiceName",
     "ServiceRow",
     "ServicesResult",
@@ -148,6 +157,7 @@ __all__ = [
     "run_options",
     "run_profiles",
     "run_query",
+    "run_series",
     "run_service_names",
     "run_services",
     "run_sparklines",
