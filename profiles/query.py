@@ -33,6 +33,8 @@ from profiles.queries.reports.heat_map import run_heat_map
 from profiles.queries.reports.history import run_history
 from profiles.queries.reports.options import run_options
 from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.sample_labels import run_sample_labels
+from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
 from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_last_profile, run_service_names, run_services
@@ -85,6 +87,7 @@ from profiles.queries.tree import run_focus, run_lines, run_top, run_tree, run_t
 
 __all__ = [
     "DEFAULT_METRICS",
+    "MAX_SERIES",
     "RETRY_SECONDS",
     "VERSION",
     "BadFilterPattern",
@@ -157,6 +160,7 @@ __all__ = [
     "run_options",
     "run_profiles",
     "run_query",
+    "run_sample_labels",
     "run_series",
     "run_service_names",
     "run_services",

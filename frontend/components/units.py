@@ -7,8 +7,9 @@ must pass.
 from decimal import ROUND_HALF_UP, Decimal
 
 # Units of each kind with their size in the base unit, in ascending order.
-_SCALES: dict[str, tuple[tuple[str, int], ...]] = {
+_SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    "cores": (("millicores", 1e-3), ("cores", 1)),
     "bytes": (
         ("B", 1),
         ("KiB", 2**10),
@@ -19,21 +20,28 @@ _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
     ),
 }
 _SMALLEST = 0.01
+PER_SECOND = "/s"  # end of the unit of a rate
 
 
 def format_value(value: float, unit: str) -> str:
     """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
 
-    `unit` is nanoseconds, bytes, count or any other name.
+    `unit` is nanoseconds, bytes, cores, count or any other name; `/s` after it is kept.
     """
     if value == 0:
         return "0"
     if value < 0:
         return f"-{format_value(-value, unit)}"
+    plain = unit.removesuffix(PER_SECOND)
+    return _formatted(value, plain) + unit[len(plain) :]
+
+
+def _formatted(value: float, unit: str) -> str:
+    """Format a value above 0."""
     scale = _SCALES.get(unit)
     if scale is None:
         return _with_name(value, unit)
-    if value < _SMALLEST:
+    if value < _SMALLEST * min(1, scale[0][1]):
         return f"<{_SMALLEST} {scale[0][0]}"
     for name, size in scale[:-1]:
         if _fits(value / size):

@@ -13,6 +13,10 @@ const SCALES = {
     ['ms', 1e6],
     ['s', 1e9],
   ],
+  cores: [
+    ['millicores', 1e-3],
+    ['cores', 1],
+  ],
   bytes: [
     ['B', 1],
     ['KiB', 2 ** 10],
@@ -23,18 +27,20 @@ const SCALES = {
   ],
 };
 const SMALLEST = 0.01;
+const PER_SECOND = '/s'; // end of the unit of a rate
 
 /**
  * @param {number} value in `unit`
- * @param {string} unit nanoseconds, bytes or count; any other name is appended as it is
+ * @param {string} unit nanoseconds, bytes, cores or count; any other name is appended as it is, and so is `/s`
  * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
   if (value < 0) return `-${formatValue(-value, unit)}`;
+  if (unit.endsWith(PER_SECOND)) return `${formatValue(value, unit.slice(0, -PER_SECOND.length))}${PER_SECOND}`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
-  if (value < SMALLEST) return `<${SMALLEST} ${scale[0][0]}`;
+  if (value < SMALLEST * Math.min(1, scale[0][1])) return `<${SMALLEST} ${scale[0][0]}`;
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
     if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
@@ -48,7 +54,7 @@ export function formatValue(value, unit) {
  * @returns {number[] | undefined} undefined: powers of ten, their halves and fifths
  */
 export function roundSteps(unit) {
-  return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
+  return unit.startsWith('bytes') ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
 }
 
 /**

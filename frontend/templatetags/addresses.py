@@ -10,7 +10,7 @@ from django.template import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from frontend.queries.view_address import DEPENDENTS, LABEL, changed_address, state_of
+from frontend.queries.view_address import DEPENDENTS, FAMILIES, changed_address, state_of
 
 register = template.Library()
 
@@ -65,12 +65,13 @@ def rest_of_address(context: RequestContext, names: str) -> SafeString:
     names the form's own fields, and parameters that those replace.
     """
     own = set(names.split())
+    families = tuple(own.intersection(FAMILIES))
     request: HttpRequest = context["request"]
     rest = [
         (name, value)
         for name, values in state_of(request.GET).lists()
         for value in values
-        if name not in own and not (LABEL in own and name.startswith(LABEL))
+        if name not in own and not name.startswith(families)
     ]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', rest)
 

@@ -155,19 +155,30 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             side_name=side_name,
             selection=selection,
             profiles=coverage.profiles,
-            average=format_value(coverage.total / coverage.profiles, result.metric.unit)
+            average=format_value(total / coverage.profiles, result.metric.unit)
             if coverage.profiles
             else "",
             parameters=replace(side, root=None).parameters(),
         )
-        for side_name, side, selection, coverage in zip(
+        for side_name, side, selection, coverage, total in zip(
             (_("Selected"), _("Baseline")),
             (query.a, query.b),
             result.selections,
             result.coverages,
+            _totals(result),
             strict=True,
         )
     ]
+
+
+def _totals(result: CompareResult) -> tuple[int, int]:
+    """Return the total of each side: of its profiles, or of its samples if labels select them."""
+    a, b = result.selections
+    rows, (of_a, of_b) = result.functions, result.coverages
+    return (
+        sum(row.a_self for row in rows) if a.samples else of_a.total,
+        sum(row.b_self for row in rows) if b.samples else of_b.total,
+    )
 
 
 def _total(result: CompareResult) -> str:
@@ -175,7 +186,8 @@ def _total(result: CompareResult) -> str:
     a, b = result.coverages
     if not a.profiles or not b.profiles:
         return ""
-    return format_delta(a.total / a.profiles - b.total / b.profiles, result.metric.unit)
+    of_a, of_b = _totals(result)
+    return format_delta(of_a / a.profiles - of_b / b.profiles, result.metric.unit)
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:
