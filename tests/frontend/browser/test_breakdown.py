@@ -109,7 +109,7 @@ def test_axe_finds_nothing_with_many_values(breakdown: Page) -> None:
     group_by(breakdown, "label.instance")
     breakdown.locator("table.values input").first.check()
     for theme in ("light", "dark"):
-        breakdown.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        breakdown.emulate_media(color_scheme=theme)
         assert violations(breakdown) == []
 
 

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
+from profiles.engine.stats.label_totals import LabelTotalsReader
 from profiles.models import Block, BlockLevel, Profile
 from profiles.queries.reports import series
 from profiles.query import (
@@ -182,7 +183,7 @@ def test_without_filters_only_a_sample_label_needs_values(project: Project) -> N
     with at_stage(project, "days"):
         assert Block.objects.filter(level=BlockLevel.DAY).exists()
         selection = whole(project)
-        with patch.object(series.LabelTotalsReader, "of_block", side_effect=AssertionError):
+        with patch.object(LabelTotalsReader, "of_block", side_effect=AssertionError):
             for group_by in (VERSION, ZONE, INSTANCE, None):
                 run_series(query_context(selection), selection, View(), group_by, step=HOUR)
             with pytest.raises(AssertionError):

@@ -168,8 +168,9 @@ def test_the_newer_of_two_versions_is_compared_with_the_older(
 
 @pytest.mark.usefixtures("profiles")
 def test_two_endpoints_are_compared(signed_in: Client) -> None:
-    picks = {"group_by": "sample.endpoint", "pick": ["/pay", "/list"], "compare": "1"}
-    response = signed_in.get(BREAKDOWN, WHAT | picks)
+    picks = {"pick": ["/pay", "/list"]}
+    of_samples = WHAT | {"group_by": "sample.endpoint", "compare": "1"}
+    response = signed_in.get(BREAKDOWN, {**of_samples, **picks})
     query = parse_qs(urlsplit(response.headers["Location"]).query)
     assert (query["sample.endpoint"], query["b.sample.endpoint"]) == (["/pay"], ["/list"])
     compared = html_of(signed_in.get(response.headers["Location"]))
