@@ -6,6 +6,7 @@ from frontend.pages.account import editor, language
 from frontend.pages.agent_files import view as agent_files
 from frontend.pages.agent_files.archives import GO_MODULE
 from frontend.pages.agents import view as agents
+from frontend.pages.breakdown import view as breakdown
 from frontend.pages.calendar import view as calendar
 from frontend.pages.capture import view as capture
 from frontend.pages.compare import view as compare
@@ -54,6 +55,8 @@ urlpatterns = [
     path("p/<str:project_id>/compare/csv", compare.compare_csv, name="compare_csv"),
     path("p/<str:project_id>/history", history.history, name="history"),
     path("p/<str:project_id>/history/csv", history.history_csv, name="history_csv"),
+    path("p/<str:project_id>/breakdown", breakdown.breakdown, name="breakdown"),
+    path("p/<str:project_id>/breakdown/csv", breakdown.breakdown_csv, name="breakdown_csv"),
     path("p/<str:project_id>/profiles", profiles.profiles, name="profiles"),
     path("p/<str:project_id>/profiles/csv", profiles.profiles_csv, name="profiles_csv"),
     path("p/<str:project_id>/agents", agents.agents, name="agents"),

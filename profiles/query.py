@@ -41,6 +41,9 @@ from profiles.queries.reports.profile_times import (
 )
 from profiles.queries.reports.profile_values import run_profile_values
 from profiles.queries.reports.profiles import run_profiles
+from profiles.queries.reports.sample_labels import run_sample_labels
+from profiles.queries.reports.series import MAX_SIZE as MAX_SERIES
+from profiles.queries.reports.series import run_series
 from profiles.queries.reports.series_changes import SeriesChange, series_changes
 from profiles.queries.reports.services import run_service_names, run_services
 from profiles.queries.reports.sparklines import run_sparklines
@@ -51,6 +54,7 @@ from profiles.queries.results import (
     FocusResult,
     FunctionChange,
     FunctionRow,
+    GroupSeries,
     HeatMapResult,
     HistoryLine,
     HistoryResult,
@@ -63,6 +67,7 @@ from profiles.queries.results import (
     ProfileRow,
     ProfilesResult,
     ProfileValuesResult,
+    SeriesResult,
     ServiceName,
     ServiceRow,
     ServicesResult,
@@ -77,6 +82,8 @@ from profiles.queries.results import (
 from profiles.queries.selection import (
     FilterOption,
     Group,
+    Grouping,
+    GroupKind,
     InvalidQuery,
     MetricNotFound,
     Order,
@@ -97,6 +104,7 @@ from profiles.queries.tree import (
 
 __all__ = [
     "DEFAULT_METRICS",
+    "MAX_SERIES",
     "RETRY_SECONDS",
     "VERSION",
     "BadFilterPattern",
@@ -110,6 +118,9 @@ __all__ = [
     "FunctionChange",
     "FunctionRow",
     "Group",
+    "GroupKind",
+    "GroupSeries",
+    "Grouping",
     "HeatMapResult",
     "HistoryLine",
     "HistoryResult",
@@ -132,6 +143,7 @@ __all__ = [
     "QueryContext",
     "Selection",
     "SeriesChange",
+    "SeriesResult",
     "ServiceName",
     "ServiceRow",
     "ServicesResult",
@@ -172,6 +184,8 @@ __all__ = [
     "run_profile_values",
     "run_profiles",
     "run_query",
+    "run_sample_labels",
+    "run_series",
     "run_service_names",
     "run_services",
     "run_sparklines",

@@ -89,6 +89,8 @@ PAGES = [
     Page("compare_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("history", For.VIEWERS, (PROJECT,)),
     Page("history_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
+    Page("breakdown", For.VIEWERS, (PROJECT,)),
+    Page("breakdown_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("profiles", For.VIEWERS, (PROJECT,)),
     Page("profiles_csv", For.VIEWERS, (PROJECT,), query="?service=shop&type=CPU"),
     Page("agents", For.VIEWERS, (PROJECT,)),

@@ -190,6 +190,14 @@ def filtered_away(params: PageParams) -> EmptyState:
     return EmptyState(title, text, actions=tuple(actions))
 
 
+def without_samples(params: PageParams) -> EmptyState:
+    """Return the empty state for profiles without samples of the selected labels."""
+    title = _("No samples with these labels")
+    text = _("The selected profiles have no samples with all of them.")
+    every = Action(_("Show all samples"), replace(params, samples=(), root=None), True)
+    return EmptyState(title, text, actions=(every,))
+
+
 def out_of_focus(params: PageParams) -> EmptyState:
     """Return the empty state for a focused function that no shown stack reaches."""
     title = _("Function not found")

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from django.utils.translation import get_language
 
 # Units of each kind with their size in the base unit, in ascending order.
-_SCALES: dict[str, tuple[tuple[str, int], ...]] = {
+_SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "nanoseconds": (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
-    # CPU time in nanoseconds per second
-    "nanocores": (("ncores", 1), ("µcores", 10**3), ("mcores", 10**6), ("cores", 10**9)),
+    "cores": (("millicores", 1e-3), ("cores", 1)),
     "bytes": (
         ("B", 1),
         ("KiB", 2**10),
@@ -24,6 +23,7 @@ _SCALES: dict[str, tuple[tuple[str, int], ...]] = {
     ),
 }
 _SMALLEST = "0.01"
+PER_SECOND = "/s"  # end of the unit of a rate
 
 
 class Separators(NamedTuple):
@@ -43,19 +43,22 @@ def separators() -> Separators:
 def format_value(value: float, unit: str) -> str:
     """Format a value with its unit: `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`.
 
-    `unit` is nanoseconds, nanocores, bytes, count or any other name; with `/s` after it, the value
-    is a rate: `1.2 GiB/s`.
+    `unit` is nanoseconds, bytes, cores, count or any other name; `/s` after it is kept.
     """
     if value == 0:
         return "0"
     if value < 0:
         return f"-{format_value(-value, unit)}"
-    if unit.endswith("/s"):
-        return f"{format_value(value, unit.removesuffix('/s'))}/s"
+    plain = unit.removesuffix(PER_SECOND)
+    return _formatted(value, plain) + unit[len(plain) :]
+
+
+def _formatted(value: float, unit: str) -> str:
+    """Format a value above 0."""
     scale = _SCALES.get(unit)
     if scale is None:
         return _with_name(value, unit)
-    if value < float(_SMALLEST):
+    if value < float(_SMALLEST) * min(1, scale[0][1]):
         return f"<{_localised(_SMALLEST)} {scale[0][0]}"
     name, size = next((each for each in scale if _fits(value / each[1])), scale[-1])
     return f"{_digits(value / size)} {name}"

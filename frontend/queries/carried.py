@@ -14,7 +14,7 @@ from endpoints.params.reader import LenientReader
 from endpoints.params.selection import FROM, SPAN, TO, TimeRange, read_range
 from frontend.queries.params import PageParams, span_text, time_text
 
-PAGES_OF_PROFILES = frozenset({"flame", "compare", "history", "profiles"})
+PAGES_OF_PROFILES = frozenset({"flame", "compare", "history", "breakdown", "profiles"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from endpoints.params.selection import (
     DEFAULT_RANGE,
     DEFAULT_SPAN,
     LABEL,
+    SAMPLE,
     SERVICE,
     TYPE,
     TimeRange,
@@ -61,6 +62,7 @@ class PageParams:
     weights: tuple[int, int] | None = None  # minimum and maximum weight of a profile
     profile: str = ""  # id of a single profile
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (name, allowed values)
+    samples: tuple[tuple[str, tuple[str, ...]], ...] = ()  # labels of samples, alike
     weight: float | None = None  # the heaviest n percent of profiles
     metric: str = ""  # "": the type's default
     filters: tuple[ViewFilter, ...] = ()
@@ -95,6 +97,7 @@ class PageParams:
             weight=self.weight,
             weights=self.weights,
             profile=self.profile,
+            samples=self.samples,
         )
 
     def shown(self, metric: Metric | None) -> View:
@@ -136,6 +139,7 @@ class PageParams:
             ("weights", weights_text(self.weights) if self.weights else ""),
             ("profile", self.profile),
             *((LABEL.prefix + name, value) for name, allowed in self.labels for value in allowed),
+            *((SAMPLE.prefix + name, value) for name, allowed in self.samples for value in allowed),
             ("weight", percent_text(self.weight) if self.weight else ""),
             ("metric", self.metric),
             *(("f", filter_text(each)) for each in self.filters),
@@ -191,6 +195,7 @@ def page_params(of: LenientReader, now: datetime, default: TimeRange = DEFAULT_R
         weights=narrowing.weights,
         profile=narrowing.profile,
         labels=tuple(narrowing.labels.items()),
+        samples=tuple(narrowing.samples.items()),
         weight=narrowing.weight,
         metric=of.read(METRIC),
         filters=_filters(of),

@@ -15,12 +15,9 @@ const SCALES = {
     ['ms', 1e6],
     ['s', 1e9],
   ],
-  // CPU time in nanoseconds per second
-  nanocores: [
-    ['ncores', 1],
-    ['µcores', 1e3],
-    ['mcores', 1e6],
-    ['cores', 1e9],
+  cores: [
+    ['millicores', 1e-3],
+    ['cores', 1],
   ],
   bytes: [
     ['B', 1],
@@ -32,20 +29,20 @@ const SCALES = {
   ],
 };
 const SMALLEST = '0.01';
+const PER_SECOND = '/s'; // end of the unit of a rate
 
 /**
  * @param {number} value in `unit`
- * @param {string} unit nanoseconds, nanocores, bytes or count; any other name is appended as it is;
- *   with `/s` after it, the value is a rate
+ * @param {string} unit nanoseconds, bytes, cores or count; any other name is appended as it is, and so is `/s`
  * @returns {string} such as `2.37 s`, `1.2 GiB`, `1,438`; zero is `0`
  */
 export function formatValue(value, unit) {
   if (value === 0) return '0';
   if (value < 0) return `-${formatValue(-value, unit)}`;
-  if (unit.endsWith('/s')) return `${formatValue(value, unit.slice(0, -2))}/s`;
+  if (unit.endsWith(PER_SECOND)) return `${formatValue(value, unit.slice(0, -PER_SECOND.length))}${PER_SECOND}`;
   const scale = SCALES[unit];
   if (!scale) return withName(value, unit);
-  if (value < Number(SMALLEST)) return `<${localised(SMALLEST)} ${scale[0][0]}`;
+  if (value < Number(SMALLEST) * Math.min(1, scale[0][1])) return `<${localised(SMALLEST)} ${scale[0][0]}`;
   for (const [name, size] of scale) {
     const last = name === scale[scale.length - 1][0];
     if (last || Number((value / size).toPrecision(3)) < 1000) return `${digits(value / size)} ${name}`;
@@ -59,7 +56,7 @@ export function formatValue(value, unit) {
  * @returns {number[] | undefined} undefined: powers of ten, their halves and fifths
  */
 export function roundSteps(unit) {
-  return unit === 'bytes' ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
+  return unit.startsWith('bytes') ? Array.from({ length: 60 }, (_, power) => 2 ** power) : undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from frontend.queries.carried import PAGES_OF_PROFILES, Carried, carried_by
-from frontend.queries.view_address import DEPENDENTS, LABEL, changed_address, state_of
+from frontend.queries.view_address import DEPENDENTS, FAMILIES, changed_address, state_of
 
 register = template.Library()
 
@@ -94,12 +94,13 @@ def rest_of_address(context: RequestContext, names: str) -> SafeString:
     names the form's own fields, and parameters that those replace.
     """
     own = set(names.split())
+    families = tuple(own.intersection(FAMILIES))
     request: HttpRequest = context["request"]
     rest = [
         (name, value)
         for name, values in state_of(request.GET).lists()
         for value in values
-        if name not in own and not (LABEL in own and name.startswith(LABEL))
+        if name not in own and not name.startswith(families)
     ]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', rest)
 

@@ -83,6 +83,9 @@ def _common(a: Selection, of_a: tuple[Metric, ...], of_b: tuple[Metric, ...]) ->
 
 def _compare(context: QueryContext, sides: Sides, metric: Metric, view: View) -> _Compared:
     whole = replace(view, root=None)
+    if any(side.samples for side in sides):
+        why = "No intervals: samples selected by their labels are not tested."
+        return _compare_untested(context, sides, metric, whole, why)
     try:
         compared = _compare_tested(context, sides, metric, whole)
     except TooLarge as error:

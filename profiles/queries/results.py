@@ -11,7 +11,7 @@ from profiles.engine.calltree.peek import Peek
 from profiles.engine.calltree.tree import Tree
 from profiles.engine.coverage import Coverage, ScanStats
 from profiles.engine.metrics import Metric
-from profiles.queries.selection import Selection, View
+from profiles.queries.selection import Grouping, Selection, View
 from projects.profile_types import ProfileType
 
 
@@ -214,6 +214,49 @@ class HistoryResult:
     steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
     lines: tuple[HistoryLine, ...]  # the requested functions, or the top ones by self value
     versions: tuple[VersionSpan, ...]  # in order of first profile
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Sums by group and time step, before groups are named; X cells with a value."""
+
+    keys: tuple[int | str | None, ...]  # of each of the G groups
+    profiles: tuple[int, ...]  # [G]
+    duration_ns: tuple[int, ...]  # [G], Σ
+    group: NDArray[np.int64]  # [X]
+    step: NDArray[np.int64]  # [X]
+    total: NDArray[np.int64]  # [X]
+    step_profiles: NDArray[np.int64]  # [T]
+    step_duration_ns: NDArray[np.int64]  # [T], Σ
+    stats: ScanStats
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSeries:
+    """Sums of one value of a label, over the range and by time step."""
+
+    value: str | None  # None: profiles or samples without the label
+    total: int
+    totals: tuple[int, ...]  # by step
+    profiles: int | None  # None for a sample label: a profile has samples of many values
+    duration_ns: int | None  # Σ
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """Sums of a metric by time step, for each value of a label."""
+
+    selection: Selection
+    view: View
+    group_by: Grouping | None
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    coverage: Coverage
+    step_seconds: float
+    steps: tuple[HistoryStep, ...]  # equal, without gaps; the first may begin before the range
+    values: tuple[GroupSeries, ...]  # the greatest total first
+    other: GroupSeries | None  # sum of all other values; None without any
+    other_values: int  # number of values in `other`
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from profiles.engine.calltree.merge import Merge
 from profiles.engine.calltree.patterns import BadFilterPattern
 from profiles.engine.calltree.peek import peek
 from profiles.engine.calltree.reshape import with_values
+from profiles.engine.calltree.samples import only_samples
 from profiles.engine.calltree.subtree import below, fold, node_of
 from profiles.engine.calltree.top import FunctionCost, function_cost, lines, top
 from profiles.engine.calltree.tree import Tree
@@ -150,21 +151,39 @@ def merge_trees(
 ) -> tuple[Tree, Coverage]:
     """Merge the call trees of all matching profiles that have the metric.
 
-    Profiles that cannot be read are left out and listed in the coverage. The result of a plan that
-    is entirely in blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the
-    sum passes 64 bits or the tree has more than MAX_QUERY_NODES nodes.
+    If the selection has sample labels, the tree has the values of these samples only. Profiles that
+    cannot be read are left out and listed in the coverage. The result of a plan that is entirely in
+    blocks is cached and shared: do not modify the tree. Raise InvalidQuery if the sum passes 64
+    bits or the tree has more than MAX_QUERY_NODES nodes.
     """
     merged: tuple[Tree, Coverage] | None = cached_sum(plan.result_key, (metric, group))
     if merged is None:
-        by_function, type_ = group is Group.FUNCTION, plan.selection.type
-        trees = Trees.FUNCTIONS if by_function else Trees.WHOLE
+        # Trees by function have no sample labels.
+        by_function = group is Group.FUNCTION and not plan.selection.samples
+        trees, type_ = Trees.FUNCTIONS if by_function else Trees.WHOLE, plan.selection.type
         with explain_errors():
             merge = Merge([metric], by_function, settings.MAX_QUERY_NODES, type_, context.check)
             coverage = add_profiles(context, plan, metric, merge, trees=trees)
-            merged = merge.tree(), coverage
+            tree = of_samples(context, merge.tree(), plan.selection, group)
+        merged = tree, coverage
         size, is_readable = 2 * len(merged[0].id), coverage.is_readable
         cache_sum(plan.result_key, (metric, group), merged, size, is_readable=is_readable)
     return merged
+
+
+def of_samples(context: QueryContext, tree: Tree, selection: Selection, group: Group) -> Tree:
+    """Keep the values of the selection's samples in a tree by line, then group it.
+
+    Return the tree itself, however it is grouped, if the selection has no sample labels.
+    """
+    if not selection.samples:
+        return tree
+    tree = only_samples(tree, selection.samples, context.check)
+    if group is not Group.FUNCTION:
+        return tree
+    merge = Merge(tree.metrics, True, settings.MAX_QUERY_NODES, check=context.check)
+    merge.add_tree(tree)
+    return merge.tree()
 
 
 def _tree(context: QueryContext, merged: _Merged, selection: Selection, view: View) -> TreeResult:
@@ -222,14 +241,18 @@ def _apply_filters(context: QueryContext, tree: Tree, view: View) -> Tree:
     Such nodes occur, for example, for memory that is no longer in use. Raise InvalidQuery for an
     invalid filter pattern.
     """
-    of = Filters(
+    with explain_view_errors():
+        return filters.filtered(with_values(tree, context.check), filters_of(view), context.check)
+
+
+def filters_of(view: View) -> Filters:
+    """Return the view's filters that change its tree: all but highlights."""
+    return Filters(
         show=_values(view, FilterOption.SHOW),
         hide=_values(view, FilterOption.HIDE),
         hide_frames=_values(view, FilterOption.HIDE_FRAMES),
         show_from=_values(view, FilterOption.FROM),
     )
-    with _explain_view_errors():
-        return filters.filtered(with_values(tree, context.check), of, context.check)
 
 
 def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
@@ -242,7 +265,7 @@ def apply_view(context: QueryContext, tree: Tree, view: View) -> Tree:
     if view.focus is not None:
         tree = reaching(tree, view.focus, context.check)
     if view.shape is Shape.BOTTOM_UP:
-        with _explain_view_errors():
+        with explain_view_errors():
             tree = bottom_up(tree, context.check)
     return _rooted(context, view, tree)[0]
 
@@ -253,7 +276,7 @@ def _focus_trees(context: QueryContext, tree: Tree, name: str, view: View) -> Fo
     The view's root may be a node of either tree or of both; a tree without it becomes empty.
     Raise InvalidQuery if neither has it, or if the stacks are too long to be inverted.
     """
-    with _explain_view_errors():
+    with explain_view_errors():
         both = focused(tree, name, context.check)
     return Focused(*_rooted(context, view, both.callers, both.callees))
 
@@ -266,7 +289,7 @@ def highlighted(context: QueryContext, tree: Tree, view: View) -> tuple[int, ...
     values = _values(view, FilterOption.HIGHLIGHT)
     if not values:
         return ()
-    with _explain_view_errors():
+    with explain_view_errors():
         return tuple(filters.highlighted(tree, values, context.check).tolist())
 
 
@@ -286,7 +309,8 @@ def _rooted(context: QueryContext, view: View, *trees: Tree) -> tuple[Tree, ...]
 
 
 @contextmanager
-def _explain_view_errors() -> Iterator[None]:
+def explain_view_errors() -> Iterator[None]:
+    """Turn errors of filters and shapes into InvalidQuery."""
     try:
         yield
     except (BadFilterPattern, TooManyFrames) as error:

@@ -73,6 +73,7 @@ READ = {
     ),
     "compare": ("type", "span", "end", "weight", "sort", "b.span", "b.end", "b.weight"),
     "history": ("type", "span", "end", "step"),
+    "breakdown": ("type", "span", "end", "step", "group_by", "sort", "page"),
     "profiles": ("type", "span", "end", "weights", "order", "pick_from"),
     "agents": ("show", "state", "page"),
 }
@@ -81,7 +82,7 @@ LISTS = ("services", "agents")
 OTHERS = (
     *("flame/tree", "flame/functions", "flame/lines", "flame/over-time"),
     *("flame/download/pprof", "setup/status"),
-    *("compare/tree", "compare/csv", "history/csv", "profiles/csv"),
+    *("compare/tree", "compare/csv", "history/csv", "breakdown/csv", "profiles/csv"),
 )
 PARAMS = {"service": "checkout", "type": "CPU", "span": "1d"}
 # Values that users and their mail programs put into URLs.
@@ -104,11 +105,14 @@ def test_unreadable_parameters_are_named(with_a_profile: Client, path: str) -> N
     assert silent == []
 
 
-FREE = ("service", "zone", "version", "profile", "label.endpoint", "metric", "focus", "search")
+FREE = (
+    *("service", "zone", "version", "profile", "label.endpoint", "sample.endpoint", "metric"),
+    *("focus", "search"),
+)
 HARMLESS = (*WRITTEN, "\x07\x1b[31m", "/(a+)+$/", "%%%", "名前", "🔥" * 500)
 
 
-@pytest.mark.parametrize("path", ["flame", "compare", "history", "profiles"])
+@pytest.mark.parametrize("path", ["flame", "compare", "history", "breakdown", "profiles"])
 def test_any_text_is_shown_harmlessly(with_a_profile: Client, path: str) -> None:
     failed = []
     for name in FREE:

@@ -16,6 +16,7 @@ from endpoints.params.selection import (
     END,
     FROM,
     LABEL,
+    SAMPLE,
     SPAN,
     TO,
     VERSION,
@@ -171,4 +172,4 @@ def _grouped(params: PageParams) -> dict[str, list[str]]:
 
 
 def _differs(name: str) -> bool:
-    return name in _OVERRIDDEN or name.startswith(LABEL.prefix)
+    return name in _OVERRIDDEN or name.startswith((LABEL.prefix, SAMPLE.prefix))

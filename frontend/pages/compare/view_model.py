@@ -186,19 +186,30 @@ def _sides(result: CompareResult, query: CompareQuery) -> list[Side]:
             side_name=side_name,
             selection=selection,
             profiles=coverage.profiles,
-            average=format_value(coverage.total / coverage.profiles, result.metric.unit)
+            average=format_value(total / coverage.profiles, result.metric.unit)
             if coverage.profiles
             else "",
             parameters=replace(side, root=None).parameters(),
         )
-        for side_name, side, selection, coverage in zip(
+        for side_name, side, selection, coverage, total in zip(
             (_("Baseline"), _("Selected")),
             (query.baseline, query.selected),
             reversed(result.selections),
             reversed(result.coverages),
+            reversed(_totals(result)),
             strict=True,
         )
     ]
+
+
+def _totals(result: CompareResult) -> tuple[int, int]:
+    """Return the total of each side: of its profiles, or of its samples if labels select them."""
+    a, b = result.selections
+    rows, (of_a, of_b) = result.functions, result.coverages
+    return (
+        sum(row.a_self for row in rows) if a.samples else of_a.total,
+        sum(row.b_self for row in rows) if b.samples else of_b.total,
+    )
 
 
 def _total(result: CompareResult) -> str:
@@ -206,8 +217,9 @@ def _total(result: CompareResult) -> str:
     selected, baseline = result.coverages
     if not selected.profiles or not baseline.profiles:
         return ""
-    means = [side.total / side.profiles for side in (selected, baseline)]
-    return format_delta(means[0] - means[1], result.metric.unit)
+    of_selected, of_baseline = _totals(result)
+    difference = of_selected / selected.profiles - of_baseline / baseline.profiles
+    return format_delta(difference, result.metric.unit)
 
 
 def _changes(result: CompareResult, query: CompareQuery) -> Changes:

@@ -172,6 +172,8 @@ def _empty(of: PageQuery, options: OptionsResult, results: MergedPage) -> EmptyS
         )
     if results.top.rows:
         return None
+    if of.params.samples and not of.params.filters and not of.params.focus:
+        return with_links(empty_state.without_samples(of.params), reverse_flame(of.project))
     if of.params.focus:
         return with_links(empty_state.out_of_focus(of.params), reverse_flame(of.project))
     return with_links(empty_state.filtered_away(of.params), reverse_flame(of.project))
@@ -184,7 +186,7 @@ def _average(top: TopResult) -> summary.Average | None:
 
 
 def _share(params: PageParams, top: TopResult) -> Share | None:
-    if not params.filters and not params.focus and params.root is None:
+    if not (params.filters or params.focus or params.samples) and params.root is None:
         return None
     shown, whole = sum(row.self for row in top.rows), top.coverage.total
     profiles, unit = max(1, top.coverage.profiles), top.metric.unit

@@ -5,7 +5,8 @@ import { harmless } from '../flame-graph/text.js';
 /**
  * @typedef {object} Reading
  * @property {string} when
- * @property {{name: string, value: string, number?: number}[]} rows `number` is the series' colour
+ * @property {{name: string, value: string, number?: number, swatch?: string}[]} rows `number` is the
+ *   series' colour; `swatch` a class of a swatch instead
  */
 
 const GAP = 14;
@@ -49,12 +50,13 @@ export class Readout {
 }
 
 /** @param {Reading["rows"][0]} row */
-function cellsOf({ name, value, number }) {
+function cellsOf({ name, value, number, swatch }) {
   const first = document.createElement('td');
-  if (number) {
-    const swatch = document.createElement('i');
-    swatch.className = `sw s${number}`;
-    first.append(swatch);
+  const look = swatch ?? (number ? `s${number}` : '');
+  if (look) {
+    const square = document.createElement('i');
+    square.className = `sw ${look}`;
+    first.append(square);
   }
   first.append(harmless(name));
   const second = textOf('td', value);

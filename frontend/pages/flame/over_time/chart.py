@@ -1,16 +1,16 @@
 """View model of the chart above the graph: values over time of a selection and of a function."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from frontend.components.display_names import metric_name
+from frontend.components.rates import Rate, rate_of
 from frontend.components.units import format_delta, format_value
 from frontend.components.versions import VersionMark, marks_of
-from profiles.query import Metric, Selection, StripResult, StripStep, series_changes
-from projects.profile_types import INSTANTANEOUS, ProfileType
+from profiles.query import Selection, StripResult, StripStep, series_changes
 
 _AROUND = 7  # length of the chart's range, as a multiple of the selected range
 _LONGEST = timedelta(days=400)
@@ -70,14 +70,16 @@ def over_time(
 ) -> OverTime:
     """Build the chart; `function` is a name and its total in each step of the result."""
     of, steps = selected.type, result.steps
-    rate, unit = _rate(of, result.metric)
+    rate = rate_of(of, result.metric, sum(step.duration_ns for step in steps))
+    unit = rate.unit
     totals: list[Sequence[float]] = [[step.total for step in steps]]
     names = [metric_name(result.metric)]
     if function:
         names.append(function[0])
         totals.append(function[1])
     values = [
-        [rate(total, [step]) for total, step in zip(each, steps, strict=True)] for each in totals
+        [_value(rate, [total], [step]) for total, step in zip(each, steps, strict=True)]
+        for each in totals
     ]
     changes = _changes(releases, result, values, unit)
     signs = {change.version: change.sign for change in changes}
@@ -94,34 +96,15 @@ def over_time(
     )
 
 
-Rate = Callable[[float, Sequence[StripStep]], float | None]
-
-
-def _rate(of: ProfileType, metric: Metric) -> tuple[Rate, str]:
-    """Return the function from a total of some steps to the charted value, and the value's unit.
-
-    What happens during a profile is charted per second: CPU time in cores. What a profile has at
-    one instant is averaged over the profiles.
-    """
-
-    def per_second(total: float, steps: Sequence[StripStep]) -> float | None:
-        duration = sum(step.duration_ns for step in steps)
-        return total / duration * 1e9 if duration else None
-
-    def per_profile(total: float, steps: Sequence[StripStep]) -> float | None:
-        profiles = sum(step.profiles for step in steps)
-        return total / profiles if profiles else None
-
-    if of in INSTANTANEOUS:
-        return per_profile, metric.unit
-    is_cpu = of is ProfileType.CPU and metric.unit == "nanoseconds"
-    return per_second, "nanocores" if is_cpu else f"{metric.unit}/s"
+def _value(rate: Rate, totals: Sequence[float], steps: Sequence[StripStep]) -> float | None:
+    profiles = sum(step.profiles for step in steps)
+    return rate.of(sum(totals), profiles, sum(step.duration_ns for step in steps))
 
 
 def _over(
     rate: Rate, totals: Sequence[float], steps: Sequence[StripStep], inside: Sequence[int]
 ) -> float | None:
-    return rate(sum(totals[i] for i in inside), [steps[i] for i in inside])
+    return _value(rate, [totals[i] for i in inside], [steps[i] for i in inside])
 
 
 def _is_inside(step: StripStep, result: StripResult, selected: Selection) -> bool:
